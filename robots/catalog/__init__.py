@@ -1,0 +1,21 @@
+"""The catalogue of robots, one module per family: `build(name, **parameters)`."""
+
+from __future__ import annotations
+
+from robots.catalog import delta
+from robots.model import Family, Robot
+from robots.parameters import ParameterError, nearest
+
+FAMILIES: dict[str, Family] = {family.name: family for family in delta.FAMILIES}
+
+
+def family(name: str) -> Family:
+    """The family called `name`. Raises ParameterError with the nearest name."""
+    if name not in FAMILIES:
+        raise ParameterError(f"unknown robot {name!r}; {nearest(name, FAMILIES)}")
+    return FAMILIES[name]
+
+
+def build(name: str, **parameters: float) -> Robot:
+    """The robot `name` with these parameters (SI units), defaults for the others. Raises ParameterError."""
+    return Robot.of(family(name), parameters)

@@ -1,0 +1,65 @@
+"""Small vectors and matrices for building models: plain tuples of numbers or expressions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from robots.model import Frame, Matrix, Number, Vector
+
+
+def sqrt(x: Number) -> Number:
+    """Square root of a number or an expression; NaN for a negative number, which later becomes a status."""
+    if hasattr(x, "sqrt"):
+        return x.sqrt()
+    if isinstance(x, np.ndarray):
+        return np.sqrt(np.where(x >= 0, x, np.nan))
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+def about(axis: str, cos: Number, sin: Number) -> Matrix:
+    """Rotation about a coordinate axis, given its cosine and sine."""
+    return {
+        "x": ((1.0, 0.0, 0.0), (0.0, cos, -sin), (0.0, sin, cos)),
+        "y": ((cos, 0.0, sin), (0.0, 1.0, 0.0), (-sin, 0.0, cos)),
+        "z": ((cos, -sin, 0.0), (sin, cos, 0.0), (0.0, 0.0, 1.0)),
+    }[axis]
+
+
+def transpose(a: Matrix) -> Matrix:
+    """The inverse of a rotation."""
+    return tuple(zip(*a, strict=True))  # type: ignore[return-value]
+
+
+def product(a: Matrix, b: Matrix) -> Matrix:
+    """Product of two matrices."""
+    columns = tuple(zip(*b, strict=True))
+    return tuple(tuple(sum(x * y for x, y in zip(row, col, strict=True)) for col in columns) for row in a)  # type: ignore[return-value]
+
+
+def around_z(count: int) -> tuple[Frame, ...]:
+    """`count` frames at the origin, evenly turned about z: 0, +1, -1, +2, ... steps."""
+    steps = [(i + 1) // 2 * (1 if i % 2 else -1) for i in range(count)]
+    return tuple(Frame(about("z", *_circle(step, count))) for step in steps)
+
+
+def _circle(step: int, count: int) -> tuple[float, float]:
+    # sin and cos of a third or sixth of a turn from their exact values, so that symmetric limbs agree to the last bit
+    if (6 * step) % count == 0:
+        half, height = 0.5, math.sqrt(3) / 2
+        turn = (6 * step // count) % 6
+        return (1.0, half, -half, -1.0, -half, half)[turn], (0.0, height, height, 0.0, -height, -height)[turn]
+    return math.cos(2 * math.pi * step / count), math.sin(2 * math.pi * step / count)
+
+
+def shifted(vector: Vector) -> Frame:
+    """A frame that is moved but not turned."""
+    return Frame(position=vector)
+
+
+AXIS_X: Matrix = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+"""Frame of a revolute closure whose axis (z of the frame) is x of the link."""
+
+AXIS_MINUS_Y: Matrix = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+"""Frame of a revolute closure whose axis (z of the frame) is -y of the link."""

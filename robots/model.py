@@ -1,0 +1,182 @@
+"""The model of a mechanism: a spanning tree of bodies and 1-DOF joints per limb, the closures of its loops, a platform.
+
+Numbers in these records may be floats or traced expressions: a robot family is a function of its named parameters, built
+with plain arithmetic, so the same function gives a robot in numbers and the symbols of a kernel.
+
+Frames. Every link has a frame that sits on its joint axis and moves with the link; at zero joint variable it coincides with
+the joint's placement in the parent link. A limb is described once, between its mount frame at the base and its mount frame
+at the platform; `Instance` says where the mount frames of each limb of the robot are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from robots.parameters import Parameter, complete
+
+Number = Any
+"""A float, or an expression while a kernel is traced."""
+
+Vector = tuple[Number, Number, Number]
+Matrix = tuple[Vector, Vector, Vector]
+JointKind = Literal["revolute", "prismatic"]
+ClosureKind = Literal["revolute", "universal", "spherical"]
+
+BASE = -1
+"""Parent index of a link that is mounted on the base."""
+
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO: Vector = (0.0, 0.0, 0.0)
+
+TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
+"""Components of a twist: angular, then linear."""
+
+TRANSLATION = TWIST[3:]
+SPATIAL = TWIST
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A pose: `rotation` (3, 3) turns components of this frame into those of the frame it is given in; `position` (3,) [m]."""
+
+    rotation: Matrix = IDENTITY
+    position: Vector = ZERO
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass [kg], centre of mass [m] and inertia tensor about that centre [kg m^2], all in the frame of the link."""
+
+    mass: Number
+    centre: Vector
+    tensor: Matrix
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body and the joint that moves it relative to its parent.
+
+    `axis` is the coordinate axis of the joint's own frame, with sign; `placement` is that frame in the parent link;
+    `armature` is the inertia of the drive as seen at the joint [kg m^2 or kg].
+    """
+
+    joint: str
+    body: str
+    parent: int
+    kind: JointKind
+    axis: Vector
+    placement: Frame
+    inertia: Inertia
+    armature: Number = 0.0
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
+
+    Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b. Spherical:
+    origins coincide. A limb's `tip` has `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at the platform.
+    """
+
+    joint: str
+    kind: ClosureKind
+    a: int
+    frame_a: Frame
+    b: int
+    frame_b: Frame
+
+
+PLATFORM = -2
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A representative limb: links in an order in which parents come first, closures of its loops, its tip at the platform.
+
+    `actuated` names the driven joints.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    loops: tuple[Closure, ...]
+    tip: Closure
+    actuated: tuple[str, ...]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the tree joints, then of the joint at the platform."""
+        return (*(link.joint for link in self.links), self.tip.joint)
+
+    def index(self, joint: str) -> int:
+        """Position of a tree joint."""
+        return self.joints.index(joint)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One limb of a robot: which representative limb, and its mount frames at base and platform."""
+
+    name: str
+    limb: int
+    base: Frame
+    platform: Frame
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The moving platform: inertia in its own frame, components of its twist that are free, its reference pose."""
+
+    inertia: Inertia
+    mobility: tuple[str, ...]
+    home: Frame
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A parallel robot: representative limbs, the instances that make up the robot, and the platform."""
+
+    limbs: tuple[Limb, ...]
+    instances: tuple[Instance, ...]
+    platform: Platform
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuators, limb by limb."""
+        return tuple(f"{each.name}.{joint}" for each in self.instances for joint in self.limbs[each.limb].actuated)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A robot as a function of its parameters."""
+
+    name: str
+    title: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    assemble: Callable[[Mapping[str, Number]], Mechanism]
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A family with values for all its parameters, in the family's order."""
+
+    family: Family
+    values: Mapping[str, float]
+
+    @classmethod
+    def of(cls, family: Family, values: Mapping[str, float]) -> Robot:
+        """The robot with these parameters, defaults for the others. Raises ParameterError."""
+        return cls(family, complete(family.parameters, values, owner=family.name))
+
+    @property
+    def name(self) -> str:
+        """Name of the family."""
+        return self.family.name
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The mechanism in numbers."""
+        return self.family.assemble(self.values)

@@ -1,0 +1,76 @@
+"""Kinds of platform trajectory as data: name and parameters with units. Their mathematics is in `tasks.trajectories`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from robots.parameters import Parameter
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A kind of trajectory: its name, its parameters, and whether it reads a file of points."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    text: str
+    source: str = ""
+    points_file: bool = False
+
+
+_ORIGIN = (0.0, 0.0, 0.0)
+_TINY = 1e-6
+_CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference pose of the platform")
+_PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
+_PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
+
+MOTIONS: dict[str, Motion] = {
+    motion.name: motion
+    for motion in (
+        Motion(
+            "line_sine",
+            (_CENTRE, Parameter("amplitude", "m", (0.3, 0.4, 0.1), text="amplitude along each axis"), _PERIOD, _PHASE),
+            "harmonic motion along a straight line",
+            "Mueller, hybrid-limb paper, section 9.4",
+        ),
+        Motion(
+            "circle",
+            (
+                _CENTRE,
+                Parameter("normal", "1", (0.0, 0.0, 1.0), text="normal of the plane; any length"),
+                Parameter("radius", "m", 0.1, 0.0, 1e3, "radius"),
+                _PERIOD,
+                _PHASE,
+            ),
+            "circle at constant speed",
+        ),
+        Motion(
+            "spiral",
+            (
+                _CENTRE,
+                Parameter("radius", "m", 0.1, 0.0, 1e3, "radius at time zero"),
+                Parameter("radial_speed", "m/s", 0.0, text="growth of the radius"),
+                Parameter("axial_speed", "m/s", 0.0, text="speed along z"),
+                _PERIOD,
+                _PHASE,
+            ),
+            "spiral or helix around the z axis",
+        ),
+        Motion(
+            "quintic",
+            (
+                Parameter("start", "m", _ORIGIN, text="start, relative to the reference pose"),
+                Parameter("end", "m", (0.1, 0.0, 0.0), text="end, relative to the reference pose"),
+                Parameter("duration", "s", 1.0, _TINY, 1e6, "time of the motion; at rest after it"),
+            ),
+            "point to point on a line, at rest at both ends, quintic in time",
+        ),
+        Motion(
+            "waypoints",
+            (),
+            "C2 cubic spline through the points of a CSV file with the columns t, x, y, z [s, m], at rest at both ends",
+            points_file=True,
+        ),
+    )
+}

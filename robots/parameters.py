@@ -1,0 +1,71 @@
+"""Named parameters: the numbers that a user may set or sweep, with unit, default, bounds and source."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+class ParameterError(ValueError):
+    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of a robot, a friction law or a motion.
+
+    `lower` and `upper` are the values that make sense, both included; `shape` is `()` for a scalar and `(3,)` for a vector.
+    """
+
+    name: str
+    unit: str
+    default: float | tuple[float, ...]
+    lower: float = -math.inf
+    upper: float = math.inf
+    text: str = ""
+    source: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a value of this parameter."""
+        return (len(self.default),) if isinstance(self.default, tuple) else ()
+
+    @property
+    def bounds(self) -> str:
+        """The rule for a value, in words."""
+        if math.isinf(self.lower) and math.isinf(self.upper):
+            return f"a finite number [{self.unit}]"
+        return f"a number in [{self.lower:g}, {self.upper:g}] {self.unit}".rstrip()
+
+    def problem(self, value: float) -> str | None:
+        """Why `value` is not allowed, or None where it is."""
+        if not math.isfinite(value):
+            return "is not finite"
+        if not self.lower <= value <= self.upper:
+            return f"is outside [{self.lower:g}, {self.upper:g}] {self.unit}".rstrip()
+        return None
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A hint for a misspelt name: the nearest of `names`, or all of them."""
+    names = list(names)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(names)
+
+
+def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, owner: str) -> dict[str, float]:
+    """All scalar `parameters` of `owner` in their order: the given `values`, checked, and defaults for the others.
+
+    Raises ParameterError for an unknown name or a value that is out of bounds.
+    """
+    table = {parameter.name: parameter for parameter in parameters}
+    for name in values:
+        if name not in table:
+            raise ParameterError(f"{owner} has no parameter {name!r}; {nearest(name, table)}")
+    result = {name: float(values.get(name, parameter.default)) for name, parameter in table.items()}  # type: ignore[arg-type]
+    for name, value in result.items():
+        if problem := table[name].problem(value):
+            raise ParameterError(f"{owner}: {name} = {value!r} {problem}; expected {table[name].bounds}")
+    return result

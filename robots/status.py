@@ -1,0 +1,42 @@
+"""What can be wrong with one sample, as data: a code, what it means, and what to do about it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Outcome of one sample. A sample that is not OK holds NaN in its results."""
+
+    OK = 0
+    NOT_REACHABLE = 1
+    WRONG_BRANCH = 2
+    SINGULAR = 3
+    ILL_CONDITIONED = 4
+    NOT_CONVERGED = 5
+    LOOP_OPEN = 6
+    FRICTION_NOT_CONVERGED = 7
+    JOINT_LIMIT = 8
+    INTEGRATION_FAILED = 9
+    NONFINITE = 10
+
+
+ADVICE: dict[Status, str] = {
+    Status.OK: "nothing to do",
+    Status.NOT_REACHABLE: "a limb cannot reach the platform; lengthen it, or move the trajectory into the workspace",
+    Status.WRONG_BRANCH: "a limb is assembled the other way round; start nearer to the reference pose",
+    Status.SINGULAR: "the limb or platform Jacobian has lost rank; keep the trajectory away from this pose",
+    Status.ILL_CONDITIONED: "close to a singularity, where forces are inaccurate; leave more distance",
+    Status.NOT_CONVERGED: "the joint variables did not converge; check the pose, or allow more Newton steps",
+    Status.LOOP_OPEN: "a loop does not close within the tolerance; check the lengths that form it",
+    Status.FRICTION_NOT_CONVERGED: "friction and reactions did not settle; lower the friction parameters or smooth the law",
+    Status.JOINT_LIMIT: "a joint is beyond its limits; change the trajectory or the limits",
+    Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
+    Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",
+}
+"""What a user can do about each status."""
+
+
+def flags() -> dict[str, int]:
+    """Names and codes, for the attributes of a stored status."""
+    return {status.name: int(status) for status in Status}

@@ -1,0 +1,158 @@
+"""Functions for one sample that run on floats and on traced expressions alike: choices, rotations, small linear systems.
+
+Vectors are arrays of shape (3,), rotations (3, 3). No function here branches on data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels import expression
+from tasks.kernels.expression import Expression
+
+Scalar = Any
+Array = Any
+
+
+def array(values: Any) -> np.ndarray:
+    """An array of floats, or of objects where a value is traced."""
+    flat = np.asarray(values, dtype=object)
+    traced = any(isinstance(x, Expression) for x in flat.ravel())
+    return flat if traced else flat.astype(float)
+
+
+def where(mask: Any, x: Scalar, y: Scalar) -> Scalar:
+    """x where the mask holds, else y."""
+    if isinstance(mask, Expression):
+        return expression.select(mask, mask.graph.lift(x), mask.graph.lift(y))
+    return x if mask else y
+
+
+def opposite(mask: Any) -> Any:
+    """Whether the mask does not hold."""
+    return ~mask if isinstance(mask, Expression) else not mask
+
+
+def total(values: Sequence[Scalar]) -> Scalar:
+    """Sum of magnitudes; NaN if any is."""
+    result: Scalar = 0.0
+    for value in values:
+        result = result + abs(value)
+    return result
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root, NaN below zero."""
+    if isinstance(x, Expression):
+        return x.sqrt()
+    return math.sqrt(x) if x >= 0 else math.nan
+
+
+def cross(a: Array, b: Array) -> np.ndarray:
+    """Vector product."""
+    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def rotation(axis: Sequence[float], cos: Scalar, sin: Scalar) -> np.ndarray:
+    """Rotation about a coordinate axis given with sign, e.g. (0, -1, 0)."""
+    k = int(np.flatnonzero(axis)[0])
+    i, j = (k + 1) % 3, (k + 2) % 3
+    signed = sin * float(axis[k])
+    result = np.array(np.eye(3), dtype=object)
+    result[i, i] = result[j, j] = cos
+    result[i, j], result[j, i] = -signed, signed
+    return array(result)
+
+
+def turned(cos: Scalar, sin: Scalar, angle: Scalar) -> tuple[Scalar, Scalar]:
+    """Turn the unit vector (cos, sin) by an angle that is small or of uncertain size.
+
+    The Cayley map turns by 2 atan(angle / 2): exact to second order, never more than half a turn, and free of sines.
+    """
+    u = angle * 0.5
+    scale = 1.0 / (u * u + 1.0)
+    c, s = (1.0 - u * u) * scale, angle * scale
+    return cos * c - sin * s, sin * c + cos * s
+
+
+def inverse(a: Array) -> np.ndarray:
+    """Inverse of a square matrix by cofactors up to size 4, above by Householder reflections; no pivoting on data.
+
+    Infinities or NaN where the matrix is singular.
+    """
+    n = len(a)
+    if n <= 4:
+        cofactors, determinant = adjugate(a)
+        return array(cofactors) * (1.0 / determinant)
+    return _inverse_by_reflections(array(a))
+
+
+def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
+    """Adjugate and determinant of a matrix of size 1 to 4, so that inverse = adjugate / determinant."""
+    n = len(a)
+    if n == 1:
+        return array([[1.0]]), a[0][0]
+    rows = tuple(range(n))
+    result = np.empty((n, n), dtype=object)
+    for i in rows:
+        for j in rows:
+            minor = _minor(a, tuple(r for r in rows if r != i), tuple(c for c in rows if c != j))
+            result[j, i] = minor if (i + j) % 2 == 0 else -minor
+    # along the row with the fewest terms that are not known to vanish
+    best = min(rows, key=lambda i: sum(not _is_zero(a[i][j]) for j in rows))
+    determinant = sum((a[best][j] * result[j, best] for j in rows), start=0.0)
+    return array(result), determinant
+
+
+def _is_zero(x: Scalar) -> bool:
+    return (x.value if isinstance(x, Expression) else x) == 0.0
+
+
+def _minor(a: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Scalar:
+    if len(rows) == 1:
+        return a[rows[0]][columns[0]]
+    first, rest = rows[0], rows[1:]
+    total: Scalar = 0.0
+    for k, column in enumerate(columns):
+        term = a[first][column] * _minor(a, rest, columns[:k] + columns[k + 1 :])
+        total = total + term if k % 2 == 0 else total - term
+    return total
+
+
+def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
+    n = len(a)
+    r, qt = np.array(a, dtype=object), np.array(np.eye(n), dtype=object)
+    for k in range(n - 1):
+        x = r[k:, k]
+        length = sqrt(sum(v * v for v in x))
+        signed = where(x[0] < 0.0, -length, length)
+        v = np.array([x[0] + signed, *x[1:]], dtype=object)
+        beta = 1.0 / (signed * v[0])
+        for m in (r, qt):
+            m[k:, :] = m[k:, :] - np.outer(v * beta, v @ m[k:, :])
+    result = np.array(np.zeros((n, n)), dtype=object)
+    for i in reversed(range(n)):
+        pivot = 1.0 / r[i, i]
+        for j in range(n):
+            result[i, j] = (qt[i, j] - sum((r[i, k] * result[k, j] for k in range(i + 1, n)), start=0.0)) * pivot
+    return array(result)
+
+
+def iterate(
+    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Any]], initial: Sequence[Scalar], limit: int
+) -> list[Scalar]:
+    """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times."""
+    traced = next((x for x in initial if isinstance(x, Expression)), None)
+    if traced is not None:
+        return expression.loop(step, [traced.graph.lift(x) for x in initial], limit)
+    state = list(initial)
+    for _ in range(limit):
+        following, done = step(state)
+        state = list(following)
+        if done:
+            break
+    return state

@@ -1,0 +1,232 @@
+"""Constraint embedding of a limb, for one sample: its loops solved for dependent joints, its tip for independent ones.
+
+Joint rates are theta' = H q' + h, where q are the independent joints and h answers what the loops demand on top (a residual,
+or an acceleration caused by velocity). Source: hybrid-limb paper, Eqs. (43)-(47), (76), (77), (90), (91). The joint at the
+platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, Closure, Limb
+from tasks.algebra import adjugate, array, cross, inverse
+from tasks.closures import End, Joined
+from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
+
+Scalar = Any
+Array = Any
+
+
+@dataclass(frozen=True)
+class LoopChoice:
+    """How one loop is solved: the link it starts at, the joints of its two sides, rows kept, joints they are solved for."""
+
+    root: int
+    side_a: tuple[int, ...]
+    side_b: tuple[int, ...]
+    rows: tuple[int, ...]
+    dependent: tuple[int, ...]
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """All tree joints of the loop."""
+        return (*self.side_a, *self.side_b)
+
+
+@dataclass(frozen=True)
+class LimbChoice:
+    """How a limb is solved; made once per family by `tasks.topology`."""
+
+    loops: tuple[LoopChoice, ...]
+    independent: tuple[int, ...]
+    tip_rows: tuple[int, ...]
+
+
+def loop_matrix(limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]) -> np.ndarray:
+    """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
+    result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
+    for side, end, sign in ((side_a, joined.a, 1.0), (side_b, joined.b, -1.0)):
+        for i, (omega, v) in columns(limb.links, at, side, end.origin).items():
+            for k, value in enumerate(joined.rate(omega, v)):
+                result[k, i] = value * sign
+    return array(result)
+
+
+@dataclass(frozen=True)
+class SolvedLoop:
+    """One loop at one configuration."""
+
+    limb: Limb
+    choice: LoopChoice
+    closure: Closure
+    at: dict[int, Pose]
+
+    @cached_property
+    def joined(self) -> Joined:
+        """Both ends of the cut joint, in the axes of the loop's root."""
+        c = self.closure
+        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), self.choice.rows)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Constraint Jacobian, Eq. (13)."""
+        return loop_matrix(self.limb, self.at, self.joined, self.choice.side_a, self.choice.side_b)
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
+        return inverse(self.matrix[:, list(self.choice.dependent)])
+
+    def answer(self, demand: Sequence[Scalar]) -> dict[int, Scalar]:
+        """Dependent joints' part that makes up for `demand` in the rows."""
+        return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
+
+    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
+        moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
+        ends = ((self.closure.a, self.joined.a), (self.closure.b, self.joined.b))
+        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], end.origin - self.at[i].position) for i, end in ends)
+        return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """All loops of a limb at one configuration."""
+
+    limb: Limb
+    choice: LimbChoice
+    loops: tuple[SolvedLoop, ...]
+
+    @classmethod
+    def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState]) -> Embedding:
+        """The loops of the limb for these joint states."""
+        solved = (
+            SolvedLoop(limb, each, closure, poses(limb.links, states, each.root))
+            for each, closure in zip(choice.loops, limb.loops, strict=True)
+        )
+        return cls(limb, choice, tuple(solved))
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """H (tree joints, independent joints) of Eqs. (45), (77)."""
+        position = {joint: k for k, joint in enumerate(self.choice.independent)}
+        result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
+        for joint, k in position.items():
+            result[joint, k] = 1.0
+        for loop in self.loops:
+            free = [joint for joint in loop.choice.joints if joint in position]
+            for joint in free:
+                for dependent, value in loop.answer(loop.matrix[:, joint]).items():
+                    result[dependent, position[joint]] = value
+        return array(result)
+
+    def _answers(self, demands: Sequence[Sequence[Scalar]]) -> np.ndarray:
+        result = np.array(np.zeros(len(self.limb.links)), dtype=object)
+        for loop, demand in zip(self.loops, demands, strict=True):
+            for joint, value in loop.answer(demand).items():
+                result[joint] = value
+        return array(result)
+
+    def residuals(self) -> list[Scalar]:
+        """How far every kept row of every loop is from closed."""
+        return [value for loop in self.loops for value in loop.joined.residual()]
+
+    def correction(self) -> np.ndarray:
+        """h of a Newton step: what closes the loops to first order."""
+        return self._answers([loop.joined.residual() for loop in self.loops])
+
+    def drift(self, rates: Sequence[Scalar]) -> np.ndarray:
+        """h of the accelerations: H' q' in Eqs. (46), (47)."""
+        return self._answers([loop.drift(rates) for loop in self.loops])
+
+
+@dataclass(frozen=True)
+class Tip:
+    """The cut joint between limb and platform at one configuration; platform poses and motions in the limb's mount frame."""
+
+    limb: Limb
+    choice: LimbChoice
+    embedding: Embedding
+    at: dict[int, Pose]
+    platform: Pose
+
+    @classmethod
+    def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose) -> Tip:
+        """The tip for these joint states; `platform` is the pose of the limb's mount frame at the platform."""
+        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform)
+
+    @cached_property
+    def joined(self) -> Joined:
+        """Both ends of the joint at the platform."""
+        tip = self.limb.tip
+        ends = End.of(self.at[tip.a], tip.frame_a), End.of(self.platform, tip.frame_b)
+        return Joined(tip.kind, *ends, self.choice.tip_rows)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Rows of the tip over tree joints."""
+        return loop_matrix(self.limb, self.at, self.joined, path(self.limb.links, self.limb.tip.a), ())
+
+    @cached_property
+    def compound(self) -> np.ndarray:
+        """Rows of the tip over independent joints, L_t = J H in Eqs. (79), (85)."""
+        return self.matrix @ self.embedding.matrix
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """L_t^-1 of Eqs. (86), (91)."""
+        return inverse(self.compound)
+
+    @cached_property
+    def determinant(self) -> Scalar:
+        """det L_t; its sign tells assembly branches apart."""
+        return adjugate(self.compound)[1] if len(self.compound) <= 4 else _determinant(self.compound)
+
+    def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
+        """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
+        wanted = array(demand) - self.matrix @ answered
+        return self.embedding.matrix @ (self.inverse @ wanted) + answered
+
+    def residuals(self) -> list[Scalar]:
+        """How far every kept row, of tip and loops, is from closed."""
+        return [*self.joined.residual(), *self.embedding.residuals()]
+
+    def newton_step(self) -> np.ndarray:
+        """Step of all tree joints, Eq. (96)."""
+        return self.solve([-value for value in self.joined.residual()], self.embedding.correction())
+
+    def rates(self, omega: Array, v: Array) -> np.ndarray:
+        """Tree joint rates for the platform's angular velocity, and velocity of the joint at the platform. Eq. (87)."""
+        return self.embedding.matrix @ (self.inverse @ array(self.joined.rate(omega, v)))
+
+    def accelerations(self, rates: Array, platform: Motion, offset: Array) -> np.ndarray:
+        """Tree joint accelerations; `platform` moves the platform's origin, the joint is at `offset` from it. Eq. (88)."""
+        moving = motions(self.limb.links, self.at, rates, root=BASE)[self.limb.tip.a]
+        arm = self.joined.a.origin - self.at[self.limb.tip.a].position
+        drift = self.joined.drift(moving, platform, arm, offset)
+        return self.solve([-value for value in drift], self.embedding.drift(rates))
+
+    def covector(self, multipliers: Sequence[Scalar], offset: Array) -> np.ndarray:
+        """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
+        moment, force = np.zeros(3), np.zeros(3)
+        for row, value in zip(self.choice.tip_rows, multipliers, strict=True):
+            m, f = self.joined.wrench(row)
+            moment, force = moment + m * value, force + f * value
+        return array([*(moment + cross(offset, force)), *force])
+
+
+def _determinant(a: Array) -> Scalar:
+    # by elimination along the rows, enough for a sign and a size
+    m = np.array(a, dtype=object)
+    result: Scalar = 1.0
+    for k in range(len(m)):
+        result = result * m[k, k]
+        for i in range(k + 1, len(m)):
+            m[i, k:] = m[i, k:] - m[k, k:] * (m[i, k] / m[k, k])
+    return result

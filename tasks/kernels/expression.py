@@ -1,0 +1,269 @@
+"""Arithmetic recorded as a graph: nodes that fold constants and share common subexpressions.
+
+An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a function
+written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in `elementary`; code that must
+also run on floats uses the functions of `tasks.algebra`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+CONSTANT, CASE, SAMPLE, STATE, RESULT = "constant", "case", "sample", "state", "result"
+LEAVES = frozenset((CONSTANT, CASE, SAMPLE, STATE, RESULT))
+MASKS = frozenset(("lt", "le", "eq", "and", "or", "not"))
+COMMUTATIVE = frozenset(("add", "mul", "eq", "and", "or"))
+
+
+@dataclass
+class Loop:
+    """An iteration: `state` symbols start as `initial`, become `following`, until `done` in every lane or `limit` rounds.
+
+    A lane that is done keeps its state, so a sample's result does not depend on its neighbours.
+    """
+
+    index: int
+    limit: int
+    initial: tuple[Expression, ...]
+    state: tuple[Expression, ...] = ()
+    following: tuple[Expression, ...] = ()
+    done: Expression | None = None
+
+
+@dataclass
+class Graph:
+    """All nodes of one trace, each distinct one once, in an order in which arguments come first."""
+
+    nodes: list[Expression] = field(default_factory=list)
+    known: dict[tuple[Any, ...], Expression] = field(default_factory=dict)
+    loops: list[Loop] = field(default_factory=list)
+
+    def node(self, op: str, args: tuple[Expression, ...] = (), data: Any = None) -> Expression:
+        """The node `op(args)`, made on first use."""
+        # repr tells 0.0 from -0.0, which compare equal
+        key = (op, *(arg.number for arg in args), repr(data) if op == CONSTANT else data)
+        if key not in self.known:
+            self.known[key] = Expression(self, op, args, data, len(self.nodes))
+            self.nodes.append(self.known[key])
+        return self.known[key]
+
+    def constant(self, value: float) -> Expression:
+        """A number as a node."""
+        return self.node(CONSTANT, data=float(value))
+
+    def lift(self, value: Any) -> Expression:
+        """`value` as a node of this graph."""
+        return value if isinstance(value, Expression) else self.constant(value)
+
+
+class Expression:
+    """A node: `op` of `args`; `data` holds a constant's value, or which input, state or result it is."""
+
+    __slots__ = ("args", "data", "graph", "number", "op")
+
+    def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
+        self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
+
+    def __repr__(self) -> str:
+        return f"Expression({self.op}#{self.number})"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a traced value has no truth value; use tasks.algebra.where in place of a branch")
+
+    @property
+    def value(self) -> float | None:
+        """The number of a constant, else None."""
+        return self.data if self.op == CONSTANT else None
+
+    def __add__(self, other: Any) -> Expression:
+        return add(self, self.graph.lift(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Expression:
+        return sub(self, self.graph.lift(other))
+
+    def __rsub__(self, other: Any) -> Expression:
+        return sub(self.graph.lift(other), self)
+
+    def __mul__(self, other: Any) -> Expression:
+        return mul(self, self.graph.lift(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Expression:
+        return div(self, self.graph.lift(other))
+
+    def __rtruediv__(self, other: Any) -> Expression:
+        return div(self.graph.lift(other), self)
+
+    def __neg__(self) -> Expression:
+        return neg(self)
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Expression:
+        return unary("abs", self)
+
+    def __lt__(self, other: Any) -> Expression:
+        return self.graph.node("lt", (self, self.graph.lift(other)))
+
+    def __le__(self, other: Any) -> Expression:
+        return self.graph.node("le", (self, self.graph.lift(other)))
+
+    def __gt__(self, other: Any) -> Expression:
+        return self.graph.node("lt", (self.graph.lift(other), self))
+
+    def __ge__(self, other: Any) -> Expression:
+        return self.graph.node("le", (self.graph.lift(other), self))
+
+    def __and__(self, other: Expression) -> Expression:
+        return binary("and", self, other)
+
+    def __or__(self, other: Expression) -> Expression:
+        return binary("or", self, other)
+
+    def __invert__(self) -> Expression:
+        return self.graph.node("not", (self,))
+
+    def sqrt(self) -> Expression:
+        """Square root; this is what `np.sqrt` calls."""
+        return unary("sqrt", self)
+
+    def rint(self) -> Expression:
+        """Nearest integer, halves to even; this is what `np.rint` calls."""
+        return unary("rint", self)
+
+    def floor(self) -> Expression:
+        """Largest integer not above; this is what `np.floor` calls."""
+        return unary("floor", self)
+
+
+_FOLD: dict[str, Callable[..., float]] = {
+    "abs": abs,
+    "sqrt": lambda x: math.sqrt(x) if x >= 0 else math.nan,
+    "rint": lambda x: float(round(x)),
+    "floor": lambda x: float(math.floor(x)),
+}
+
+
+def unary(op: str, x: Expression) -> Expression:
+    """`op(x)` with a constant folded."""
+    if x.value is not None and math.isfinite(x.value):
+        return x.graph.constant(_FOLD[op](x.value))
+    return x.graph.node(op, (x,))
+
+
+def binary(op: str, x: Expression, y: Expression) -> Expression:
+    """`op(x, y)`, operands of a commutative op in the order of their making."""
+    if op in COMMUTATIVE and y.number < x.number:
+        x, y = y, x
+    return x.graph.node(op, (x, y))
+
+
+def add(x: Expression, y: Expression) -> Expression:
+    """x + y."""
+    if x.value is not None and y.value is not None:
+        return x.graph.constant(x.value + y.value)
+    if x.value == 0.0:
+        return y
+    if y.value == 0.0:
+        return x
+    if y.op == "neg":
+        return sub(x, y.args[0])
+    if x.op == "neg":
+        return sub(y, x.args[0])
+    return binary("add", x, y)
+
+
+def sub(x: Expression, y: Expression) -> Expression:
+    """x - y."""
+    if x.value is not None and y.value is not None:
+        return x.graph.constant(x.value - y.value)
+    if y.value == 0.0:
+        return x
+    if x.value == 0.0:
+        return neg(y)
+    if x is y:
+        return x.graph.constant(0.0)
+    if y.op == "neg":
+        return add(x, y.args[0])
+    if x.op == "neg":
+        return neg(add(x.args[0], y))
+    if ("sub", y.number, x.number) in x.graph.known:
+        return neg(binary("sub", y, x))
+    return binary("sub", x, y)
+
+
+def mul(x: Expression, y: Expression) -> Expression:
+    """x * y; a factor that is the constant zero gives zero, whatever the other one is."""
+    if x.value is not None and y.value is not None:
+        return x.graph.constant(x.value * y.value)
+    if x.value is not None:
+        x, y = y, x
+    if y.value == 0.0:
+        return x.graph.constant(0.0)
+    if y.value == 1.0:
+        return x
+    if y.value == -1.0:
+        return neg(x)
+    if x.op == "neg" and y.op == "neg":
+        return mul(x.args[0], y.args[0])
+    if x.op == "neg":
+        return neg(mul(x.args[0], y))
+    if y.op == "neg":
+        return neg(mul(x, y.args[0]))
+    return binary("mul", x, y)
+
+
+def div(x: Expression, y: Expression) -> Expression:
+    """x / y."""
+    if x.value is not None and y.value is not None and y.value != 0.0:
+        return x.graph.constant(x.value / y.value)
+    if x.value == 0.0:
+        return x
+    if y.value in (1.0, -1.0):
+        return x if y.value == 1.0 else neg(x)
+    if x.op == "neg":
+        return neg(div(x.args[0], y))
+    if y.op == "neg":
+        return neg(div(x, y.args[0]))
+    return binary("div", x, y)
+
+
+def neg(x: Expression) -> Expression:
+    """-x."""
+    if x.value is not None:
+        return x.graph.constant(-x.value)
+    if x.op == "neg":
+        return x.args[0]
+    return x.graph.node("neg", (x,))
+
+
+def fma(x: Expression, y: Expression, z: Expression) -> Expression:
+    """x * y + z with one rounding, on request: for code whose accuracy rests on it."""
+    return x.graph.node("fma", (x, y, z))
+
+
+def select(mask: Expression, x: Expression, y: Expression) -> Expression:
+    """x where the mask holds, else y."""
+    return x if x is y else mask.graph.node("select", (mask, x, y))
+
+
+def loop(
+    step: Callable[[Sequence[Expression]], tuple[Sequence[Expression], Expression]],
+    initial: Sequence[Expression],
+    limit: int,
+) -> list[Expression]:
+    """The state after iterating `step(state) -> (next state, done)`; see Loop."""
+    graph = initial[0].graph
+    record = Loop(len(graph.loops), limit, tuple(initial))
+    graph.loops.append(record)
+    record.state = tuple(graph.node(STATE, data=(record.index, i)) for i in range(len(initial)))
+    following, record.done = step(record.state)
+    record.following = tuple(graph.lift(x) for x in following)
+    return [graph.node(RESULT, data=(record.index, i)) for i in range(len(initial))]

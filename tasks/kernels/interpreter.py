@@ -1,0 +1,169 @@
+"""Run a program in NumPy: the slow twin of the compiled kernel, with the same operations and the same bits.
+
+NumPy has no fused multiply-add, so `exact=True` builds one from error-free transformations; `exact=False` rounds twice, which
+is quicker and differs in the last bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
+from tasks.kernels.program import PER_CASE, Program
+
+Array = Any
+_SPLITTER = 134217729.0  # 2^27 + 1
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Sum and its rounding error, exactly. Knuth, TAOCP 2, section 4.2.2, theorem B."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """Product and its rounding error, exactly while nothing overflows. Dekker 1971."""
+    p = a * b
+    ca, cb = _SPLITTER * a, _SPLITTER * b
+    ah, bh = ca - (ca - a), cb - (cb - b)
+    al, bl = a - ah, b - bh
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c with one rounding. Boldo and Melquiond 2008, via rounding to odd.
+
+    Exact away from overflow and underflow; there, and for infinities and NaN, the plain expression.
+    """
+    plain = a * b + c
+    uh, ul = two_product(a, b)
+    th, tl = two_sum(c, ul)
+    vh, vl = two_sum(uh, th)
+    low, error = two_sum(tl, vl)
+    odd = np.asarray(low).view(np.int64) & 1
+    toward = np.where((error > 0) == (low > 0), 1, -1)
+    nudged = np.where((error != 0) & (odd == 0), (np.asarray(low).view(np.int64) + toward).view(np.float64), low)
+    result = vh + nudged
+    safe = np.isfinite(uh) & np.isfinite(result) & ((np.abs(uh) > 1e-250) | (uh == 0)) & (np.abs(uh) < 1e290)
+    return np.where(safe & np.isfinite(plain), result, plain)
+
+
+def _rounded_twice(a: Array, b: Array, c: Array) -> Array:
+    return a * b + c
+
+
+def _operations(fma: Callable[[Array, Array, Array], Array]) -> dict[str, Callable[..., Array]]:
+    return {
+        "add": np.add,
+        "sub": np.subtract,
+        "mul": np.multiply,
+        "div": np.divide,
+        "neg": np.negative,
+        "abs": np.abs,
+        "sqrt": np.sqrt,
+        "rint": np.rint,
+        "floor": np.floor,
+        "lt": np.less,
+        "le": np.less_equal,
+        "eq": np.equal,
+        "and": np.logical_and,
+        "or": np.logical_or,
+        "not": np.logical_not,
+        "select": np.where,
+        "fma": fma,
+        "fms": lambda a, b, c: fma(a, b, -c),
+        "fnma": lambda a, b, c: fma(-a, b, c),
+    }
+
+
+class _Machine:
+    """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1)."""
+
+    def __init__(self, program: Program, inputs: Mapping[str, Array], exact: bool):
+        self.program = program
+        self.apply = _operations(fused if exact else _rounded_twice)
+        self.values: list[Array] = [None] * len(program.nodes)
+        for i, node in enumerate(program.nodes):
+            if node.op == CONSTANT:
+                self.values[i] = np.full((1, 1), node.data)
+            elif node.op == CASE:
+                self.values[i] = inputs[node.data[0]][:, node.data[1], None]
+            elif node.op == SAMPLE:
+                self.values[i] = inputs[node.data[0]][:, node.data[1], :]
+
+    def region(self, key: int) -> None:
+        for i in self.program.regions.get(key, ()):
+            node = self.program.nodes[i]
+            self.values[i] = self.apply[node.op](*(self.values[arg] for arg in node.args))
+
+    def iterate(self, index: int, shape: tuple[int, int]) -> None:
+        loop = self.program.loops[index]
+        state = [np.broadcast_to(self.values[i], shape) for i in loop.initial]
+        finished = np.zeros(shape, dtype=bool)
+        for _ in range(loop.limit):
+            for i, value in zip(loop.state, state, strict=True):
+                self.values[i] = value
+            self.region(2 * index + 1)
+            following = [self.values[i] for i in loop.following]
+            state = [np.where(finished, old, new) for old, new in zip(state, following, strict=True)]
+            finished = finished | self.values[loop.done]
+            if finished.all():
+                break
+        for i, node in enumerate(self.program.nodes):
+            if node.op == RESULT and node.data[0] == index:
+                self.values[i] = state[node.data[1]]
+
+
+def interpret(
+    program: Program, inputs: Mapping[str, Array], samples: int, *, exact: bool = True
+) -> dict[str, np.ndarray]:
+    """All outputs of `program`.
+
+    Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size, samples);
+    reduced ones (cases, size). Lanes of eight samples are reduced as the compiled kernel does it.
+    """
+    cases = max((np.shape(inputs[name])[0] for name in (*program.case, *program.sample)), default=1)
+    machine = _Machine(program, inputs, exact)
+    shape = (cases, samples)
+    with np.errstate(all="ignore"):
+        machine.region(PER_CASE)
+        machine.region(0)
+        for index in range(len(program.loops)):
+            machine.iterate(index, shape)
+            machine.region(2 * index + 2)
+        result = {}
+        for name, (_, nodes) in program.outputs.items():
+            values = [np.broadcast_to(machine.values[i], shape) for i in nodes]
+            stacked = np.stack(values, axis=1) if values else np.empty((cases, 0, samples))
+            how = program.reductions.get(name)
+            result[name] = reduce_lanes(stacked, how) if how else np.ascontiguousarray(stacked)
+        return result
+
+
+IDENTITY = {"max": -np.inf, "min": np.inf, "sum": 0.0}
+
+
+def combine(how: str, a: Array, b: Array) -> Array:
+    """One step of a reduction; NaN stays."""
+    if how == "sum":
+        return a + b
+    better = b > a if how == "max" else b < a
+    return np.where(better | np.isnan(b), b, a)
+
+
+def reduce_lanes(values: Array, how: str, lanes: int = 8) -> np.ndarray:
+    """Reduce the last axis lane by lane, then the lanes pairwise: the order that the kernel uses."""
+    *lead, samples = values.shape
+    accumulated = np.full((*lead, lanes), IDENTITY[how])
+    for start in range(0, samples, lanes):
+        part = values[..., start : start + lanes]
+        width = part.shape[-1]
+        accumulated[..., :width] = combine(how, accumulated[..., :width], part)
+    while lanes > 1:
+        lanes //= 2
+        accumulated = combine(how, accumulated[..., :lanes], accumulated[..., lanes:])
+    return accumulated[..., 0]

@@ -1,0 +1,106 @@
+"""A program ready to run on arrays: compiled where LLVM is present, interpreted where it is not."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels.interpreter import interpret
+from tasks.kernels.program import Program, size
+
+try:
+    from tasks.kernels import llvm
+except ImportError:  # no LLVM for this platform: same bits, slower
+    llvm = None  # type: ignore[assignment]
+
+LANES = 8
+
+
+def padded(samples: int) -> int:
+    """Samples rounded up to whole groups of lanes."""
+    return -(-samples // LANES) * LANES
+
+
+class Kernel:
+    """A compiled program. Compiled once per process, on first use; calls release the GIL and may run in many threads."""
+
+    def __init__(self, program: Program, *, compiled: bool = True):
+        self.program = program
+        self.compiled = compiled and llvm is not None
+        self.seconds_to_compile = 0.0
+        self._lock = threading.Lock()
+
+    @functools.cached_property
+    def _machine(self) -> Any:
+        with self._lock:
+            if "_machine" in self.__dict__:
+                return self.__dict__["_machine"]
+            start = time.perf_counter()
+            machine = llvm.compile_program(self.program)
+            self.seconds_to_compile = time.perf_counter() - start
+            self.__dict__["_machine"] = machine
+            return machine
+
+    def prepare(self) -> Kernel:
+        """Compile now."""
+        if self.compiled:
+            _ = self._machine
+        return self
+
+    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+        """Uninitialised arrays for all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
+        return {
+            name: np.empty((cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), padded(samples)))
+            for name, (_, nodes) in self.program.outputs.items()
+        }
+
+    def __call__(
+        self,
+        inputs: Mapping[str, np.ndarray],
+        samples: int,
+        out: Mapping[str, np.ndarray] | None = None,
+    ) -> Mapping[str, np.ndarray]:
+        """Run on all cases and samples.
+
+        inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is shared by
+        all cases. Samples beyond `samples` are computed and must be finite work (repeat the last one); reductions leave them
+        out. out: as `allocate` gives it. All float64; the last axis of sample arrays must be contiguous.
+        """
+        cases = max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
+        out = self.allocate(cases, samples) if out is None else out
+        if not self.compiled:
+            self._interpret(inputs, samples, out)
+            return out
+        pointers, strides = self._arguments(inputs, out, cases, padded(samples))
+        self._machine.call(cases, padded(samples) // LANES, samples, pointers, strides)
+        return out
+
+    def _interpret(self, inputs: Mapping[str, np.ndarray], samples: int, out: Mapping[str, np.ndarray]) -> None:
+        results = interpret(self.program, {key: value[..., :samples] if key in self.program.sample else value for key, value in inputs.items()}, samples)
+        for name, value in results.items():
+            out[name][..., :samples] = value
+
+    def _arguments(self, inputs: Mapping[str, np.ndarray], out: Mapping[str, np.ndarray], cases: int, width: int) -> Any:
+        shapes = {**self.program.case, **self.program.sample}
+        pointers: list[int] = []
+        strides: list[int] = []
+        for name in (*shapes, *self.program.outputs):
+            array = inputs[name] if name in shapes else out[name]
+            count = size(shapes[name]) if name in shapes else len(self.program.outputs[name][1])
+            long = name not in self.program.case and name not in self.program.reductions
+            expected = ((1, cases), count, width) if long else ((1, cases), count)
+            good = array.ndim == len(expected) and array.shape[0] in expected[0] and array.shape[1:] == expected[1:]  # type: ignore[operator]
+            if not good or array.dtype != np.float64 or (long and array.strides[-1] != 8):
+                raise ValueError(
+                    f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
+                    f"expected float64 of shape {(cases, *expected[1:])}, samples contiguous"
+                )
+            pointers.append(array.ctypes.data)
+            strides += [array.strides[0] // 8 if array.shape[0] > 1 else 0, array.strides[1] // 8]
+        return (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)

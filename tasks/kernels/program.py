@@ -1,0 +1,207 @@
+"""A traced function as straight-line regions: what is computed once per case, before, inside and after each loop.
+
+`trace` calls a one-sample function on symbols. Products whose only use is a sum become fused multiply-adds here, so that both
+the interpreter and the compiler execute the same operations and give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE, STATE, Expression, Graph
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+PER_CASE = -1
+"""Region of what depends on case inputs alone."""
+
+REDUCTIONS = ("max", "min", "sum")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation of a program; `args` are indices of earlier nodes. `data` as in Expression."""
+
+    op: str
+    args: tuple[int, ...] = ()
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A loop of a program, all in node indices; its body is the region after the odd number 2 * index + 1."""
+
+    limit: int
+    initial: tuple[int, ...]
+    state: tuple[int, ...]
+    following: tuple[int, ...]
+    done: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of case inputs (constant along a trajectory) and sample inputs.
+
+    `regions` maps PER_CASE, 0 (before the first loop), 1 (its body), 2 (after it), 3, ... to node indices in order. An output
+    named in `reductions` is reduced over the samples of a case.
+    """
+
+    name: str
+    case: Shapes
+    sample: Shapes
+    outputs: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]  # name -> shape, flat node indices
+    reductions: Mapping[str, str]
+    nodes: tuple[Node, ...]
+    regions: Mapping[int, tuple[int, ...]]
+    loops: tuple[Iteration, ...] = field(default=())
+
+    def operations(self, *, per_case: bool = False) -> Counter[str]:
+        """How many operations of each kind one sample costs, each loop body counted once (or one case, on request)."""
+        chosen = [k for k in self.regions if (k == PER_CASE) == per_case]
+        return Counter(self.nodes[i].op for k in chosen for i in self.regions[k])
+
+    def is_mask(self, node: int) -> bool:
+        """Whether a node holds truth values."""
+        return self.nodes[node].op in MASKS
+
+
+def size(shape: tuple[int, ...]) -> int:
+    """Number of elements of an array of this shape."""
+    return math.prod(shape)
+
+
+def trace(
+    name: str,
+    function: Callable[..., Mapping[str, Any]],
+    *,
+    case: Shapes,
+    sample: Shapes,
+    reductions: Mapping[str, str] | None = None,
+) -> Program:
+    """The program of `function(**case arrays, **sample arrays) -> {output name: array}`.
+
+    `function` is written for one sample; it is called once, on arrays of symbols of the given shapes.
+    """
+    graph = Graph()
+    inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
+    inputs |= {key: _symbols(graph, SAMPLE, key, shape) for key, shape in sample.items()}
+    results = {key: np.asarray(value, dtype=object) for key, value in function(**inputs).items()}
+    unknown = set((reductions or {}).values()) - set(REDUCTIONS)
+    if unknown:
+        raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
+    return _Ordering(graph, results).program(name, case, sample, reductions or {})
+
+
+def _symbols(graph: Graph, op: str, name: str, shape: tuple[int, ...]) -> Any:
+    flat = [graph.node(op, data=(name, i)) for i in range(size(shape))]
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(shape) if shape else flat[0]
+
+
+class _Ordering:
+    """Finds which nodes are needed, in which region, and which products can be fused into sums."""
+
+    def __init__(self, graph: Graph, results: Mapping[str, np.ndarray]):
+        self.graph = graph
+        self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
+        self.shapes = {key: value.shape for key, value in results.items()}
+        self.needed = self._needed()
+        self.region = self._regions()
+        self.uses = self._uses()
+
+    def _roots(self) -> list[Expression]:
+        return [x for values in self.results.values() for x in values]
+
+    def _needed(self) -> set[int]:
+        needed: set[int] = set()
+        stack = self._roots()
+        while stack:
+            node = stack.pop()
+            if node.number in needed:
+                continue
+            needed.add(node.number)
+            stack.extend(node.args)
+            if node.op == RESULT:
+                loop = self.graph.loops[node.data[0]]
+                assert loop.done is not None
+                stack.extend((*loop.initial, *loop.state, *loop.following, loop.done))
+        return needed
+
+    def _regions(self) -> dict[int, int]:
+        region: dict[int, int] = {}
+        for node in self.graph.nodes:
+            if node.op == CONSTANT or node.op == CASE:
+                region[node.number] = PER_CASE
+            elif node.op == SAMPLE:
+                region[node.number] = 0
+            elif node.op == STATE:
+                region[node.number] = 2 * node.data[0] + 1
+            elif node.op == RESULT:
+                region[node.number] = 2 * node.data[0] + 2
+            else:
+                region[node.number] = max(region[arg.number] for arg in node.args)
+        return region
+
+    def _uses(self) -> Counter[int]:
+        uses = Counter(arg.number for i in self.needed for arg in self.graph.nodes[i].args)
+        uses.update(x.number for x in self._roots())
+        for loop in self.graph.loops:
+            assert loop.done is not None
+            uses.update(x.number for x in (*loop.initial, *loop.following, loop.done))
+        return uses
+
+    def _fused(self, node: Expression) -> tuple[str, tuple[Any, ...]] | None:
+        """The fused form of a sum, if one of its terms is a product that nothing else needs."""
+        if node.op not in ("add", "sub"):
+            return None
+        left, right = node.args
+        for product, other in ((left, right), (right, left)):
+            alone = product.op == "mul" and self.uses[product.number] == 1
+            if alone and self.region[product.number] == self.region[node.number]:
+                if node.op == "add":
+                    return "fma", (*product.args, other)
+                return ("fms" if product is left else "fnma"), (*product.args, other)
+        return None
+
+    def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[str, str]) -> Program:
+        forms = {}
+        for i in sorted(self.needed):
+            node = self.graph.nodes[i]
+            forms[i] = self._fused(node) or (node.op, node.args)
+        live = self._live(forms)
+        index: dict[int, int] = {}
+        nodes: list[Node] = []
+        regions: dict[int, list[int]] = {}
+        for i in live:
+            op, args = forms[i]
+            index[i] = len(nodes)
+            nodes.append(Node(op, tuple(index[arg.number] for arg in args), self.graph.nodes[i].data))
+            if op not in LEAVES:
+                regions.setdefault(self.region[i], []).append(index[i])
+        loops = tuple(
+            Iteration(
+                loop.limit,
+                tuple(index[x.number] for x in loop.initial),
+                tuple(index[x.number] for x in loop.state),
+                tuple(index[x.number] for x in loop.following),
+                index[loop.done.number] if loop.done is not None else -1,
+            )
+            for loop in self.graph.loops
+        )
+        outputs = {key: (self.shapes[key], tuple(index[x.number] for x in values)) for key, values in self.results.items()}
+        ordered = {key: tuple(value) for key, value in sorted(regions.items())}
+        return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
+
+    def _live(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]]) -> list[int]:
+        """What is left once products have gone into sums, arguments first."""
+        used = {arg.number for _, args in forms.values() for arg in args}
+        used |= {x.number for x in self._roots()}
+        used |= {x.number for loop in self.graph.loops for x in (*loop.initial, *loop.following)}
+        return [i for i, (op, _) in sorted(forms.items()) if op != "mul" or i in used]

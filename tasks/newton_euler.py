@@ -1,0 +1,125 @@
+"""Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, in body axes.
+
+Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a body's force is m (a + S c) and its moment
+the skew part of S J, where J is the second moment of mass about the body's origin; so inertia costs as many products as it
+has elements. Source: Featherstone, Rigid Body Dynamics Algorithms, section 5.3, for the recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, Inertia, Link
+from tasks.algebra import array, cross
+from tasks.kinematics import JointState, joint_rotation
+
+Scalar = Any
+Array = Any
+
+
+@dataclass(frozen=True)
+class Massing:
+    """Mass, first moment (3,) and second moment (3, 3) of mass about a body's origin."""
+
+    mass: Scalar
+    first: Array
+    second: Array
+
+    @classmethod
+    def of(cls, inertia: Inertia) -> Massing:
+        """From mass, centre, and inertia tensor about the centre."""
+        centre, tensor = array(inertia.centre), array(inertia.tensor)
+        half_trace = (tensor[0, 0] + tensor[1, 1] + tensor[2, 2]) * 0.5
+        second = array(np.eye(3)) * half_trace - tensor + np.outer(centre, centre) * inertia.mass
+        return cls(inertia.mass, centre * inertia.mass, second)
+
+    def wrench(self, spin: Array, acceleration: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Moment about the origin and force that give the body this motion; `spin` is S, `acceleration` of the origin."""
+        product = spin @ self.second
+        skew = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
+        return skew + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
+
+
+def spin_matrix(omega: Array, alpha: Array) -> np.ndarray:
+    """S = [alpha]x + [omega]x [omega]x: accelerations relative to the origin are S times the position."""
+    x, y, z = omega
+    xx, yy, zz = x * x, y * y, z * z
+    return array(
+        [
+            [-(yy + zz), x * y - alpha[2], x * z + alpha[1]],
+            [x * y + alpha[2], -(xx + zz), y * z - alpha[0]],
+            [x * z - alpha[1], y * z + alpha[0], -(xx + yy)],
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """Motion of a body in its own axes: angular velocity, S, angular acceleration, acceleration of the origin less gravity."""
+
+    omega: Array
+    alpha: Array
+    spin: Array
+    acceleration: Array
+
+
+def inverse_dynamics(
+    links: Sequence[Link],
+    states: Sequence[JointState],
+    rates: Sequence[Scalar],
+    accelerations: Sequence[Scalar],
+    gravity: Array,
+) -> list[Scalar]:
+    """Generalised forces of the tree joints [N m or N], drive inertia included; `gravity` (3,) in the axes of the base."""
+    wrenches = _propagate(links, states, _body_wrenches(links, states, rates, accelerations, gravity))
+    return [
+        (array(link.axis) @ wrenches[i][0 if link.kind == "revolute" else 1]) + link.armature * accelerations[i]
+        for i, link in enumerate(links)
+    ]
+
+
+def _body_wrenches(
+    links: Sequence[Link], states: Sequence[JointState], rates: Array, accelerations: Array, gravity: Array
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Outward: each body's motion and the (moment, force) at its origin that the motion takes."""
+    zero = np.zeros(3)
+    moving: dict[int, BodyMotion] = {BASE: BodyMotion(zero, zero, np.zeros((3, 3)), -array(gravity))}
+    result = []
+    for i, link in enumerate(links):
+        parent, axis = moving[link.parent], array(link.axis)
+        inward = array(link.placement.rotation)
+        turn = joint_rotation(link, states[i])
+        at = array(link.placement.position) + (inward @ axis) * states[i].shift
+        omega, alpha, acceleration = (
+            turn.T @ (inward.T @ x) for x in (parent.omega, parent.alpha, parent.acceleration + parent.spin @ at)
+        )
+        if link.kind == "revolute":
+            alpha = alpha + axis * accelerations[i] + cross(omega, axis * rates[i])
+            omega = omega + axis * rates[i]
+        else:
+            acceleration = acceleration + axis * accelerations[i] + cross(omega, axis * rates[i]) * 2.0
+        moving[i] = BodyMotion(omega, alpha, spin_matrix(omega, alpha), acceleration)
+        result.append(Massing.of(link.inertia).wrench(moving[i].spin, acceleration))
+    return result
+
+
+def _propagate(
+    links: Sequence[Link], states: Sequence[JointState], own: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Inward: (moment, force) that each joint carries, at the link's origin in its axes."""
+    total = list(own)
+    for i in reversed(range(len(links))):
+        link = links[i]
+        if link.parent == BASE:
+            continue
+        inward = array(link.placement.rotation)
+        turn = joint_rotation(link, states[i])
+        at = array(link.placement.position) + (inward @ array(link.axis)) * states[i].shift
+        moment, force = (inward @ (turn @ x) for x in total[i])
+        before = total[link.parent]
+        total[link.parent] = (before[0] + moment + cross(at, force), before[1] + force)
+    return total

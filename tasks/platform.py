@@ -1,0 +1,48 @@
+"""The moving platform, for one sample: its motion from the inputs of a kernel, and the wrench that the motion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robots.model import TRANSLATION, TWIST, Platform
+from tasks.algebra import array
+from tasks.kinematics import Motion, Pose
+from tasks.newton_euler import Massing, spin_matrix
+
+Scalar = Any
+Array = Any
+
+
+def motion_size(mobility: Sequence[str]) -> int:
+    """Length of the motion vector of one sample: position, velocity, acceleration; with rotation (9) and twists where free."""
+    return 9 if tuple(mobility) == TRANSLATION else 24
+
+
+def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
+    """Pose and motion of the platform from a motion vector.
+
+    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist (6),
+    its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
+    """
+    m, zero = array(motion), np.zeros(3)
+    if motion_size(platform.mobility) == 9:
+        return Pose(array(platform.home.rotation), m[0:3]), Motion(zero, m[3:6], zero, m[6:9])
+    return Pose(m[3:12].reshape(3, 3), m[0:3]), Motion(m[12:15], m[15:18], m[18:21], m[21:24])
+
+
+def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
+    """What moves the platform along its free twists: inertia and weight, Eq. (104), at its reference point in world axes."""
+    inward = pose.rotation.T
+    spin = spin_matrix(inward @ motion.omega, inward @ motion.alpha)
+    moment, force = Massing.of(platform.inertia).wrench(spin, inward @ (motion.a - array(gravity)))
+    covector = [*(pose.rotation @ moment), *(pose.rotation @ force)]
+    return [covector[TWIST.index(name)] for name in platform.mobility]
+
+
+def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
+    """The free components of the platform's twist, V_t of Eq. (82)."""
+    twist = [*motion.omega, *motion.v]
+    return array([twist[TWIST.index(name)] for name in platform.mobility])

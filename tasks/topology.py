@@ -1,0 +1,153 @@
+"""How a limb is solved, decided once when a model is built: rows that are not redundant, joints that are independent.
+
+Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never matter
+(out of the plane of a planar loop, say) are dropped here; `Choices.dropped` reports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robots.model import TWIST, Limb, Link, Mechanism
+from tasks.closures import End, Joined, row_count
+from tasks.embedding import LimbChoice, LoopChoice, loop_matrix
+from tasks.frames import inverse_pose, joined_pose, mount_pose
+from tasks.kinematics import HOME, JointState, Pose, path, poses
+
+SAMPLES = 4
+RANK_TOLERANCE = 1e-7
+_REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
+
+
+class TopologyError(ValueError):
+    """A limb that cannot be solved as described. The text says which part and why."""
+
+
+def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
+    """The choice for one representative limb of a mechanism in numbers. Raises TopologyError."""
+    limb = mechanism.limbs[limb_index]
+    instance = next(each for each in mechanism.instances if each.limb == limb_index)
+    base, mount = mount_pose(instance.base), mount_pose(instance.platform)
+    home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
+    generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
+    loops = tuple(_loop_choice(limb, k, [states for states, _ in generic]) for k in range(len(limb.loops)))
+    dependent = {joint for loop in loops for joint in loop.dependent}
+    independent = tuple(i for i in range(len(limb.links)) if i not in dependent)
+    return LimbChoice(loops, independent, _tip_rows(limb, loops, independent, generic))
+
+
+def _loop_choice(limb: Limb, index: int, configurations: Sequence[Sequence[JointState]]) -> LoopChoice:
+    closure = limb.loops[index]
+    side_a, side_b = path(limb.links, closure.a), path(limb.links, closure.b)
+    shared = [i for i, j in zip(side_a, side_b, strict=False) if i == j]
+    root = shared[-1] if shared else -1
+    sides = side_a[len(shared) :], side_b[len(shared) :]
+    every = tuple(range(row_count(closure.kind)))
+    matrices = []
+    for states in configurations:
+        at = poses(limb.links, states, root)
+        joined = Joined(closure.kind, End.of(at[closure.a], closure.frame_a), End.of(at[closure.b], closure.frame_b), every)
+        matrices.append(loop_matrix(limb, at, joined, *sides))
+    rows = pivots(matrices)
+    kept = [m[list(rows)] for m in matrices]
+    actuated = [limb.index(name) for name in limb.actuated]
+    candidates = [i for i in (*sides[0], *sides[1]) if i not in actuated]
+    columns = pivots([m[:, candidates].T for m in kept])
+    if len(columns) < len(rows):
+        raise TopologyError(f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent")
+    return LoopChoice(root, *sides, rows, tuple(sorted(candidates[i] for i in columns)))
+
+
+def _tip_rows(
+    limb: Limb,
+    loops: tuple[LoopChoice, ...],
+    independent: tuple[int, ...],
+    generic: Sequence[tuple[list[JointState], Pose]],
+) -> tuple[int, ...]:
+    from tasks.embedding import Tip
+
+    every = LimbChoice(loops, independent, tuple(range(row_count(limb.tip.kind))))
+    rows = pivots([Tip.of(limb, every, states, target).compound for states, target in generic])
+    if len(rows) < len(independent):
+        names = ", ".join(limb.links[i].joint for i in independent)
+        raise TopologyError(
+            f"limb {limb.name}: the platform determines {len(rows)} of its {len(independent)} independent joints ({names})"
+        )
+    return rows
+
+
+def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """Rows that are independent in every one of some matrices, best conditioned in the worst of them; in ascending order."""
+    rest = [np.array(m, dtype=float) for m in matrices]
+    scale = max(np.abs(m).max(initial=0.0) for m in rest)
+    chosen: list[int] = []
+    while len(chosen) < min(rest[0].shape):
+        lengths = np.min([np.linalg.norm(m, axis=1) for m in rest], axis=0)
+        # near ties go to the first row, so that symmetric choices do not hang on the last bit
+        best = int(np.flatnonzero(lengths >= lengths.max() * (1 - 1e-6))[0])
+        if lengths[best] <= RANK_TOLERANCE * scale:
+            break
+        chosen.append(best)
+        for m in rest:
+            unit = m[best] / np.linalg.norm(m[best])
+            m -= np.outer(m @ unit, unit)
+    return tuple(sorted(chosen))
+
+
+def _generic_configurations(
+    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str]
+) -> list[tuple[list[JointState], Pose]]:
+    random = np.random.default_rng(20240501)
+    size = max(float(np.linalg.norm(home.position)), 1e-3)
+    result = []
+    for sample in range(SAMPLES):
+        step = np.zeros(6)
+        if sample:  # the first is the reference pose itself
+            free = [TWIST.index(name) for name in mobility]
+            step[free] = random.uniform(-_REACH, _REACH, len(free))
+        shift = base_rotation.T @ step[3:] * size
+        target = Pose(_small_rotation(base_rotation.T @ step[:3]) @ home.rotation, home.position + shift)
+        result.append((_assembled(limb, target), target))
+    return result
+
+
+def _small_rotation(vector: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+
+
+def _assembled(limb: Limb, target: Pose) -> list[JointState]:
+    """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too."""
+    states = [HOME] * len(limb.links)
+    for _ in range(50):
+        residual, matrix = _all_rows(limb, states, target)
+        if np.abs(residual).max() < 1e-13:
+            break
+        step = np.linalg.lstsq(matrix, -residual, rcond=1e-9)[0]
+        states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
+    if np.abs(residual).max() > 1e-9:
+        raise TopologyError(
+            f"limb {limb.name} does not close near its reference pose: residual {np.abs(residual).max():.2g}; "
+            "check lengths, joint axes and mount frames"
+        )
+    return states
+
+
+def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose) -> tuple[np.ndarray, np.ndarray]:
+    at = poses(limb.links, states)
+    residuals, matrices = [], []
+    for closure in (*limb.loops, limb.tip):
+        other = target if closure is limb.tip else at[closure.b]
+        ends = End.of(at[closure.a], closure.frame_a), End.of(other, closure.frame_b)
+        joined = Joined(closure.kind, *ends, tuple(range(row_count(closure.kind))))
+        side_a, side_b = _sides(limb.links, closure.a, closure.b)
+        residuals += joined.residual()
+        matrices.append(loop_matrix(limb, at, joined, side_a, side_b))
+    return np.array(residuals, dtype=float), np.vstack(matrices)
+
+
+def _sides(links: Sequence[Link], a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return path(links, a), path(links, b) if b >= 0 else ()

@@ -1,0 +1,21 @@
+"""Names, dims, units, chunks and files of results. Knows nothing of robots or Dask graphs.
+
+Only `storage.store` opens Zarr. It is loaded on first use, so that planning, which needs `storage.layout` alone, does
+not wait for xarray.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from storage.store import open_results
+
+__all__ = ["open_results"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what the package offers from the module that opens Zarr."""
+    if name in __all__:
+        from storage import store
+
+        return getattr(store, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

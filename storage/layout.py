@@ -1,0 +1,193 @@
+"""How a result set is cut into blocks, shards and chunks: arithmetic on plain integers, no files.
+
+A block is a range of designs, friction sets and trajectories with all their times. Each variable has one shard, that is
+one file, for each of its block regions, so that blocks never share a file and may be written in any order, by any
+process. A variable without one of the split dims has the same region in several blocks; the first of these owns it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from storage.errors import StoreError
+from storage.schema import SPLIT, Variable, lookup
+
+CHUNK_MIN = 1 << 20
+CHUNK_MAX = 4 << 20
+SHARD_LIMIT = 1 << 30
+"""Bytes of the largest shard: one has to fit in memory several times over, and Blosc ends at 2 GiB."""
+
+METADATA_FILES = 4
+"""Files of a store beside arrays and coordinates: group metadata, manifest, ledger and lock."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
+
+    Raises StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+    """
+
+    sizes: dict[str, int]
+    block: dict[str, int]
+    variables: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
+        for dim in _dims(self.variables):
+            if dim not in sizes:
+                raise StoreError(f"the layout has no size for {dim!r}; got sizes of {', '.join(sizes)}")
+        block = {dim: _count(f"block length along {dim!r}", self.block.get(dim, 1)) for dim in SPLIT}
+        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "block", {dim: min(block[dim], sizes[dim]) for dim in SPLIT})
+        for name in self.variables:
+            if (size := _nbytes(lookup(name), self.shard(name))) > SHARD_LIMIT:
+                raise StoreError(
+                    f"a block of {name} holds {size} bytes; expected at most {SHARD_LIMIT}; make blocks shorter or "
+                    "time steps fewer"
+                )
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Number of blocks along design, friction and trajectory."""
+        design, friction, trajectory = (_ceil(self.sizes[dim], self.block[dim]) for dim in SPLIT)
+        return design, friction, trajectory
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return math.prod(self.grid)
+
+    def unravel(self, index: int) -> tuple[int, int, int]:
+        """Place of a block in the grid: trajectory fastest, design slowest. Raises StoreError beyond the last block."""
+        if not 0 <= index < self.blocks:
+            raise StoreError(f"there is no block {index}; expected 0 to {self.blocks - 1}")
+        rest, trajectory = divmod(index, self.grid[2])
+        design, friction = divmod(rest, self.grid[1])
+        return design, friction, trajectory
+
+    def bounds(self, index: int) -> dict[str, slice]:
+        """Range of a block along each split dim."""
+        starts = ((dim, place * self.block[dim]) for dim, place in zip(SPLIT, self.unravel(index), strict=True))
+        return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
+
+    def region(self, index: int, variable: str) -> tuple[slice, ...]:
+        """Range of a block in a variable, along each of its dims."""
+        bounds = self.bounds(index)
+        return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in lookup(variable).dims)
+
+    def owns(self, index: int, variable: str) -> bool:
+        """Whether this block is the one that writes its region of the variable: the first of those that share it."""
+        dims = lookup(variable).dims
+        return all(place == 0 for dim, place in zip(SPLIT, self.unravel(index), strict=True) if dim not in dims)
+
+    def owned(self, index: int) -> tuple[str, ...]:
+        """Variables that a block writes, a status last: it says that the others are there."""
+        names = (name for name in self.variables if self.owns(index, name))
+        return tuple(sorted(names, key=lambda name: lookup(name).kind == "status"))
+
+    def shape(self, variable: str) -> tuple[int, ...]:
+        """Shape of a variable."""
+        return tuple(self.sizes[dim] for dim in lookup(variable).dims)
+
+    def shard(self, variable: str) -> tuple[int, ...]:
+        """Shape of a shard: the region of a whole block, time rounded up to whole chunks."""
+        return self._cut(lookup(variable))[0]
+
+    def chunk(self, variable: str) -> tuple[int, ...]:
+        """Shape of the chunks inside a shard, of 1 to 4 MiB where the sizes allow it.
+
+        Whole time series stay together as far as possible: designs are parted first, then friction sets and
+        trajectories, each evenly, and time last.
+        """
+        return self._cut(lookup(variable))[1]
+
+    def bytes(self, variable: str) -> int:
+        """Bytes of a variable, before compression."""
+        return _nbytes(lookup(variable), self.shape(variable))
+
+    def block_bytes(self, index: int) -> int:
+        """Bytes that a block writes, before compression."""
+        return sum(_nbytes(lookup(name), lengths(self.region(index, name))) for name in self.owned(index))
+
+    def shards(self, variable: str) -> int:
+        """Number of shards of a variable."""
+        dims = lookup(variable).dims
+        return math.prod(count for dim, count in zip(SPLIT, self.grid, strict=True) if dim in dims)
+
+    @property
+    def files(self) -> int:
+        """Number of files, without those of coordinates."""
+        return METADATA_FILES + sum(1 + self.shards(name) for name in self.variables)
+
+    def _cut(self, variable: Variable) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shapes of shard and chunk."""
+        shard = {dim: self.block.get(dim, self.sizes[dim]) for dim in variable.dims}
+        chunk = dict(shard)
+        for dim in (dim for dim in SPLIT if dim in chunk):
+            chunk[dim] = _divisor(chunk[dim], _nbytes(variable, chunk.values()) // chunk[dim])
+        if "time" in chunk and (size := _nbytes(variable, chunk.values())) > CHUNK_MAX:
+            chunk["time"] = _ceil(chunk["time"], min(_ceil(size, CHUNK_MAX), chunk["time"]))
+            shard["time"] = chunk["time"] * _ceil(shard["time"], chunk["time"])
+        return tuple(shard.values()), tuple(chunk.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The layout as plain data."""
+        return {**asdict(self), "variables": list(self.variables)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Layout:
+        """The layout in plain data. Raises KeyError, TypeError or StoreError where it is none."""
+        return cls(dict(data["sizes"]), dict(data["block"]), tuple(data["variables"]))
+
+
+def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
+    """Shape of a region."""
+    return tuple(part.stop - part.start for part in region)
+
+
+def _dims(variables: tuple[str, ...]) -> tuple[str, ...]:
+    """Dims that the variables and their blocks need."""
+    if not variables or len(set(variables)) < len(variables):
+        raise StoreError(f"a layout got the variables {variables}; expected one or more, each once")
+    return tuple(dict.fromkeys((*SPLIT, *(dim for name in variables for dim in lookup(name).dims))))
+
+
+def _count(what: str, value: SupportsIndex) -> int:
+    """A whole number from one on, as a Python integer, which does not overflow."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise StoreError(f"{what} is {value!r}; expected a whole number from 1 on")
+    return count
+
+
+def _ceil(value: int, part: int) -> int:
+    """How many parts cover the value."""
+    return -(-value // part)
+
+
+def _nbytes(variable: Variable, shape: Iterable[int]) -> int:
+    """Bytes of a part of a variable."""
+    return math.prod(shape) * np.dtype(variable.dtype).itemsize
+
+
+def _divisor(length: int, unit: int) -> int:
+    """The longest even part of a dim that makes a chunk of the wanted size; `unit` is the bytes of length one.
+
+    The length itself where it fits, or where none of its parts is of that size: slivers cost more than a large chunk.
+    """
+    if length * unit <= CHUNK_MAX:
+        return length
+    if unit > CHUNK_MAX:
+        return 1
+    parts = range(CHUNK_MAX // unit, _ceil(CHUNK_MIN, unit) - 1, -1)
+    return next((part for part in parts if length % part == 0), length)

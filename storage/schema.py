@@ -1,0 +1,174 @@
+"""What a result store may hold, as one table: names, dims, units, frames and types of variables. Pure data.
+
+Shapes and chunks follow from this table in `storage.layout`; files are made from it in `storage.store`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from storage.errors import StoreError
+
+Kind = Literal["series", "metric", "motion", "status"]
+Drive = Literal["revolute", "prismatic"]
+
+SPLIT = ("design", "friction", "trajectory")
+"""The dims that are cut into blocks, slowest first. All others are whole in every block."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A stored variable: its dims in order, its units for revolute drives, the frame of its components, its type."""
+
+    name: str
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+    frame: str
+    kind: Kind
+    dtype: Literal["float64", "int32", "int8"] = "float64"
+
+    @property
+    def fill(self) -> float | int:
+        """The value of an element that nobody has written."""
+        return float("nan") if self.dtype == "float64" else -1
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """Values along one dim, numbers or text, one for each element: a swept parameter, a name, a time."""
+
+    name: str
+    dim: str
+    values: Sequence[float] | Sequence[str]
+    units: str = ""
+    long_name: str = ""
+
+
+_TRAJECTORY = ("trajectory", "time")
+_DESIGN = ("design", "trajectory", "time")
+_FRICTION = ("design", "friction", "trajectory", "time")
+_JOINT = (*_DESIGN, "limb", "joint")
+_METRIC = ("design", "friction", "trajectory", "actuator")
+_DRIVE = "actuator axis"
+_AXIS = "joint axis"
+
+VARIABLES: dict[str, Variable] = {
+    variable.name: variable
+    for variable in (
+        Variable("actuator_force", (*_FRICTION, "actuator"), "N m", "actuator force or torque", _DRIVE, "series"),
+        Variable("actuator_position", (*_DESIGN, "actuator"), "rad", "actuator position", _DRIVE, "series"),
+        Variable("actuator_velocity", (*_DESIGN, "actuator"), "rad/s", "actuator velocity", _DRIVE, "series"),
+        Variable("actuator_power", (*_FRICTION, "actuator"), "W", "mechanical power of the actuator", _DRIVE, "series"),
+        Variable("joint_position", _JOINT, "rad", "relative joint position", _AXIS, "series"),
+        Variable("joint_velocity", _JOINT, "rad/s", "relative joint velocity", _AXIS, "series"),
+        Variable("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", _AXIS, "series"),
+        Variable("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "world", "motion"),
+        Variable(
+            "platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity", "world", "motion"
+        ),
+        Variable(
+            "platform_acceleration",
+            (*_TRAJECTORY, "wrench"),
+            "rad/s^2, m/s^2",
+            "angular, then linear acceleration",
+            "world",
+            "motion",
+        ),
+        Variable("status", _DESIGN, "1", "status of the sample", "none", "status", "int8"),
+        Variable("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time", _DRIVE, "metric"),
+        Variable("rms_force", _METRIC, "N m", "root mean square of the actuator force over time", _DRIVE, "metric"),
+        Variable("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time", _DRIVE, "metric"),
+        Variable(
+            "energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power", _DRIVE, "metric"
+        ),
+        Variable(
+            "regenerated_energy", _METRIC, "J", "energy that flows back: integral of negative power", _DRIVE, "metric"
+        ),
+        Variable(
+            "peak_velocity",
+            ("design", "trajectory", "actuator"),
+            "rad/s",
+            "largest magnitude of the actuator velocity over time",
+            _DRIVE,
+            "metric",
+        ),
+        Variable("condition", ("design", "trajectory"), "1", "largest condition number over time", "none", "metric"),
+        Variable("failed_samples", ("design", "trajectory"), "1", "samples not OK", "none", "metric", "int32"),
+        Variable(
+            "worst_status", ("design", "trajectory"), "1", "largest status code over time", "none", "status", "int8"
+        ),
+    )
+}
+
+LABELS: dict[str, tuple[str, ...]] = {
+    "axis": ("x", "y", "z"),
+    "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
+}
+"""Coordinates that are the same in every store."""
+
+_PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
+
+
+def lookup(name: str) -> Variable:
+    """The row of a variable. Raises StoreError with the nearest name."""
+    if name not in VARIABLES:
+        close = difflib.get_close_matches(name, VARIABLES, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(VARIABLES)
+        raise StoreError(f"there is no variable {name!r} to store; {hint}")
+    return VARIABLES[name]
+
+
+def units(drive: Drive) -> dict[str, str]:
+    """Units of the actuator variables for a robot whose drives are all of one kind."""
+    rows = (variable for variable in VARIABLES.values() if "actuator" in variable.dims)
+    return {row.name: row.units if drive == "revolute" else _PRISMATIC.get(row.units, row.units) for row in rows}
+
+
+def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) -> tuple[Coordinate, ...]:
+    """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
+    seen: set[str] = set()
+    for each in (checked := tuple(coordinates)):
+        if not _NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
+            raise StoreError(
+                f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
+                "that starts with a letter and is neither a variable nor another coordinate"
+            )
+        if each.dim not in sizes or (each.name in sizes and each.name != each.dim):
+            raise StoreError(
+                f"coordinate {each.name!r} lies along {each.dim!r}; expected one of {', '.join(sizes)}"
+                " (a coordinate named like a dim lies along it)"
+            )
+        if len(each.values) != sizes[each.dim]:
+            raise StoreError(
+                f"coordinate {each.name!r} has {len(each.values)} values; "
+                f"expected {sizes[each.dim]}, one for each {each.dim}"
+            )
+        seen.add(each.name)
+    return checked
+
+
+def check_attributes(attributes: Mapping[str, Any]) -> None:
+    """Refuses attributes without the identity of the sweep, or that JSON cannot hold."""
+    for key in ("fingerprint", "sweep"):
+        if not isinstance(attributes.get(key), str):
+            raise StoreError(
+                f"attributes.{key}: got {attributes.get(key)!r}; expected a text, which identifies the sweep"
+            )
+    for key, value in attributes.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"attributes.{key}: got {value!r}; expected what JSON can hold ({error})") from error
+
+
+def check_units(units: Mapping[str, str]) -> None:
+    """Refuses units of variables that the schema does not know."""
+    for name in units:
+        lookup(name)

@@ -1,0 +1,114 @@
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from storage.errors import StoreError
+from storage.layout import Layout
+from storage.manifest import MANIFEST, Manifest, finish, refusals, replace_file, require_same
+from tests.storage.cases import LAYOUT, SIZES
+
+SWEEP = "robot: delta\nlength: 1\n"
+MINE = Manifest("f00d", SWEEP, LAYOUT)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    MINE.save(tmp_path)
+    return tmp_path
+
+
+def test_round_trip(path: Path) -> None:
+    assert Manifest.load(path) == MINE
+    finish(path)
+    assert Manifest.load(path).state == "finished"
+    assert os.listdir(path) == [MANIFEST]
+
+
+def test_same_sweep_with_another_comment_passes(path: Path) -> None:
+    assert require_same(path, fingerprint="f00d", sweep="# new\n" + SWEEP, layout=LAYOUT) == MINE
+
+
+def test_another_sweep_is_refused_with_the_difference(path: Path) -> None:
+    with pytest.raises(
+        StoreError, match=r"holds another sweep; choose another store(.|\n)*-length: 1\n\+length: 2$"
+    ) as error:
+        require_same(path, fingerprint="beef", sweep=SWEEP.replace("1", "2"), layout=LAYOUT)
+    assert "robot: delta" not in str(error.value)
+
+
+def test_another_sweep_with_the_same_text(path: Path) -> None:
+    with pytest.raises(StoreError, match="the same text, but fingerprint beef instead of f00d"):
+        require_same(path, fingerprint="beef", sweep=SWEEP, layout=LAYOUT)
+
+
+def test_another_layout_is_refused_with_the_difference(path: Path) -> None:
+    other = Layout(SIZES, {**LAYOUT.block, "design": 3}, LAYOUT.variables)
+    with pytest.raises(StoreError, match=r'laid out in other blocks(.|\n)*-  "design": 2,\n\+  "design": 3,$'):
+        require_same(path, fingerprint="f00d", sweep=SWEEP, layout=other)
+
+
+def test_missing_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"none: there is no store; check the path, or run the sweep first"):
+        Manifest.load(tmp_path / "none")
+
+
+def test_foreign_directory(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"not a store of limbsweep; expected a file limbsweep.json in it"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["format", "fingerprint", "sweep", "layout", "state"])
+@pytest.mark.parametrize("value", [None, 7, "x", []])
+def test_damaged_manifest(path: Path, key: str, value: object) -> None:
+    file = path / MANIFEST
+    data = json.loads(file.read_text())
+    if key in ("fingerprint", "sweep") and isinstance(value, str):
+        return
+    file.write_text(json.dumps({**data, key: value}))
+    with pytest.raises(StoreError, match=r"limbsweep.json: (damaged|format)"):
+        Manifest.load(path)
+    del data[key]
+    file.write_text(json.dumps(data))
+    with pytest.raises(StoreError, match=r"limbsweep.json: damaged \(KeyError"):
+        Manifest.load(path)
+
+
+def test_every_truncation_of_the_manifest_is_damage(path: Path) -> None:
+    file = path / MANIFEST
+    content = file.read_bytes()
+    for length in range(0, len(content) - 1, 7):
+        file.write_bytes(content[:length])
+        with pytest.raises(StoreError, match="restore it from a copy, or run the sweep again"):
+            Manifest.load(path)
+
+
+def test_another_format_is_refused(path: Path) -> None:
+    file = path / MANIFEST
+    file.write_text(json.dumps({**json.loads(file.read_text()), "format": 2}))
+    with pytest.raises(StoreError, match="format 2; expected 1; open it with the version of limbsweep that wrote it"):
+        Manifest.load(path)
+
+
+def test_refusal_names_file_and_reason() -> None:
+    with pytest.raises(StoreError, match="/x/y: No space left on device; check free space"), refusals(Path("/x")):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/x/y")
+
+
+def test_a_failed_write_leaves_the_old_manifest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        finish(path)
+    assert Manifest.load(path) == MINE
+    assert os.listdir(path) == [MANIFEST]
+
+
+def test_replaced_file(tmp_path: Path) -> None:
+    replace_file(tmp_path / "a", "one")
+    replace_file(tmp_path / "a", "two")
+    assert (tmp_path / "a").read_text() == "two"

@@ -1,0 +1,13 @@
+import subprocess
+import sys
+
+PLANNING = """
+import sys
+import storage.ledger, storage.layout, storage.lock, storage.manifest
+slow = {"zarr", "xarray", "dask", "distributed", "pandas"} & set(sys.modules)
+sys.exit(f"loaded {slow}" if slow else 0)
+"""
+
+
+def test_planning_and_status_do_not_wait_for_zarr() -> None:
+    subprocess.run([sys.executable, "-c", PLANNING], check=True, timeout=60)

@@ -1,0 +1,59 @@
+import math
+
+import pytest
+
+from storage.errors import StoreError
+from storage.schema import VARIABLES, Coordinate, check_coordinates, lookup, units
+
+SIZES = {"design": 2, "time": 3}
+
+
+def test_every_variable_says_what_it_is() -> None:
+    for name, variable in VARIABLES.items():
+        assert name == variable.name
+        assert variable.dims
+        assert variable.units
+        assert variable.long_name
+        assert variable.frame
+        assert len(set(variable.dims)) == len(variable.dims)
+
+
+def test_an_unwritten_value_is_no_result() -> None:
+    assert all(math.isnan(row.fill) if row.dtype == "float64" else row.fill == -1 for row in VARIABLES.values())
+
+
+def test_units_follow_the_drive() -> None:
+    assert units("revolute")["actuator_force"] == "N m"
+    assert units("prismatic")["actuator_force"] == "N"
+    assert units("prismatic")["actuator_velocity"] == "m/s"
+    assert units("prismatic")["energy"] == "J"
+    assert "joint_position" not in units("prismatic")
+
+
+def test_unknown_variable_gets_the_nearest_name() -> None:
+    with pytest.raises(StoreError, match="no variable 'actuator_forces' to store; did you mean 'actuator_force'"):
+        lookup("actuator_forces")
+    with pytest.raises(StoreError, match=r"no variable 'xyz' to store; known: actuator_force, "):
+        lookup("xyz")
+
+
+@pytest.mark.parametrize("name", ["../up", "", "1st", "a" * 81, "energy"])
+def test_unusable_coordinate_name(name: str) -> None:
+    with pytest.raises(StoreError, match="cannot be stored; expected a name of at most 80 letters"):
+        check_coordinates([Coordinate(name, "design", (1.0, 2.0))], SIZES)
+
+
+def test_coordinate_twice() -> None:
+    with pytest.raises(StoreError, match="coordinate 'arm' cannot be stored"):
+        check_coordinates([Coordinate("arm", "design", (1.0, 2.0))] * 2, SIZES)
+
+
+@pytest.mark.parametrize(("name", "dim"), [("arm", "designs"), ("time", "design")])
+def test_coordinate_along_a_wrong_dim(name: str, dim: str) -> None:
+    with pytest.raises(StoreError, match=f"coordinate '{name}' lies along '{dim}'; expected one of design, time"):
+        check_coordinates([Coordinate(name, dim, (1.0, 2.0))], SIZES)
+
+
+def test_coordinate_of_a_wrong_length() -> None:
+    with pytest.raises(StoreError, match="coordinate 'arm' has 3 values; expected 2, one for each design"):
+        check_coordinates([Coordinate("arm", "design", (1.0, 2.0, 3.0))], SIZES)

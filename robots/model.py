@@ -1,11 +1,11 @@
 """The model of a mechanism: a spanning tree of bodies and 1-DOF joints per limb, the closures of its loops, a platform.
 
-Numbers in these records may be floats or traced expressions: a robot family is a function of its named parameters, built
-with plain arithmetic, so the same function gives a robot in numbers and the symbols of a kernel.
+Numbers in these records may be floats or traced expressions: a robot family is a function of its named parameters,
+built with plain arithmetic, so the same function gives a robot in numbers and the symbols of a kernel.
 
-Frames. Every link has a frame that sits on its joint axis and moves with the link; at zero joint variable it coincides with
-the joint's placement in the parent link. A limb is described once, between its mount frame at the base and its mount frame
-at the platform; `Instance` says where the mount frames of each limb of the robot are.
+Frames. Every link has a frame that sits on its joint axis and moves with the link; at zero joint variable it coincides
+with the joint's placement in the parent link. A limb is described once, between its mount frame at the base and its
+mount frame at the platform; `Instance` says where the mount frames of each limb of the robot are.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ class Link:
 class Closure:
     """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
 
-    Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b. Spherical:
-    origins coincide. A limb's `tip` has `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at the platform.
+    Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
+    Spherical: origins coincide. A limb's `tip` has `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at
+    the platform.
     """
 
     joint: str

@@ -16,7 +16,8 @@ class ParameterError(ValueError):
 class Parameter:
     """One number of a robot, a friction law or a motion.
 
-    `lower` and `upper` are the values that make sense, both included; `shape` is `()` for a scalar and `(3,)` for a vector.
+    `lower` and `upper` are the values that make sense, both included; `shape` is `()` for a scalar and `(3,)` for a
+    vector.
     """
 
     name: str

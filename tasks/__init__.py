@@ -2,3 +2,7 @@
 
 Imports `robots` only; knows nothing of Dask, Zarr or files.
 """
+
+from tasks.evaluate import inverse_dynamics, inverse_kinematics
+
+__all__ = ["inverse_dynamics", "inverse_kinematics"]

@@ -52,6 +52,13 @@ def sqrt(x: Scalar) -> Scalar:
     return math.sqrt(x) if x >= 0 else math.nan
 
 
+def reciprocal(x: Scalar) -> Scalar:
+    """1 / x, infinite at zero."""
+    if isinstance(x, Expression) or x != 0.0:
+        return 1.0 / x
+    return math.copysign(math.inf, x)
+
+
 def cross(a: Array, b: Array) -> np.ndarray:
     """Vector product."""
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
@@ -84,11 +91,11 @@ def inverse(a: Array) -> np.ndarray:
 
     Infinities or NaN where the matrix is singular.
     """
-    n = len(a)
-    if n <= 4:
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        if len(a) > 4:
+            return _inverse_by_reflections(array(a))
         cofactors, determinant = adjugate(a)
-        return array(cofactors) * (1.0 / determinant)
-    return _inverse_by_reflections(array(a))
+        return array(cofactors) * reciprocal(determinant)
 
 
 def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
@@ -131,15 +138,41 @@ def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
         length = sqrt(sum(v * v for v in x))
         signed = where(x[0] < 0.0, -length, length)
         v = np.array([x[0] + signed, *x[1:]], dtype=object)
-        beta = 1.0 / (signed * v[0])
+        beta = reciprocal(signed * v[0])
         for m in (r, qt):
             m[k:, :] = m[k:, :] - np.outer(v * beta, v @ m[k:, :])
     result = np.array(np.zeros((n, n)), dtype=object)
     for i in reversed(range(n)):
-        pivot = 1.0 / r[i, i]
+        pivot = reciprocal(r[i, i])
         for j in range(n):
             result[i, j] = (qt[i, j] - sum((r[i, k] * result[k, j] for k in range(i + 1, n)), start=0.0)) * pivot
     return array(result)
+
+
+def condition_number(a: Array, sweeps: int = 6) -> Scalar:
+    """Ratio of the largest to the smallest singular value of a matrix (m, n), m >= n, by one-sided Jacobi rotations."""
+    columns = [array(column) for column in np.asarray(a, dtype=object).T]
+    for _ in range(sweeps):
+        for p in range(len(columns)):
+            for q in range(p + 1, len(columns)):
+                columns[p], columns[q] = _rotated(columns[p], columns[q])
+    squares = [column @ column for column in columns]
+    high = low = squares[0]
+    for square in squares[1:]:
+        high, low = where(square > high, square, high), where(square < low, square, low)
+    return sqrt(high / low)
+
+
+def _rotated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two columns turned in their plane until they are perpendicular. Golub and Van Loan, section 8.6.3."""
+    overlap = x @ y
+    skewed = where(abs(overlap) <= 0.0, 1.0, overlap)
+    zeta = (y @ y - x @ x) / (2.0 * skewed)
+    size = 1.0 / (abs(zeta) + sqrt(1.0 + zeta * zeta))
+    tangent = where(abs(overlap) <= 0.0, 0.0, where(zeta < 0.0, -size, size))
+    cos = 1.0 / sqrt(1.0 + tangent * tangent)
+    sin = cos * tangent
+    return x * cos - y * sin, x * sin + y * cos
 
 
 def iterate(

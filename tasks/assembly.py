@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,10 @@ def singularity(jacobian: Array) -> Scalar:
     j = array(jacobian)
     square = j if j.shape[0] == j.shape[1] else j.T @ j
     if len(square) > 4:
-        return total([x for row in inverse(square) for x in row]) * total([x for row in square for x in row]) > 1.0 / SINGULAR
+        return (
+            total([x for row in inverse(square) for x in row]) * total([x for row in square for x in row])
+            > 1.0 / SINGULAR
+        )
     determinant = adjugate(square)[1]
     box: Scalar = 1.0
     for column in square.T:
@@ -40,8 +44,8 @@ def singularity(jacobian: Array) -> Scalar:
 
 def combined_status(statuses: Sequence[Scalar], jacobian: Array, forces: Sequence[Scalar]) -> Scalar:
     """The first limb's complaint, else a singular J_IK, else forces that are not finite."""
-    zero = total(forces) * 0.0
-    status = where(zero <= 0.0, float(Status.OK), float(Status.NONFINITE))
+    finite = total(forces) <= sys.float_info.max
+    status = where(finite, float(Status.OK), float(Status.NONFINITE))
     status = where(singularity(jacobian), float(Status.SINGULAR), status)
     for each in reversed(statuses):
         status = where(each > 0.5, each, status)

@@ -1,12 +1,11 @@
 """Closure constraints of cut joints, for one sample: residuals, Jacobian rows, and what velocity adds to acceleration.
 
-Rows of a closure: the distance of the two joint origins along the root's axes (3), then the orientation conditions of its
-kind. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), with distances in the axes of the root.
+Rows of a closure: the distance of the two joint origins along the root's axes (3), then the orientation conditions of
+its kind. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), with distances in the axes of the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,5 +89,5 @@ class Joined:
         return _dot(a.alpha - b.alpha, normal) + _dot(a.omega - b.omega, change)
 
 
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def _dot(a: Array, b: Array) -> Scalar:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

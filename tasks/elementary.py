@@ -1,6 +1,7 @@
 """Sine, cosine and arc tangent from +, -, *, / and fused multiply-add alone, so that every processor gives the same bits.
 
-Within 2 units in the last place of the exact value; sine and cosine for |x| <= 1e5. On floats the `math` library is used.
+Within 2 units in the last place of the exact value; sine and cosine for |x| <= 1e5. On floats the `math` library is
+used.
 """
 
 from __future__ import annotations
@@ -73,5 +74,5 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     small = where(wide, math.pi / 4 + (base + _HALF_PI_TAIL * 0.5), base)
     first = where(steep, math.pi / 2 - (small - _HALF_PI_TAIL), small)
     second = where(x < 0.0, math.pi - (first - 2.0 * _HALF_PI_TAIL), first)
-    angle = where(a + b > 0.0, second, 0.0)
+    angle = where(b <= 0.0, 0.0, second)
     return where(y < 0.0, -angle, angle)

@@ -1,8 +1,8 @@
 """Constraint embedding of a limb, for one sample: its loops solved for dependent joints, its tip for independent ones.
 
-Joint rates are theta' = H q' + h, where q are the independent joints and h answers what the loops demand on top (a residual,
-or an acceleration caused by velocity). Source: hybrid-limb paper, Eqs. (43)-(47), (76), (77), (90), (91). The joint at the
-platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
+Joint rates are theta' = H q' + h, where q are the independent joints and h answers what the loops demand on top (a
+residual, or an acceleration caused by velocity). Source: hybrid-limb paper, Eqs. (43)-(47), (76), (77), (90), (91). The
+joint at the platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
 """
 
 from __future__ import annotations
@@ -48,13 +48,15 @@ class LimbChoice:
     tip_rows: tuple[int, ...]
 
 
-def loop_matrix(limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]) -> np.ndarray:
+def loop_matrix(
+    limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]
+) -> np.ndarray:
     """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
     result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
     for side, end, sign in ((side_a, joined.a, 1.0), (side_b, joined.b, -1.0)):
         for i, (omega, v) in columns(limb.links, at, side, end.origin).items():
             for k, value in enumerate(joined.rate(omega, v)):
-                result[k, i] = value * sign
+                result[k, i] = result[k, i] + value * sign
     return array(result)
 
 
@@ -83,7 +85,7 @@ class SolvedLoop:
         """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
         return inverse(self.matrix[:, list(self.choice.dependent)])
 
-    def answer(self, demand: Sequence[Scalar]) -> dict[int, Scalar]:
+    def answer(self, demand: Array) -> dict[int, Scalar]:
         """Dependent joints' part that makes up for `demand` in the rows."""
         return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
 

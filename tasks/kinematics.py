@@ -1,8 +1,9 @@
 """Kinematics of the spanning tree of a limb, for one sample: poses, velocities, accelerations, Jacobian columns.
 
-All vectors are in the axes of one `root` frame: the limb's mount frame, or the link at which a loop starts. Joint variables
-are held as `JointState`s: the cosine and sine of a revolute joint, the displacement of a prismatic one; so neither Newton
-steps nor dynamics need a sine. Source: hybrid-limb paper, section 3.2 and appendix A, written in spatial axes.
+All vectors are in the axes of one `root` frame: the limb's mount frame, or the link at which a loop starts. Joint
+variables are held as `JointState`s: the cosine and sine of a revolute joint, the displacement of a prismatic one; so
+neither Newton steps nor dynamics need a sine. Source: hybrid-limb paper, section 3.2 and appendix A, written in spatial
+axes.
 """
 
 from __future__ import annotations
@@ -122,7 +123,9 @@ def motions(
     return result
 
 
-def columns(links: Sequence[Link], at: Mapping[int, Pose], joints: Sequence[int], point: Array) -> dict[int, tuple[Array, Array]]:
+def columns(
+    links: Sequence[Link], at: Mapping[int, Pose], joints: Sequence[int], point: Array
+) -> dict[int, tuple[Array, Array]]:
     """Angular velocity, and velocity of a point, for unit rate of each joint: columns of the geometric Jacobian."""
     result = {}
     for i in joints:

@@ -1,7 +1,7 @@
 """Inverse kinematics and dynamics of one limb, separated from the platform, for one sample.
 
-Hybrid-limb paper, Fig. 13, steps 1 to 4: position by Newton steps from the reference pose, velocity, acceleration, then the
-recursion on the tree; the results are the limb's share of the wrench on the platform and its rows of J_IK.
+Hybrid-limb paper, Fig. 13, steps 1 to 4: position by Newton steps from the reference pose, velocity, acceleration, then
+the recursion on the tree; the results are the limb's share of the wrench on the platform and its rows of J_IK.
 """
 
 from __future__ import annotations
@@ -161,4 +161,3 @@ def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[lis
     rate = axis @ (moving.omega - last.omega)
     second = axis @ (moving.alpha - last.alpha) + cross(last.omega, axis) @ (moving.omega - last.omega)
     return [*solved.rates, rate], [*solved.accelerations, second]
-

@@ -1,8 +1,8 @@
 """Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, in body axes.
 
-Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a body's force is m (a + S c) and its moment
-the skew part of S J, where J is the second moment of mass about the body's origin; so inertia costs as many products as it
-has elements. Source: Featherstone, Rigid Body Dynamics Algorithms, section 5.3, for the recursion.
+Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a body's force is m (a + S c) and its
+moment the skew part of S J, where J is the second moment of mass about the body's origin; so inertia costs as many
+products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithms, section 5.3, for the recursion.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ def motion_size(mobility: Sequence[str]) -> int:
 def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
     """Pose and motion of the platform from a motion vector.
 
-    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist (6),
-    its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
+    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
+    (6), its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
     """
     m, zero = array(motion), np.zeros(3)
     if motion_size(platform.mobility) == 9:

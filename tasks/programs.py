@@ -1,7 +1,8 @@
 """The programs of a robot family: one per representative limb, one for the platform, one for the assembly.
 
-Inputs have the same names everywhere: `parameters` in the order of the family, `mount` (what differs between the instances of
-a limb), `gravity` (3,) per case; `motion` (see `tasks.platform`) per sample. A family is traced once; its geometry is an input.
+Inputs have the same names everywhere: `parameters` in the order of the family, `mount` (what differs between the
+instances of a limb), `gravity` (3,) per case; `motion` (see `tasks.platform`) per sample. A family is traced once; its
+geometry is an input.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from robots.model import Family, Frame, Instance, Mechanism
 from tasks import assembly, limb, platform
-from tasks.algebra import array
+from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
@@ -130,7 +131,11 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = ()) 
             available["joint_position"] = limb.joint_angles(mounted, solved)
         return result | {name: available[name] for name in series}
 
-    sizes = {"parameters": (len(family.parameters),), "mount": (len(made.differing[limb_index]),), "gravity": (GRAVITY,)}
+    sizes = {
+        "parameters": (len(family.parameters),),
+        "mount": (len(made.differing[limb_index]),),
+        "gravity": (GRAVITY,),
+    }
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
     return trace(name, one_sample, case=sizes, sample={"motion": (made.motion_size,)})
 
@@ -148,11 +153,15 @@ def platform_program(family: Family) -> Program:
     return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
 
 
+CASE_METRICS = ("failed_samples", "worst_status", "condition")
+
+
 @functools.cache
-def assembly_program(family: Family) -> Program:
+def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
-    Sample inputs: `motion`, `platform` (the platform's wrench) and for limb k of the robot `wrench_k, jacobian_k, status_k`.
+    Sample inputs: `motion`, `platform_wrench`, and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
+    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK.
     """
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
@@ -164,16 +173,23 @@ def assembly_program(family: Family) -> Program:
         forces = assembly.actuator_forces(jacobian, wrench)
         _, moving = platform.unpack(motion, made.mechanism.platform)
         velocity = jacobian @ platform.free_twist(made.mechanism.platform, moving)
-        statuses = [shares[f"status_{k}"][0] for k in range(count)]
-        return {"force": forces, "velocity": velocity, "status": [assembly.combined_status(statuses, jacobian, forces)]}
+        status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
+        available = {"failed_samples": [where(status > 0.5, 1.0, 0.0)], "worst_status": [status]}
+        if "condition" in metrics:
+            available["condition"] = [where(status > 0.5, np.nan, condition_number(jacobian))]
+        chosen = {name: available[name] for name in metrics}
+        return {"force": forces, "velocity": velocity, "status": [status], **chosen}
 
     sample: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "platform_wrench": (free,)}
     for k in range(count):
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
-    return trace(f"{family.name}.assembly", one_sample, case={}, sample=sample)
+    reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
+    chosen = {name: reductions[name] for name in metrics}
+    return trace(f"{family.name}.assembly", one_sample, case={}, sample=sample, reductions=chosen)
 
 
 def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:
     """The `parameters` input: an array (cases, parameters) from values by name."""
-    return np.ascontiguousarray(np.stack([np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters], axis=1))
-
+    return np.ascontiguousarray(
+        np.stack([np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters], axis=1)
+    )

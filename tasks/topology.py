@@ -1,7 +1,7 @@
 """How a limb is solved, decided once when a model is built: rows that are not redundant, joints that are independent.
 
-Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never matter
-(out of the plane of a planar loop, say) are dropped here; `Choices.dropped` reports them.
+Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
+matter (out of the plane of a planar loop, say) are dropped here; `Choices.dropped` reports them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _loop_choice(limb: Limb, index: int, configurations: Sequence[Sequence[Joint
     matrices = []
     for states in configurations:
         at = poses(limb.links, states, root)
-        joined = Joined(closure.kind, End.of(at[closure.a], closure.frame_a), End.of(at[closure.b], closure.frame_b), every)
+        joined = Joined(
+            closure.kind, End.of(at[closure.a], closure.frame_a), End.of(at[closure.b], closure.frame_b), every
+        )
         matrices.append(loop_matrix(limb, at, joined, *sides))
     rows = pivots(matrices)
     kept = [m[list(rows)] for m in matrices]
@@ -56,7 +58,9 @@ def _loop_choice(limb: Limb, index: int, configurations: Sequence[Sequence[Joint
     candidates = [i for i in (*sides[0], *sides[1]) if i not in actuated]
     columns = pivots([m[:, candidates].T for m in kept])
     if len(columns) < len(rows):
-        raise TopologyError(f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent")
+        raise TopologyError(
+            f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent"
+        )
     return LoopChoice(root, *sides, rows, tuple(sorted(candidates[i] for i in columns)))
 
 

@@ -1,7 +1,8 @@
 """Delta robots with parallelogram limbs of revolute joints, 3RR[2RR]R: three translations of the platform.
 
-A limb: 1 base-arm, 2 arm-elbow link, 3 and 5 elbow link-rods, 4 rod-platform link, 6 platform link-platform; joint 7 between
-the second rod and the platform link is cut. Reference pose: all arms level, pointing away from the axis of the robot.
+A limb: 1 base-arm, 2 arm-elbow link, 3 and 5 elbow link-rods, 4 rod-platform link, 6 platform link-platform; joint 7
+between the second rod and the platform link is cut. Reference pose: all arms level, pointing away from the axis of the
+robot.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ DELTA_3RR2RRR = Family(
         _length("link_diameter", 0.020, "diameter of the links between the rods", PAPER),
         _length("platform_diameter", 0.090, "diameter of the platform", PAPER),
         _length("platform_height", 0.100, "height of the platform", PAPER),
-        Parameter("density", "kg/m^3", 2700.0, 1.0, 1e5, "density of all bodies", "aluminium; not printed in the paper"),
+        Parameter(
+            "density", "kg/m^3", 2700.0, 1.0, 1e5, "density of all bodies", "aluminium; not printed in the paper"
+        ),
     ),
     assemble=_cylinders,
 )

@@ -1,8 +1,8 @@
 """Arithmetic recorded as a graph: nodes that fold constants and share common subexpressions.
 
-An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a function
-written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in `elementary`; code that must
-also run on floats uses the functions of `tasks.algebra`.
+An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a
+function written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in `elementary`; code
+that must also run on floats uses the functions of `tasks.algebra`.
 """
 
 from __future__ import annotations
@@ -259,11 +259,13 @@ def loop(
     initial: Sequence[Expression],
     limit: int,
 ) -> list[Expression]:
-    """The state after iterating `step(state) -> (next state, done)`; see Loop."""
+    """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for a loop in a loop."""
     graph = initial[0].graph
     record = Loop(len(graph.loops), limit, tuple(initial))
     graph.loops.append(record)
     record.state = tuple(graph.node(STATE, data=(record.index, i)) for i in range(len(initial)))
     following, record.done = step(record.state)
+    if len(graph.loops) > record.index + 1:
+        raise ValueError("a loop inside the step of a loop; expected straight-line code: unroll the inner one")
     record.following = tuple(graph.lift(x) for x in following)
     return [graph.node(RESULT, data=(record.index, i)) for i in range(len(initial))]

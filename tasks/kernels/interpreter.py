@@ -1,12 +1,14 @@
 """Run a program in NumPy: the slow twin of the compiled kernel, with the same operations and the same bits.
 
-NumPy has no fused multiply-add, so `exact=True` builds one from error-free transformations; `exact=False` rounds twice, which
-is quicker and differs in the last bits.
+NumPy has no fused multiply-add, so `exact=True` builds one from error-free transformations; `exact=False` rounds twice,
+which is quicker and differs in the last bits.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
 def fused(a: Array, b: Array, c: Array) -> Array:
     """a * b + c with one rounding. Boldo and Melquiond 2008, via rounding to odd.
 
-    Exact away from overflow and underflow; there, and for infinities and NaN, the plain expression.
+    Where their proof does not reach, near overflow and underflow, rational numbers give the answer, one by one.
     """
     plain = a * b + c
     uh, ul = two_product(a, b)
@@ -48,8 +50,26 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     toward = np.where((error > 0) == (low > 0), 1, -1)
     nudged = np.where((error != 0) & (odd == 0), (np.asarray(low).view(np.int64) + toward).view(np.float64), low)
     result = vh + nudged
-    safe = np.isfinite(uh) & np.isfinite(result) & ((np.abs(uh) > 1e-250) | (uh == 0)) & (np.abs(uh) < 1e290)
-    return np.where(safe & np.isfinite(plain), result, plain)
+    size = np.abs(uh)
+    proven = (((size > 1e-250) & (size < 1e290)) | (a == 0) | (b == 0)) & np.isfinite(result)
+    special = ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
+    answer = np.asarray(np.where(proven & ~special, result, plain))
+    rest = np.broadcast_arrays(~(proven | special), a, b, c)
+    if rest[0].any():
+        answer[rest[0]] = [
+            _rational_fused(*each) for each in zip(*(x[rest[0]].tolist() for x in rest[1:]), strict=True)
+        ]
+    return answer
+
+
+def _rational_fused(a: float, b: float, c: float) -> float:
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if not exact:
+        return a * b + c  # for the sign of zero
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
 
 
 def _rounded_twice(a: Array, b: Array, c: Array) -> Array:
@@ -119,12 +139,13 @@ class _Machine:
 
 
 def interpret(
-    program: Program, inputs: Mapping[str, Array], samples: int, *, exact: bool = True
+    program: Program, inputs: Mapping[str, Array], samples: int, *, valid: int | None = None, exact: bool = True
 ) -> dict[str, np.ndarray]:
     """All outputs of `program`.
 
-    Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size, samples);
-    reduced ones (cases, size). Lanes of eight samples are reduced as the compiled kernel does it.
+    Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
+    samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does
+    it.
     """
     cases = max((np.shape(inputs[name])[0] for name in (*program.case, *program.sample)), default=1)
     machine = _Machine(program, inputs, exact)
@@ -140,7 +161,7 @@ def interpret(
             values = [np.broadcast_to(machine.values[i], shape) for i in nodes]
             stacked = np.stack(values, axis=1) if values else np.empty((cases, 0, samples))
             how = program.reductions.get(name)
-            result[name] = reduce_lanes(stacked, how) if how else np.ascontiguousarray(stacked)
+            result[name] = reduce_lanes(stacked[..., :valid], how) if how else np.ascontiguousarray(stacked)
         return result
 
 

@@ -56,7 +56,9 @@ class Kernel:
     def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
         """Uninitialised arrays for all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
         return {
-            name: np.empty((cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), padded(samples)))
+            name: np.empty(
+                (cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), padded(samples))
+            )
             for name, (_, nodes) in self.program.outputs.items()
         }
 
@@ -68,25 +70,24 @@ class Kernel:
     ) -> Mapping[str, np.ndarray]:
         """Run on all cases and samples.
 
-        inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is shared by
-        all cases. Samples beyond `samples` are computed and must be finite work (repeat the last one); reductions leave them
-        out. out: as `allocate` gives it. All float64; the last axis of sample arrays must be contiguous.
+        inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is
+        shared by all cases. Samples beyond `samples` are computed and must be finite work (repeat the last one);
+        reductions leave them out. out: as `allocate` gives it. All float64; the last axis of sample arrays must be
+        contiguous.
         """
         cases = max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
         out = self.allocate(cases, samples) if out is None else out
-        if not self.compiled:
-            self._interpret(inputs, samples, out)
-            return out
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
-        self._machine.call(cases, padded(samples) // LANES, samples, pointers, strides)
+        if self.compiled:
+            self._machine.call(cases, padded(samples) // LANES, samples, pointers, strides)
+        else:
+            for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
+                out[name][...] = value
         return out
 
-    def _interpret(self, inputs: Mapping[str, np.ndarray], samples: int, out: Mapping[str, np.ndarray]) -> None:
-        results = interpret(self.program, {key: value[..., :samples] if key in self.program.sample else value for key, value in inputs.items()}, samples)
-        for name, value in results.items():
-            out[name][..., :samples] = value
-
-    def _arguments(self, inputs: Mapping[str, np.ndarray], out: Mapping[str, np.ndarray], cases: int, width: int) -> Any:
+    def _arguments(
+        self, inputs: Mapping[str, np.ndarray], out: Mapping[str, np.ndarray], cases: int, width: int
+    ) -> Any:
         shapes = {**self.program.case, **self.program.sample}
         pointers: list[int] = []
         strides: list[int] = []
@@ -94,12 +95,13 @@ class Kernel:
             array = inputs[name] if name in shapes else out[name]
             count = size(shapes[name]) if name in shapes else len(self.program.outputs[name][1])
             long = name not in self.program.case and name not in self.program.reductions
-            expected = ((1, cases), count, width) if long else ((1, cases), count)
-            good = array.ndim == len(expected) and array.shape[0] in expected[0] and array.shape[1:] == expected[1:]  # type: ignore[operator]
-            if not good or array.dtype != np.float64 or (long and array.strides[-1] != 8):
+            core = (count, width) if long else (count,)
+            shared = (1, *core) if name in shapes else (cases, *core)  # an output has a place for every case
+            good = array.shape in (shared, (cases, *core)) and array.dtype == np.float64
+            if not good or (long and width and array.strides[-1] != 8):
                 raise ValueError(
                     f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
-                    f"expected float64 of shape {(cases, *expected[1:])}, samples contiguous"
+                    f"expected float64 of shape {(cases, *core)}, samples contiguous"
                 )
             pointers.append(array.ctypes.data)
             strides += [array.strides[0] // 8 if array.shape[0] > 1 else 0, array.strides[1] // 8]

@@ -1,11 +1,12 @@
 """Compile a program to machine code: eight samples per instruction stream, strict IEEE arithmetic.
 
-The only module that touches LLVM. No fast-math flag is ever given, so the compiler may neither reorder nor contract, and the
-result has the same bits on every processor. What depends on case inputs alone is scalar code before the loop over samples.
+The only module that touches LLVM. No fast-math flag is ever given, so the compiler may neither reorder nor contract,
+and the result has the same bits on every processor. What depends on case inputs alone is scalar code before the loop
+over samples.
 
-Machine code has the C signature `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which `valid`
-samples count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the program, strides
-in elements (case stride, component stride) for each.
+Machine code has the C signature `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which
+`valid` samples count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the
+program, strides in elements (case stride, component stride) for each.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "rint": "roundeven", "floor": "floor"}
 _FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False)}
 _SIGNATURE = ctypes.CFUNCTYPE(
-    None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64)
+    None,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.c_int64),
 )
 
 
@@ -154,7 +160,7 @@ class _Emitter:
         for (name, _), slot in accumulators.items():
             self.line(f"store {_VECTOR} splat (double {literal(IDENTITY[program.reductions[name]])}), ptr {slot}")
         self.line("%empty = icmp sle i64 %groups, 0")
-        self.line("br i1 %empty, label %cases.next, label %groups.body")
+        self.line("br i1 %empty, label %cases.done, label %groups.body")
         self.label("groups.body")
         last = f"after{len(program.loops) - 1}" if program.loops else "groups.body"
         self.line(f"%group = phi i64 [ 0, %cases.body ], [ %group.next, %{last} ]")
@@ -178,7 +184,9 @@ class _Emitter:
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
         self.line("ret void")
-        head = "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
+        head = (
+            "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
+        )
         attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
         return "\n".join([head, *self.lines, "}", *_declarations(), attributes])
 
@@ -192,8 +200,16 @@ class _Emitter:
     def _spread(self) -> None:
         """Copy the per-case values that samples need to all lanes."""
         program = self.program
-        per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(program.regions.get(PER_CASE, ()))
-        wanted = {arg for key, region in program.regions.items() if key != PER_CASE for i in region for arg in program.nodes[i].args}
+        per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(
+            program.regions.get(PER_CASE, ())
+        )
+        wanted = {
+            arg
+            for key, region in program.regions.items()
+            if key != PER_CASE
+            for i in region
+            for arg in program.nodes[i].args
+        }
         wanted |= {i for loop in program.loops for i in (*loop.initial, *loop.following, loop.done)}
         wanted |= {i for _, nodes in program.outputs.values() for i in nodes}
         for i in sorted(per_case & wanted):
@@ -221,7 +237,9 @@ class _Emitter:
         self.region(2 * index + 1)
         finished = self.new(f"or {_MASK} %{name}.done, {self.operand(loop.done, scalar=False)}")
         kept = [
-            self.new(f"select {_MASK} %{name}.done, {_VECTOR} {self.names[old]}, {_VECTOR} {self.operand(new, scalar=False)}")
+            self.new(
+                f"select {_MASK} %{name}.done, {_VECTOR} {self.names[old]}, {_VECTOR} {self.operand(new, scalar=False)}"
+            )
             for old, new in zip(loop.state, loop.following, strict=True)
         ]
         phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]

@@ -1,7 +1,7 @@
 """A traced function as straight-line regions: what is computed once per case, before, inside and after each loop.
 
-`trace` calls a one-sample function on symbols. Products whose only use is a sum become fused multiply-adds here, so that both
-the interpreter and the compiler execute the same operations and give the same bits.
+`trace` calls a one-sample function on symbols. Products whose only use is a sum become fused multiply-adds here, so
+that both the interpreter and the compiler execute the same operations and give the same bits.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Iteration:
 class Program:
     """A function of case inputs (constant along a trajectory) and sample inputs.
 
-    `regions` maps PER_CASE, 0 (before the first loop), 1 (its body), 2 (after it), 3, ... to node indices in order. An output
-    named in `reductions` is reduced over the samples of a case.
+    `regions` maps PER_CASE, 0 (before the first loop), 1 (its body), 2 (after it), 3, ... to node indices in order. An
+    output named in `reductions` is reduced over the samples of a case.
     """
 
     name: str
@@ -122,16 +122,14 @@ class _Ordering:
     def _needed(self) -> set[int]:
         needed: set[int] = set()
         stack = self._roots()
+        for loop in self.graph.loops:  # whole, though some of its results may not be used
+            assert loop.done is not None
+            stack.extend((*loop.initial, *loop.state, *loop.following, loop.done))
         while stack:
             node = stack.pop()
-            if node.number in needed:
-                continue
-            needed.add(node.number)
-            stack.extend(node.args)
-            if node.op == RESULT:
-                loop = self.graph.loops[node.data[0]]
-                assert loop.done is not None
-                stack.extend((*loop.initial, *loop.state, *loop.following, loop.done))
+            if node.number not in needed:
+                needed.add(node.number)
+                stack.extend(node.args)
         return needed
 
     def _regions(self) -> dict[int, int]:
@@ -195,7 +193,9 @@ class _Ordering:
             )
             for loop in self.graph.loops
         )
-        outputs = {key: (self.shapes[key], tuple(index[x.number] for x in values)) for key, values in self.results.items()}
+        outputs = {
+            key: (self.shapes[key], tuple(index[x.number] for x in values)) for key, values in self.results.items()
+        }
         ordered = {key: tuple(value) for key, value in sorted(regions.items())}
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 

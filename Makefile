@@ -1,0 +1,45 @@
+# `make` lists what there is. Nothing but Python >= 3.11 and make has to be there; everything else goes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STORE := runs/delta.zarr
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run     install into .venv, run examples/delta.yaml, store it in $(STORE), plot runs/delta.png"
+	@echo "make test    install into .venv, lint, check types, run the tests"
+	@echo "make bench   the benchmark cases, with the ratios to other engines"
+	@echo "make clean   remove .venv, runs and caches"
+
+run: .venv/core.stamp
+	$(BIN)/limbsweep run examples/delta.yaml --store $(STORE)
+	$(BIN)/python examples/plot_delta.py $(STORE) runs/delta.png
+
+test: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: .venv/peers.stamp
+	$(BIN)/limbsweep bench
+
+clean:
+	rm -rf .venv runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "limbsweep needs Python >= 3.11; name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv .venv
+
+# A stamp for each set of extras, so that a second `make` starts at once and a changed dependency reinstalls.
+.venv/core.stamp: EXTRAS :=
+.venv/test.stamp: EXTRAS := [test]
+.venv/peers.stamp: EXTRAS := [peers]
+.venv/%.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".$(EXTRAS)"
+	@touch $@

@@ -1,0 +1,157 @@
+"""The job that most cases measure: 3RR[2RR]R Deltas of many designs on the paper's trajectory, from a cold start.
+
+One unit of work is full inverse kinematics of three limbs and inverse dynamics at one sample of one design. It can be done
+by the compiled kernels or by the NumPy interpreter of the same programs; both are checked against the same known forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.figures import require
+from robots import catalog
+from robots.model import Family
+from tasks import programs, trajectories
+from tasks.kernels.interpreter import interpret
+from tasks.kernels.kernel import LANES
+from tasks.kernels.program import Program
+
+Arrays = Mapping[str, np.ndarray]
+
+ROBOT = "delta_3rr2rrr"
+GRAVITY = (0.0, 0.0, -9.81)
+AMPLITUDE = (0.3, 0.4, 0.1)
+PERIOD = 1.0
+
+GOLDEN = ()
+"""Motor torques [N m] of the default design at eighths of the period, from `tests.reference.delta_newton_euler`: 96 equations
+for 16 free bodies, solved by least squares. A test makes them again."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Inputs of the kernels: parameters (design, parameter), mounts (design, differing) by limb, motion (1, 9, sample)."""
+
+    family: Family
+    parameters: np.ndarray
+    mounts: tuple[np.ndarray, ...]
+    motion: np.ndarray
+
+    @property
+    def designs(self) -> int:
+        """Number of designs."""
+        return len(self.parameters)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples of one design, in whole groups of lanes."""
+        return int(self.motion.shape[-1])
+
+    def strips(self, length: int) -> Iterator[slice]:
+        """All designs in ranges of some length."""
+        for start in range(0, self.designs, length):
+            yield slice(start, min(start + length, self.designs))
+
+
+def work(designs: int, samples: int) -> Work:
+    """Designs around the default, which comes first, on one period of the paper's line sine.
+
+    Raises ValueError where the samples are not whole eighths and whole groups of lanes.
+    """
+    if samples % LANES or samples < 1 or designs < 1:
+        raise ValueError(f"got {designs} designs of {samples} samples; expected at least 1 of a multiple of {LANES}")
+    family = catalog.family(ROBOT)
+    values = design_values(family, designs)
+    mounts = tuple(programs.mount_values(family, values))
+    height = -family.assemble({p.name: p.default for p in family.parameters}).platform.home.position[2]
+    line = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
+    motion = trajectories.motion("line_sine", line, np.arange(samples) * (PERIOD / samples))
+    return Work(family, programs.with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
+
+
+def design_values(family: Family, designs: int) -> dict[str, np.ndarray]:
+    """Parameters by name, (design,) each: four lengths within 8 % of their defaults, evenly mixed; the first is the default."""
+    values = {p.name: np.full(designs, float(p.default)) for p in family.parameters}  # type: ignore[arg-type]
+    steps = np.arange(designs)
+    # multiples of irrational numbers, modulo one, fill a range evenly and without a seed
+    for k, name in enumerate(("upper_arm", "rod_length", "base_radius", "platform_radius")):
+        values[name] *= 1.0 + 0.08 * np.sin(steps * np.sqrt(2.0 + k))
+    return values
+
+
+class Runner(Protocol):
+    """Something that runs a program on arrays, as a Kernel does."""
+
+    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+        """Arrays for the outputs."""
+
+    def __call__(self, inputs: Arrays, samples: int, out: Any = None) -> Arrays:
+        """Run on all cases and samples."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The interpreter as a Runner. `exact` gives the bits of the kernel; without it, it is plain NumPy and quicker."""
+
+    program: Program
+    exact: bool
+
+    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+        """Nothing: NumPy makes its arrays itself."""
+        return {}
+
+    def __call__(self, inputs: Arrays, samples: int, out: Any = None) -> Arrays:
+        """Run on all cases and samples."""
+        return interpret(self.program, inputs, samples, exact=self.exact)
+
+
+class Solver:
+    """Does the work strip by strip, into buffers that it uses again. `way` makes a Runner of a program."""
+
+    def __init__(self, work: Work, way: Callable[[Program], Runner], strip: int):
+        self.work, self.strip = work, min(strip, work.designs)
+        instances = programs.structure(work.family).mechanism.instances
+        limbs = {each.limb: way(programs.limb_program(work.family, each.limb)) for each in instances}
+        self.limbs = [limbs[each.limb] for each in instances]
+        self.platform = way(programs.platform_program(work.family))
+        self.assembly = way(programs.assembly_program(work.family))
+        self._buffers = [
+            each.allocate(self.strip, work.samples) for each in (*self.limbs, self.platform, self.assembly)
+        ]
+
+    def __call__(self, part: slice) -> Arrays:
+        """Force, velocity (designs, actuator, sample) and status (designs, 1, sample) of a strip, in a buffer."""
+        work, count = self.work, part.stop - part.start
+        *shares, own, whole = ({name: array[:count] for name, array in each.items()} for each in self._buffers)
+        shared = {"parameters": work.parameters[part], "gravity": np.array([GRAVITY]), "motion": work.motion}
+        inputs: dict[str, np.ndarray] = {"motion": work.motion}
+        inputs["platform_wrench"] = self.platform(shared, work.samples, own)["wrench"]
+        for k, (run, mount, share) in enumerate(zip(self.limbs, work.mounts, shares, strict=True)):
+            made = run({**shared, "mount": mount[part]}, work.samples, share)
+            inputs |= {f"{name}_{k}": made[name] for name in ("wrench", "jacobian", "status")}
+        return self.assembly(inputs, work.samples, whole)
+
+    def all(self) -> np.ndarray:
+        """Forces of all designs (design, actuator, sample), NaN where the status is not OK."""
+        forces = np.full((self.work.designs, 3, self.work.samples), np.nan)
+        for part in self.work.strips(self.strip):
+            made = self(part)
+            forces[part] = np.where(made["status"] == 0.0, made["force"], np.nan)
+        return forces
+
+    def sweep(self) -> None:
+        """All designs, keeping nothing."""
+        for part in self.work.strips(self.strip):
+            self(part)
+
+
+def check(forces: np.ndarray, what: str) -> None:
+    """Raises CheckError unless all forces (design, actuator, sample) are there and the first design has the known ones."""
+    require(bool(np.isfinite(forces).all()), f"{what}: {np.isnan(forces).sum()} forces of {forces.size} are missing")
+    instants = forces[0][:, :: forces.shape[-1] // len(GOLDEN)]
+    error = np.abs(instants.T - GOLDEN).max() / np.abs(GOLDEN).max()
+    require(error < 1e-9, f"{what}: forces differ from the known ones by {error:.1e}, relative; expected below 1e-9")

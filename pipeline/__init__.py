@@ -1,0 +1,1 @@
+"""Sweep -> plan -> graph -> cluster -> run, and the command line."""

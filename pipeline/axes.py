@@ -1,0 +1,196 @@
+"""Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
+
+A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is drawn
+once from its seed. Lengths are Python integers, so products of lengths do not overflow.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Method = Literal["latin_hypercube", "sobol", "uniform"]
+
+MAX_SAMPLES = 10**10
+"""Samples of a sweep: designs x friction sets x trajectories x times."""
+
+MAX_DRAWN = 10**7
+"""Numbers in a seeded sample: it is drawn whole, because a Latin hypercube is one object."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """`num` numbers from `start` to `stop`, both included: the numbers of `numpy.linspace`, bit for bit."""
+
+    start: float
+    stop: float
+    num: int
+
+    def __len__(self) -> int:
+        return self.num
+
+    def take(self, indices: Indices) -> Array:
+        """The numbers at `indices`, in SI units."""
+        if self.num == 1:
+            return np.full(indices.shape, self.start)
+        delta, intervals = self.stop - self.start, self.num - 1
+        step = delta / intervals
+        # The order of operations is numpy's, also where the step underflows to zero.
+        offset = indices * step if step else indices / intervals * delta
+        return np.where(indices == intervals, self.stop, offset + self.start)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers one by one."""
+
+    numbers: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, indices: Indices) -> Array:
+        """The numbers at `indices`, in SI units."""
+        return np.asarray(self.numbers, float)[indices]
+
+
+@dataclass(frozen=True)
+class Axis(ABC):
+    """One axis of a sweep: the parameters that change along it, and how many sets of values it has."""
+
+    names: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of sets of values."""
+
+    @abstractmethod
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values of each parameter at `indices`."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What defines the axis, in types of JSON: equal descriptions are equal axes."""
+
+    def values(self, start: int = 0, stop: int | None = None) -> dict[str, Array]:
+        """Values of each parameter in SI units, (stop - start,), from `start` up to before `stop` (absent: the end).
+
+        Raises IndexError where that leaves the axis.
+        """
+        stop = self.size if stop is None else stop
+        if not 0 <= start <= stop <= self.size:
+            raise IndexError(f"values {start} to {stop} were asked of an axis with {self.size}; expected 0 <= start <= stop")
+        return self.take(np.arange(start, stop, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Grid(Axis):
+    """All combinations of the values in `columns`, one per name; the last name changes fastest. No name: one empty set."""
+
+    columns: tuple[Range | Values, ...]
+
+    @property
+    def size(self) -> int:
+        """Product of the column lengths, exact."""
+        return math.prod(len(column) for column in self.columns)
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values at `indices`: digits of a mixed radix, from the last column to the first."""
+        digits: list[Array] = []
+        for column in reversed(self.columns):
+            indices, digit = np.divmod(indices, len(column))
+            digits.append(column.take(digit))
+        return dict(zip(self.names, reversed(digits), strict=True))
+
+    def describe(self) -> dict[str, Any]:
+        """Name, then what defines its column, in order."""
+        return {"grid": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
+
+
+@dataclass(frozen=True)
+class Listed(Axis):
+    """Columns of equal length that are gone through together."""
+
+    columns: tuple[Values, ...]
+
+    @property
+    def size(self) -> int:
+        """Common length of the columns."""
+        return len(self.columns[0])
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The rows at `indices`."""
+        return {name: column.take(indices) for name, column in zip(self.names, self.columns, strict=True)}
+
+    def describe(self) -> dict[str, Any]:
+        """Name, then its numbers."""
+        return {"list": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
+
+
+@dataclass(frozen=True)
+class Sampled(Axis):
+    """`count` sets drawn between `low` and `high` (one each per name) from a seed; the same seed gives the same sets."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    method: Method
+    count: int
+    seed: int
+
+    @property
+    def size(self) -> int:
+        """Number of sets drawn."""
+        return self.count
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The sets at `indices` of the whole sample."""
+        rows = _draw(self.method, len(self.names), self.count, self.seed)[indices]
+        bounds = zip(self.names, self.low, self.high, strict=True)
+        # Rounding must not carry a value over its upper bound.
+        return {name: np.minimum(low + (high - low) * rows[:, i], high) for i, (name, low, high) in enumerate(bounds)}
+
+    def describe(self) -> dict[str, Any]:
+        """Method, count, seed, and the bounds of each name."""
+        bounds = [list(each) for each in zip(self.names, self.low, self.high, strict=True)]
+        return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds}}
+
+
+NOTHING = Grid((), ())
+"""The axis of what is not swept: one set, of no values."""
+
+
+def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:
+    """All parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
+    swept = axis.values(start, stop)
+    return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
+
+
+def _column(column: Range | Values) -> Any:
+    return [column.start, column.stop, column.num] if isinstance(column, Range) else {"values": list(column.numbers)}
+
+
+@lru_cache(maxsize=4)
+def _draw(method: Method, dims: int, count: int, seed: int) -> Array:
+    """The whole sample in the unit cube, (count, dims), read-only because it is shared."""
+    from scipy.stats import qmc  # takes most of a second, which commands that draw nothing need not wait for
+
+    generator = np.random.default_rng(seed)
+    if method == "latin_hypercube":
+        sample = qmc.LatinHypercube(dims, seed=generator).random(count)
+    elif method == "sobol":
+        # A balanced sequence has a power of two; its first `count` points are the same ones.
+        sample = qmc.Sobol(dims, seed=generator).random_base2(math.ceil(math.log2(count)))[:count]
+    else:
+        sample = generator.random((count, dims))
+    sample.flags.writeable = False
+    return np.asarray(sample)

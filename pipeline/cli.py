@@ -1,0 +1,226 @@
+"""The command line `limbsweep`. Every body is a few lines over the Python interface, so nothing can be done only here.
+
+Exit status: 0 done, 1 finished with failed blocks, 2 misuse or bad input, 130 interrupted and resumable. Bodies import
+what they need, so that a command that computes nothing starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.errors import InputError
+from robots.parameters import ParameterError, nearest
+from storage.errors import StoreError
+
+if TYPE_CHECKING:
+    from pipeline.sweep import Sweep
+
+BAD_INPUT = (InputError, ParameterError, StoreError)
+SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
+
+
+class Refused(click.ClickException):
+    """Misuse or bad input: the message as it stands, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:
+        """Print the message without a traceback."""
+        click.echo(self.message, err=True)
+
+
+class Interrupted(Refused):
+    """Ctrl-C: exit status 130."""
+
+    exit_code = 130
+
+
+class Program(click.Group):
+    """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; UsageError with the nearest name where there is none."""
+        if not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(f"no command {args[0]!r}; {nearest(args[0], self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BAD_INPUT as error:
+            raise Refused(str(error)) from None
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(141) from None
+
+
+@click.group("limbsweep", cls=Program, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="limbsweep", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Sweeps over geometry, friction and trajectories of parallel robots: dynamics into a Zarr store."""
+
+
+@cli.command()
+@click.argument("name", required=False)
+def robots(name: str | None) -> None:
+    """List the catalogue, or the parameters of the robot NAME."""
+    _print(_catalogue() if name is None else _parameters(name))
+
+
+def _catalogue() -> Iterator[tuple[str, ...]]:
+    from robots import catalog
+
+    yield "name", "dof", "actuators", "title", "source"
+    for family in catalog.FAMILIES.values():
+        mechanism = catalog.build(family.name).mechanism
+        freedom, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
+        yield family.name, str(freedom), str(actuators), family.title, family.source
+
+
+def _parameters(name: str) -> Iterator[tuple[str, ...]]:
+    from robots import catalog
+
+    yield "parameter", "default", "unit", "bounds", "meaning", "source"
+    for each in catalog.family(name).parameters:
+        bounds = f"[{each.lower:g}, {each.upper:g}]"
+        yield each.name, f"{each.default:g}", each.unit, bounds, each.text, each.source
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
+@click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
+def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
+    """Draw the robot NAME at its reference pose."""
+    from pipeline import picture
+    from robots import catalog
+
+    robot = catalog.build(name, **dict(_setting(text) for text in settings))
+    path = output or Path(f"{name}.png")
+    if path.suffix.lower() != ".png":
+        raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
+    with _writing(path):
+        picture.save(robot, path)
+    click.echo(f"wrote {path}")
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
+def new(name: str, output: Path) -> None:
+    """Write a commented sweep file for the robot NAME."""
+    from pipeline.template import sweep_text
+    from robots import catalog
+
+    text = sweep_text(catalog.family(name))
+    with _writing(output), output.open("x", encoding="utf-8") as file:
+        file.write(text)
+    click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
+
+
+@cli.command()
+@SWEEP
+def check(sweep: Path) -> None:
+    """Validate the sweep file SWEEP and print the plan, without computing anything."""
+    from pipeline.plan import plan
+    from pipeline.sweep import Sweep
+
+    _print(plan(Sweep.from_yaml(sweep)).rows())
+
+
+@cli.command()
+@SWEEP
+@click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
+@click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
+def run(sweep: Path, store: Path | None, cluster: Path | None) -> None:
+    """Run the sweep file SWEEP into a store; go on with a store that is not finished."""
+    from pipeline.sweep import Sweep
+
+    parsed = Sweep.from_yaml(sweep)
+    store = store or Path(sweep.with_suffix(".zarr").name)
+    again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
+    failed = _run(parsed, store, cluster, shlex.join(again))
+    click.echo(f"results in {store}")
+    if failed:
+        click.echo(f"{failed} blocks failed; try them again with: {shlex.join(again)}", err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _run(sweep: Sweep, store: Path, cluster: Path | None, again: str) -> int:
+    """Run with progress; the number of blocks that were given up."""
+    from pipeline.events import Event, Finished
+    from pipeline.progress import progress
+    from pipeline.run import run
+
+    last: deque[Event] = deque(maxlen=1)
+    try:
+        with progress() as show_progress:
+            run(sweep, store=store, cluster=cluster, listeners=(show_progress, last.append))
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; go on with: {again}") from None
+    return sum(event.failed_blocks for event in last if isinstance(event, Finished))
+
+
+@cli.command()
+@click.argument("store", type=click.Path(path_type=Path))
+def info(store: Path) -> None:
+    """Say what is in STORE."""
+    from pipeline import describe
+    from storage import open_results
+
+    _print(describe.rows(open_results(store, unfinished=True), store))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
+def bench(as_json: bool) -> None:
+    """Run the benchmark cases."""
+    from benchmarks import delta
+
+    delta.main(json=as_json)
+
+
+def _setting(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise Refused(f"{path} exists already; expected a new file. Name another one with --output") from None
+    except OSError as error:
+        raise Refused(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _print(table: Iterable[Sequence[str]]) -> None:
+    """Print rows in columns; the last cell of a row has no padding."""
+    lines = [tuple(row) for row in table]
+    widths = [max(len(row[i]) for row in lines if i < len(row)) for i in range(max(map(len, lines), default=0))]
+    for row in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip())
+
+
+def main() -> None:
+    """Entry point of the script."""
+    cli(prog_name="limbsweep")

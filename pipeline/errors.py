@@ -1,0 +1,62 @@
+"""What is wrong with an input, as data: where it stands, what was found, what was expected and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LIMIT = 50
+"""Problems that are reported at once; a file with more of them is not the file that was meant."""
+
+_WIDTH = 60
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing that is wrong: `line` and `column` count from 1, both 0 where the whole file is meant."""
+
+    file: str
+    line: int
+    column: int
+    key: str
+    got: str
+    expected: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """One line: `<file>:<line>:<col> <key.path>: got <value>; expected <rule>. <hint>`."""
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        start = f"{place} {self.key}" if self.key else place
+        return f"{start}: got {self.got}; expected {self.expected}." + (f" {self.hint}" if self.hint else "")
+
+
+class InputError(Exception):
+    """An input that cannot be used. Holds all of its problems, ordered by place; the command line exits with status 2."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(sorted(problems))
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """One line for each problem, 50 at most."""
+        lines = [str(problem) for problem in self.problems[:LIMIT]]
+        if more := len(self.problems) - LIMIT:
+            lines += [f"... and {more} more"] if more > 0 else []
+        return "\n".join(lines)
+
+
+def show(value: object) -> str:
+    """A value as a message shows it: text in quotes, one line, long ones cut."""
+    text = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+    text = text or ("nothing" if value is None else _brief(value))
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, str):
+        return ascii(value[:_WIDTH])
+    if isinstance(value, dict):
+        return "a mapping with " + (", ".join(map(str, list(value)[:5])) or "no keys")
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(show(each) for each in value[:8]) + (", ...]" if len(value) > 8 else "]")
+    return repr(value)

@@ -1,0 +1,107 @@
+"""The only door to Dask graphs: the tasks of one block.
+
+    trajectories -+- limb 1 ---+
+                  +- ...       +- assemble -- store
+                  +- limb L ---+
+                  +- platform -+
+
+Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13. All
+depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions in one task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from dask._task_spec import Task, TaskRef
+
+from pipeline.plan import Plan
+from storage.ledger import Receipt
+from storage.schema import VARIABLES
+from storage.store import StoreWriter
+from tasks import block as bodies
+from tasks.block import Block, Trajectory
+
+Granularity = Literal["limb", "block"]
+Graph = dict[Any, Task]
+
+
+def block_of(plan: Plan, index: int) -> Block:
+    """The description of one block: what its tasks compute."""
+    sweep, bounds = plan.sweep, plan.layout.bounds(index)
+    design, friction = bounds["design"], bounds["friction"]
+    owned = plan.layout.owned(index)
+    return Block(
+        index=index,
+        robot=sweep.robot,
+        parameters=_table(sweep.designs(design.start, design.stop), design.stop - design.start),
+        law=sweep.friction.law,
+        friction=_table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
+        trajectories=tuple(
+            Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]
+        ),
+        times=sweep.times,
+        gravity=sweep.gravity,
+        series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
+        metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
+    )
+
+
+def _table(columns: Mapping[str, Any], length: int) -> Any:
+    return np.ascontiguousarray(np.stack(list(columns.values()), axis=1)) if columns else np.zeros((length, 0))
+
+
+def block_graph(plan: Plan, index: int, writer: StoreWriter, run: str, granularity: Granularity = "limb") -> tuple[Graph, Any]:
+    """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
+    block = block_of(plan, index)
+    store = (f"store-{run}", index)
+    if granularity == "block":
+        return {store: Task(store, _whole_block, block, writer, len(plan.limbs))}, store
+    root = (f"trajectories-{run}", index)
+    own = (f"platform-{run}", index)
+    assembled = (f"assemble-{run}", index)
+    limbs = [(f"{name}-{run}", index) for name in plan.limbs]
+    graph = {root: Task(root, _root, block), own: Task(own, _platform, TaskRef(root))}
+    for k, key in enumerate(limbs):
+        graph[key] = Task(key, _limb, TaskRef(root), k)
+    graph[assembled] = Task(assembled, _assemble, TaskRef(root), TaskRef(own), *(TaskRef(key) for key in limbs))
+    graph[store] = Task(store, _store, TaskRef(assembled), index, writer)
+    return graph, store
+
+
+@dataclass(frozen=True)
+class _Rooted:
+    """The result of a block's first task."""
+
+    block: Block
+    motions: bodies.Motions
+
+
+def _root(block: Block) -> _Rooted:
+    return _Rooted(block, bodies.motions(block))
+
+
+def _limb(rooted: _Rooted, index: int) -> bodies.Arrays:
+    return bodies.limb(rooted.block, rooted.motions, index)
+
+
+def _platform(rooted: _Rooted) -> bodies.Arrays:
+    return bodies.platform(rooted.block, rooted.motions)
+
+
+def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Arrays:
+    arrays = bodies.assemble(rooted.block, rooted.motions, own, limbs)
+    return arrays | bodies.platform_series(rooted.block, rooted.motions)
+
+
+def _store(arrays: bodies.Arrays, index: int, writer: StoreWriter) -> Receipt:
+    return writer.write(index, arrays)
+
+
+def _whole_block(block: Block, writer: StoreWriter, limbs: int) -> Receipt:
+    rooted = _root(block)
+    shares = [_limb(rooted, k) for k in range(limbs)]
+    return _store(_assemble(rooted, _platform(rooted), *shares), block.index, writer)

@@ -1,0 +1,167 @@
+"""Stick pictures of mechanisms at their reference pose: bodies are lines, joints points, driven joints have their axes.
+
+Covers every mechanism that `robots.model` can describe, because it walks the tree of each limb from mount frame to
+mount frame. It shows the pose at zero joint variables; motion along a trajectory is not in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.model import BASE, Frame, Instance, Limb, Mechanism, Robot
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d import Axes3D
+
+Array = NDArray[np.float64]
+
+BASE_COLOUR, PLATFORM_COLOUR, DRIVEN_COLOUR = "#555555", "#c0392b", "#d35400"
+LIMB_COLOURS = ("#1f5a92", "#2a7f62", "#7a4b94", "#8a6d1d", "#3b7c8c", "#94485e")
+INK = "#2b2b2b"
+
+
+@dataclass(frozen=True)
+class JointMark:
+    """A joint in the picture: its name, where it is (3,) [m], its axis (3,), whether it is driven."""
+
+    name: str
+    point: Array
+    axis: Array
+    driven: bool
+
+
+@dataclass(frozen=True)
+class LimbSketch:
+    """One limb in the frame of the base: lines (n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tip.
+
+    `tip` (3,) [m] is the end of the limb, `platform_tip` the same point carried by the platform: equal where the limb
+    closes.
+    """
+
+    name: str
+    lines: Array
+    joints: tuple[JointMark, ...]
+    cuts: Array
+    tip: Array
+    platform_tip: Array
+
+
+def sketch(mechanism: Mechanism) -> tuple[LimbSketch, ...]:
+    """Lines and joints of all limbs in the frame of the base: joint variables zero, platform at its reference pose."""
+    home = _matrix(mechanism.platform.home)
+    return tuple(_limb(each, mechanism.limbs[each.limb], home) for each in mechanism.instances)
+
+
+def _limb(instance: Instance, limb: Limb, home: Array) -> LimbSketch:
+    poses = _poses(limb, _matrix(instance.base))
+    tip = _point(poses[limb.tip.a], limb.tip.frame_a)
+    platform_tip = _point(home @ _matrix(instance.platform), limb.tip.frame_b)
+    cuts = np.array([_point(poses[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
+    joints = tuple(
+        JointMark(link.joint, pose[:3, 3], pose[:3, :3] @ np.array(link.axis, float), link.joint in limb.actuated)
+        for link, pose in zip(limb.links, poses, strict=True)
+    )
+    lines = np.array([line for i in range(len(limb.links)) for line in _body(limb, poses, i)])
+    return LimbSketch(instance.name, lines, joints, cuts, tip, platform_tip)
+
+
+def _poses(limb: Limb, mount: Array) -> list[Array]:
+    poses: list[Array] = []
+    for link in limb.links:  # parents come first
+        parent = mount if link.parent == BASE else poses[link.parent]
+        poses.append(parent @ _matrix(link.placement))
+    return poses
+
+
+def _body(limb: Limb, poses: list[Array], index: int) -> Iterator[tuple[Array, Array]]:
+    """Lines from the joint of a link to everything that is attached to it; to its centre of mass where nothing is."""
+    attached = [poses[i][:3, 3] for i, link in enumerate(limb.links) if link.parent == index]
+    for closure in (*limb.loops, limb.tip):
+        sides = ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
+        attached += [_point(poses[index], frame) for link, frame in sides if link == index]
+    for end in attached or [_point(poses[index], Frame(position=limb.links[index].inertia.centre))]:
+        yield poses[index][:3, 3], end
+
+
+def _point(pose: Array, frame: Frame) -> Array:
+    return np.asarray((pose @ _matrix(frame))[:3, 3])
+
+
+def _matrix(frame: Frame) -> Array:
+    result = np.eye(4)
+    result[:3, :3] = frame.rotation
+    result[:3, 3] = frame.position
+    return result
+
+
+def draw(robot: Robot) -> Figure:
+    """The picture of a robot as a matplotlib figure, lengths in metres."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    limbs = sketch(robot.mechanism)
+    figure = Figure(figsize=(7.0, 7.0), layout="constrained")
+    with rc_context({"grid.color": "#dddddd", "grid.linewidth": 0.6}):  # the only public way for 3D axes
+        axes: Axes3D = figure.add_subplot(projection="3d", computed_zorder=False)
+    base = np.array([limb.joints[0].point for limb in limbs])
+    platform = np.array([limb.platform_tip for limb in limbs])
+    points = np.concatenate([limb.lines.reshape(-1, 3) for limb in limbs])
+    size = float(np.ptp(points, axis=0).max())
+    _plate(axes, base, BASE_COLOUR, "base", 0.04 * size)
+    _plate(axes, platform, PLATFORM_COLOUR, "platform", -0.06 * size)
+    for index, limb in enumerate(limbs):
+        _draw_limb(axes, limb, LIMB_COLOURS[index % len(LIMB_COLOURS)], 0.06 * size)
+    _frame(axes, points, size)
+    figure.suptitle(f"{robot.name}\n{fill(robot.family.title, 60)}", fontsize=11, color=INK)
+    return figure
+
+
+def _plate(axes: Axes3D, corners: Array, colour: str, label: str, above: float) -> None:
+    centre = corners.mean(axis=0)
+    if len(corners) > 2:
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        around = np.argsort(np.arctan2(*(corners - centre)[:, 1::-1].T))
+        plate = Poly3DCollection([corners[around]], facecolors=colour, edgecolors=colour, alpha=0.18, zorder=1)
+        axes.add_collection3d(plate)
+    axes.text(
+        *(centre + np.array((0.0, 0.0, above))), label, color=colour, fontsize=9, ha="center", va="center", zorder=5
+    )
+
+
+def _draw_limb(axes: Axes3D, limb: LimbSketch, colour: str, arrow: float) -> None:
+    for line in limb.lines:
+        axes.plot(*line.T, color=colour, linewidth=2.0, solid_capstyle="round", zorder=2)
+    points = np.array([*(joint.point for joint in limb.joints), *limb.cuts, limb.tip])
+    axes.scatter(*points.T, s=16, c="white", edgecolors=colour, linewidths=1.2, depthshade=False, zorder=3)
+    for joint in limb.joints:
+        if joint.driven:
+            axes.quiver(*joint.point, *(arrow * joint.axis), color=DRIVEN_COLOUR, linewidth=1.8, zorder=4)
+            label = joint.point + 1.4 * arrow * joint.axis + np.array((0.0, 0.0, 0.5 * arrow))
+            axes.text(*label, f"{limb.name}.{joint.name}", color=DRIVEN_COLOUR, fontsize=8, ha="center", zorder=5)
+
+
+def _frame(axes: Axes3D, points: Array, size: float) -> None:
+    low, high = points.min(axis=0), points.max(axis=0)
+    # A flat mechanism still needs a box that has some depth.
+    pad = 0.05 * size + 0.5 * np.maximum(0.0, 0.2 * size - (high - low))
+    for name, lower, upper in zip("xyz", low - pad, high + pad, strict=True):
+        axes.set(**{f"{name}lim": (lower, upper), f"{name}label": f"{name} [m]"})
+    axes.set_box_aspect(high - low + 2 * pad)
+    axes.view_init(elev=18, azim=-58)
+    axes.tick_params(labelsize=7, colors=INK)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_pane_color("#fafafa")
+
+
+def save(robot: Robot, path: Path) -> None:
+    """Write the picture of a robot as PNG."""
+    draw(robot).savefig(path, dpi=150, format="png")

@@ -1,0 +1,201 @@
+"""From a sweep to its plan: blocks, what each holds, how much is stored, what a task needs in memory.
+
+A plan depends on the sweep alone, never on the cluster, so that a run can be resumed on another one. Blocks are made on
+demand; a plan of a million blocks is as small as a plan of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pipeline.describe import size
+from pipeline.errors import InputError, Problem
+from robots.friction import LAWS
+from robots.model import Mechanism
+from storage.layout import Layout
+from storage.schema import VARIABLES
+
+if TYPE_CHECKING:
+    from pipeline.sweep import Sweep
+
+BLOCK_SAMPLES = 1 << 17
+"""Samples of a block: large against the cost of a task, small against memory. `docs/decisions` has the measurement."""
+
+SMALL_BLOCK = 1 << 14
+"""Samples below which cutting a small sweep finer gains nothing."""
+
+WANTED_BLOCKS = 16
+"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
+
+FRICTION_SAMPLES = 1 << 22
+"""Samples times friction sets of a block."""
+
+BLOCK_BYTES = 256 << 20
+"""Bytes that one block may store, so that a task's memory stays below a stated limit."""
+
+ALWAYS = ("failed_samples", "worst_status")
+"""Variables that every store has: they say where results are NaN, and why."""
+
+AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
+
+DOUBLE = 8
+LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep cut into blocks."""
+
+    sweep: Sweep
+    layout: Layout
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The robot's mechanism at the fixed parameters, for names and counts."""
+        return self.sweep.family.assemble(self.sweep.parameters)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return self.layout.blocks
+
+    @property
+    def samples(self) -> int:
+        """Designs x trajectories x times; friction sets share the dynamics of a sample."""
+        sizes = self.layout.sizes
+        return sizes["design"] * sizes["trajectory"] * sizes["time"]
+
+    @property
+    def block_samples(self) -> int:
+        """Samples of a full block."""
+        block = self.layout.block
+        return block["design"] * block["trajectory"] * self.layout.sizes["time"]
+
+    def samples_of(self, index: int) -> int:
+        """Samples of one block."""
+        bounds = self.layout.bounds(index)
+        pairs = math.prod(bounds[dim].stop - bounds[dim].start for dim in ("design", "trajectory"))
+        return pairs * self.layout.sizes["time"]
+
+    @property
+    def limbs(self) -> tuple[str, ...]:
+        """Names of the limbs: one task of each block for each."""
+        return tuple(each.name for each in self.mechanism.instances)
+
+    @property
+    def tasks_per_block(self) -> int:
+        """Trajectories, every limb, platform, assembly, store."""
+        return len(self.limbs) + 4
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes that the tasks of one block hold at once, at most."""
+        sweep, mechanism = self.sweep, self.mechanism
+        joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+        free, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
+        series = sum(name in sweep.outputs for name in LIMB_JOINT_SERIES)
+        per_limb = len(self.limbs) * (free + 1) + actuators * free + joints * series
+        shared = per_limb + free + 24  # platform wrench, motion
+        return self.block_samples * shared * DOUBLE + self.layout.block_bytes(0)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What `limbsweep check` prints."""
+        sizes, block = self.layout.sizes, self.layout.block
+        stored = sum(self.layout.bytes(name) for name in self.layout.variables)
+        return [
+            ("robot", self.sweep.robot),
+            *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
+            ("samples", f"{self.samples:,}"),
+            ("blocks", f"{self.blocks:,} of {block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"),
+            ("tasks", f"{self.blocks * self.tasks_per_block:,} ({self.tasks_per_block} a block, one for each of {len(self.limbs)} limbs)"),
+            ("variables", ", ".join(self.layout.variables)),
+            ("stored", f"{size(stored)} before compression, {self.layout.files:,} files"),
+            ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+        ]
+
+
+def plan(sweep: Sweep) -> Plan:
+    """The plan of a sweep. Raises InputError where a single trajectory is too long to be held in memory."""
+    mechanism = sweep.family.assemble(sweep.parameters)
+    variables = tuple(name for name in VARIABLES if name in (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep)))
+    sizes = sweep.sizes | {
+        "actuator": len(mechanism.actuators),
+        "limb": len(mechanism.instances),
+        "joint": max(len(limb.joints) for limb in mechanism.limbs),
+        "axis": 3,
+        "wrench": 6,
+    }
+    return Plan(sweep, Layout(sizes, _block(sweep, sizes, variables), variables))
+
+
+def _status(sweep: Sweep) -> tuple[str, ...]:
+    timed = any("time" in VARIABLES[name].dims and "design" in VARIABLES[name].dims for name in sweep.outputs)
+    return ("status",) if timed else ()
+
+
+def _block(sweep: Sweep, sizes: Mapping[str, int], variables: tuple[str, ...]) -> dict[str, int]:
+    times = sizes["time"]
+    pairs = sizes["design"] * sizes["trajectory"]
+    wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
+    count = max(1, min(wanted // times, _fitting(sizes, variables)))
+    # a block whose results do not depend on friction would own nothing beyond the first friction set
+    friction = sizes["friction"]
+    if per_set := _pair_bytes(sizes, variables, per_set=True):
+        friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))
+        friction = _even(friction, max(1, BLOCK_BYTES // (per_set * count)))
+    design = _even(sizes["design"], count)
+    trajectory = _even(sizes["trajectory"], max(1, count // design))
+    if (need := _pair_bytes(sizes, variables, per_set=True) + _pair_bytes(sizes, variables, per_set=False)) > BLOCK_BYTES:
+        raise InputError(
+            [
+                Problem(
+                    sweep.name, 0, 0, "time", f"{times:,} times, {size(need)} of results for one design",
+                    f"at most {size(BLOCK_BYTES)}, because a trajectory is never cut",
+                    "Use a longer step, fewer outputs, or several shorter trajectories.",
+                )
+            ]
+        )  # fmt: skip
+    return {"design": design, "friction": friction, "trajectory": trajectory}
+
+
+def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], *, per_set: bool) -> int:
+    """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
+    total = 0
+    for name in variables:
+        dims = VARIABLES[name].dims
+        if ("friction" in dims) == per_set:
+            total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
+    return total
+
+
+def _fitting(sizes: Mapping[str, int], variables: tuple[str, ...]) -> int:
+    """How many (design, trajectory) pairs with one friction set fit in BLOCK_BYTES."""
+    each = _pair_bytes(sizes, variables, per_set=True) + _pair_bytes(sizes, variables, per_set=False)
+    return max(1, BLOCK_BYTES // max(each, 1))
+
+
+def _even(size: int, most: int) -> int:
+    """The length of equal parts of `size`, none longer than `most`."""
+    parts = -(-size // most)
+    return -(-size // parts)
+
+
+def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
+    """Coordinates of the dataset: name, dim, values, units, long name."""
+    sweep, mechanism = plan.sweep, plan.mechanism
+    units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
+    for name, values in sweep.design.values(0, sweep.design.size).items():
+        yield name, "design", values, *units[name]
+    law = {p.name: (p.unit, p.text) for p in LAWS[sweep.friction.law].parameters}
+    for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
+        yield name, "friction", values, *law[name]
+    yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
+    yield "time", "time", sweep.times, "s", "time"
+    yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
+    if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):
+        yield "limb", "limb", list(plan.limbs), "", "limb"
+        yield "joint", "joint", list(mechanism.limbs[0].joints), "", "joint of a limb; the last is the one at the platform"

@@ -1,0 +1,274 @@
+"""A sweep: what a user asked for, checked and in SI units. Pure data; how it is cut into blocks is in `pipeline.plan`.
+
+The keys of a sweep file are in `pipeline.sweep_file`, its axes are read by `pipeline.sweep_axes`, its trajectories by
+`pipeline.sweep_motions`. Imports neither Dask nor xarray, so that a file is checked at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
+from pipeline.document import Document, parse_yaml
+from pipeline.errors import InputError, Problem
+from pipeline.files import read_yaml
+from pipeline.sweep_axes import AxisReader, check_fixed
+from pipeline.sweep_file import FORMAT, Axes, Friction, SweepFile, Time
+from pipeline.sweep_motions import Trajectory, read_trajectories
+from pipeline.validation import Got, Report, sentence, validate_keys
+from robots.catalog import FAMILIES
+from robots.friction import LAWS
+from robots.model import Family
+from robots.parameters import Parameter, nearest
+from storage.schema import VARIABLES
+
+MAX_TIMES = 10**7
+"""Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
+
+
+@dataclass(frozen=True)
+class FrictionAxis:
+    """Friction sets: the law, the axis of its swept parameters, and its other parameters (`fixed`, defaults included)."""
+
+    law: str
+    axis: Axis
+    fixed: Mapping[str, float]
+
+    @property
+    def size(self) -> int:
+        """Number of friction sets."""
+        return self.axis.size
+
+    def values(self, start: int, stop: int) -> dict[str, Array]:
+        """Every parameter of the law in its order, (stop - start,)."""
+        order = {parameter.name: self.fixed.get(parameter.name, 0.0) for parameter in LAWS[self.law].parameters}
+        return complete(self.axis, order, start, stop)
+
+
+@dataclass(frozen=True)
+class TimeGrid:
+    """Times k * step for k = 0 ... samples - 1 [s]."""
+
+    step: float
+    samples: int
+
+    @cached_property
+    def values(self) -> Array:
+        """The times, (samples,), each computed by one product, so that no error grows along the grid."""
+        return np.arange(self.samples) * self.step
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A checked sweep; make one with `from_yaml` or `from_text`. Equal fingerprints mean equal content."""
+
+    title: str
+    robot: str
+    fixed: Mapping[str, float]
+    design: Axis
+    friction: FrictionAxis
+    trajectories: tuple[Trajectory, ...]
+    grid: TimeGrid
+    gravity: tuple[float, float, float]
+    outputs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    text: str
+    warnings: tuple[Problem, ...] = ()
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
+        """The sweep in a file; files that it names are looked up beside it. Raises InputError with all problems."""
+        return _read(read_yaml(path), Path(path).parent)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
+        """The sweep in a text; `name` is what messages call it, `folder` where files that it names are. Raises InputError."""
+        return _read(parse_yaml(text, name), Path(folder))
+
+    @property
+    def family(self) -> Family:
+        """The robot's family."""
+        return FAMILIES[self.robot]
+
+    @property
+    def times(self) -> Array:
+        """Times of every trajectory [s], (time,)."""
+        return self.grid.values
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes by the name of their dim, slowest first."""
+        sizes = {"design": self.design.size, "friction": self.friction.size, "trajectory": len(self.trajectories)}
+        return sizes | {"time": self.grid.samples}
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Every parameter of the robot in its order: fixed values, defaults for the others (swept ones too)."""
+        return {each.name: self.fixed.get(each.name, _scalar(each)) for each in self.family.parameters}
+
+    def designs(self, start: int, stop: int) -> dict[str, Array]:
+        """Every parameter of the robot in its order, (stop - start,), for the designs from `start` up to before `stop`."""
+        return complete(self.design, self.parameters, start, stop)
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""
+        swept = set(self.design.names)
+        return {
+            "limbsweep": FORMAT,
+            "title": self.title,
+            "robot": self.robot,
+            "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
+            "design": self.design.describe(),
+            "friction": {"law": self.friction.law, "parameters": dict(self.friction.fixed)}
+            | self.friction.axis.describe(),
+            "trajectories": {each.name: each.describe() for each in self.trajectories},
+            "trajectory order": [each.name for each in self.trajectories],
+            "time": {"step": self.grid.step, "samples": self.grid.samples},
+            "gravity": list(self.gravity),
+            "outputs": list(self.outputs),
+            "metrics": list(self.metrics),
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical content, in hexadecimal; floats count with all their bits."""
+        text = json.dumps(self.canonical, sort_keys=True, allow_nan=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def difference(self, other: Sweep) -> tuple[str, ...]:
+        """One line for every value that `other` has otherwise; empty where the fingerprints are equal."""
+        mine, theirs = dict(_flat(self.canonical)), dict(_flat(other.canonical))
+        keys = [*mine, *(key for key in theirs if key not in mine)]
+        pairs = ((key, mine.get(key, "nothing"), theirs.get(key, "nothing")) for key in keys)
+        return tuple(f"{key}: {here} here, {there} there" for key, here, there in pairs if here != there)
+
+
+def _read(document: Document, folder: Path) -> Sweep:
+    """Reads section by section; a section with a wrong key does not hide the problems of the others."""
+    report = Report(document)
+    if (version := document.data.get("limbsweep")) != FORMAT and isinstance(version, int):
+        report(("limbsweep",), version, f"version {FORMAT} of the format", "Use the limbsweep that wrote it, or a newer one.")
+        report.raise_if_any()
+    file, problems = validate_keys(SweepFile, document)
+    report.problems += problems
+    parts: dict[str, Any] = {name: file[name] for name in ("title", "robot", "gravity") if name in file}
+    parts |= _read_designs(report, file) | _read_outputs(report, file)
+    if "friction" in file:
+        parts["friction"] = _read_friction(report, file["friction"])
+    if "trajectories" in file:
+        parts["trajectories"] = read_trajectories(report, file["trajectories"], folder)
+    if "time" in file:
+        parts["grid"] = _read_time(report, file["time"])
+    report.raise_if_any()
+    sweep = Sweep(**parts, text=document.text, warnings=tuple(_warnings(document, parts)))
+    _check_size(report, sweep)
+    return sweep
+
+
+def _read_designs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
+    if (robot := file.get("robot")) is not None and robot not in FAMILIES:
+        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, FAMILIES)))
+    if robot not in FAMILIES:
+        return {}  # without a robot, nothing can be said about its parameters
+    table = {parameter.name: parameter for parameter in FAMILIES[robot].parameters}
+    given: Mapping[str, float] = file.get("parameters", {})
+    fixed = check_fixed(report, table, given, ("parameters",))
+    section: Axes | None = file.get("design")
+    design = AxisReader(report, table, fixed).axis(section, ("design",))
+    if section is not None and not design.names and section == Axes():
+        report(("design",), Got("no axis"), "one of grid, list, sample", "Leave design out for a single design.")
+    return {"fixed": fixed, "design": design}
+
+
+def _read_friction(report: Report, section: Friction | None) -> FrictionAxis:
+    if section is None:
+        return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
+    if section.law not in LAWS:
+        report(("friction", "law"), section.law, "a friction law", sentence(nearest(section.law, LAWS)))
+        return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
+    table = {parameter.name: parameter for parameter in LAWS[section.law].parameters}
+    fixed = check_fixed(report, table, section.parameters, ("friction", "parameters"))
+    axis = AxisReader(report, table, fixed).axis(section, ("friction",))
+    rest = {name: fixed.get(name, _scalar(each)) for name, each in table.items() if name not in axis.names}
+    return FrictionAxis(section.law, axis, rest)
+
+
+def _read_time(report: Report, time: Time) -> TimeGrid:
+    path = ("time",)
+    if (time.step is None) == (time.samples is None):
+        got = "neither step nor samples" if time.step is None else "both step and samples"
+        report(path, Got(got), "one of step and samples", "Both ends of the time are included.")
+        return TimeGrid(1.0, 1)
+    intervals = time.stop / time.step if time.step else (time.samples or 0) - 1
+    if intervals + 1 > MAX_TIMES:
+        report(path, Got(f"{intervals + 1:.4g} points of time"), f"at most {MAX_TIMES}", "Take a longer step.")
+        return TimeGrid(1.0, 1)
+    if intervals < 1:
+        report((*path, "step"), time.step, f"at most stop, {time.stop!r}", "A step in seconds.")
+    elif abs(intervals - round(intervals)) > 1e-9 * intervals:
+        hint = f"Stop at {round(intervals) * (time.step or 0):.10g}, or give samples instead of step."
+        report((*path, "step"), time.step, f"a divisor of stop, {time.stop!r}", hint)
+    samples = round(intervals) + 1
+    return TimeGrid(time.step or time.stop / intervals, samples)
+
+
+def _read_outputs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
+    """The names of what is stored: known ones, each once, and at least one."""
+    for section, kinds in (("outputs", ("series", "motion")), ("metrics", ("metric",))):
+        names: tuple[str, ...] = file.get(section, ())
+        known = [variable.name for variable in VARIABLES.values() if variable.kind in kinds]
+        for index, name in enumerate(names):
+            if name not in known:
+                report((section, index), name, f"one of the {section}", _other_list(name, section, known))
+            elif name in names[:index]:
+                report((section, index), Got(f"{name} again"), "every name once", "Remove one.")
+    if file.get("outputs") == () and file.get("metrics") == ():
+        report((), Got("no outputs and no metrics"), "at least one of them", "Add for instance metrics: [peak_force].")
+    return {section: file.get(section) for section in ("outputs", "metrics")}
+
+
+def _other_list(name: str, section: str, known: list[str]) -> str:
+    other = "metrics" if section == "outputs" else "outputs"
+    if name in VARIABLES and VARIABLES[name].kind != "status":
+        return f"It belongs under {other}."
+    return "It is always stored." if name in VARIABLES else sentence(nearest(name, known))
+
+
+def _check_size(report: Report, sweep: Sweep) -> None:
+    samples = 1
+    for size in sweep.sizes.values():
+        samples *= size
+    if samples > MAX_SAMPLES:
+        sizes = ", ".join(f"{size} along {name}" for name, size in sweep.sizes.items())
+        hint = "Take fewer values along the longest axis, or a sample instead of a grid."
+        report((), Got(f"{samples:.4g} samples ({sizes})"), f"at most {MAX_SAMPLES:.4g}", hint)
+        raise InputError(report.problems)
+
+
+def _warnings(document: Document, parts: Mapping[str, Any]) -> Iterator[Problem]:
+    if parts["gravity"][2] > 0:
+        hint = "Gravity is a vector of the world, by default [0, 0, -9.81]."
+        yield document.problem(("gravity",), "gravity that points up", "a vector that points down", hint)
+
+
+def _scalar(parameter: Parameter) -> float:
+    assert not isinstance(parameter.default, tuple), f"{parameter.name} of a robot or a friction law is a scalar"
+    return parameter.default
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, json.dumps(value)

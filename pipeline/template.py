@@ -1,0 +1,80 @@
+"""The first sweep file of a user: a commented `sweep.yaml` for one robot, valid as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from robots.friction import LAWS
+from robots.model import Family
+from robots.motions import MOTIONS
+from robots.parameters import Parameter
+
+SPREAD = 0.1
+"""Half width of the first design axis, relative to the default."""
+
+
+def sweep_text(family: Family) -> str:
+    """The text of a sweep over the first parameter of `family`, with what else may be swept in comments."""
+    first, last = family.parameters[0], family.parameters[-1]
+    low, high = _around(first)
+    return _TEMPLATE.format(
+        name=family.name,
+        title=family.title,
+        parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
+        fixed=f"{{{last.name}: {last.default}}}",
+        swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
+        laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
+        motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in MOTIONS.values()),
+    )
+
+
+def _around(parameter: Parameter) -> tuple[float, float]:
+    default = parameter.default
+    assert not isinstance(default, tuple), "parameters of robots are scalars"
+    ends = sorted((default * (1 - SPREAD), default * (1 + SPREAD)))
+    return max(ends[0], parameter.lower), min(ends[1], parameter.upper)
+
+
+def _comment(lines: Iterable[str]) -> str:
+    return "\n".join(f"#   {line}".rstrip() for line in lines)
+
+
+_TEMPLATE = """\
+# A sweep of {name}: {title}.
+# Numbers are in SI units and radians, unless a `unit` stands beside them. See what it would do with `limbsweep check`,
+# then start it with `limbsweep run`; both take the name of this file.
+
+limbsweep: 1                      # version of this file format
+title: First sweep of {name}
+robot: {name}
+
+# Parameters of the robot with their defaults. Set some for the whole sweep here, sweep others under `design`:
+{parameters}
+# parameters: {fixed}
+
+# Designs: a grid over all combinations, a `list` of values taken together, or a seeded `sample`, for instance
+#   sample: {{method: latin_hypercube, count: 1000, seed: 1, parameters: {{NAME: {{low: 0.2, high: 0.3}}}}}}
+design:
+  grid:
+    {swept}
+
+# Friction of the actuated joints. Laws and their parameters:
+{laws}
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid:
+    viscous: {{values: [0.0, 0.05]}}
+  parameters: {{coulomb: 0.1}}
+
+# Motions of the platform, relative to its reference pose, each under a name of your choice. Kinds and their parameters:
+{motions}
+trajectories:
+  circle: {{kind: circle, radius: 0.05, normal: [0, 0, 1], period: 1.0}}
+
+time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
+gravity: [0, 0, -9.81]
+
+outputs: [actuator_force]         # time series to store; may be empty
+metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty
+"""

@@ -1,0 +1,258 @@
+"""The bodies of the Dask tasks of one block: trajectories, each limb, the platform, the assembly.
+
+A block is a range of designs, friction sets and trajectories with all their times. Its tasks hand on arrays in memory, laid
+out (trajectory, design, component, padded time), so that kernels read and write contiguous rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots import catalog
+from robots.model import Family
+from robots.status import Status
+from tasks import actuation, programs, trajectories
+from tasks.buffers import empty
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import padded
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A platform trajectory: kind and values as in `robots.motions`, or the points (n, 4) of a spline."""
+
+    kind: str
+    values: Mapping[str, Any]
+    points: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Everything that the tasks of one block need; small to send.
+
+    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]. `series` and `metrics` are the
+    variables to compute, named as in the dataset.
+    """
+
+    index: int
+    robot: str
+    parameters: np.ndarray
+    law: str
+    friction: np.ndarray
+    trajectories: tuple[Trajectory, ...]
+    times: np.ndarray
+    gravity: tuple[float, float, float]
+    series: tuple[str, ...]
+    metrics: tuple[str, ...]
+
+    @property
+    def family(self) -> Family:
+        """The robot's family."""
+        return catalog.family(self.robot)
+
+    @property
+    def designs(self) -> int:
+        """Number of designs."""
+        return len(self.parameters)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples: designs, trajectories and times; friction sets share them."""
+        return self.designs * len(self.trajectories) * len(self.times)
+
+    @property
+    def limb_series(self) -> tuple[str, ...]:
+        """Series that limbs have to compute."""
+        wanted = {"joint_position"} if "actuator_position" in self.series else set()
+        return tuple(name for name in programs.LIMB_SERIES if name in wanted or name in self.series)
+
+    def case_inputs(self) -> Arrays:
+        """Inputs of the kernels that depend on the design."""
+        return {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+
+    def values(self) -> Arrays:
+        """Parameters by name, (design,) each."""
+        return {p.name: self.parameters[:, i] for i, p in enumerate(self.family.parameters)}
+
+
+@dataclass(frozen=True)
+class Motions:
+    """The root of a block's graph: motion of the platform (trajectory, component, padded time), shared by all designs."""
+
+    motion: np.ndarray
+
+
+def motions(block: Block) -> Motions:
+    """Evaluate the trajectories of a block."""
+    size = programs.structure(block.family).motion_size
+    rows = [
+        trajectories.motion_vector(trajectories.motion(each.kind, each.values, block.times, each.points), size)
+        for each in block.trajectories
+    ]
+    return Motions(np.stack(rows))
+
+
+def limb(block: Block, root: Motions, index: int) -> Arrays:
+    """Inverse kinematics and dynamics of limb `index` for all designs and trajectories of a block."""
+    instance = programs.structure(block.family).mechanism.instances[index]
+    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series))
+    mount = programs.mount_values(block.family, block.values())[index]
+    return _for_each_trajectory(block, root, run, {**block.case_inputs(), "mount": mount})
+
+
+def platform(block: Block, root: Motions) -> Arrays:
+    """The wrench that the platform's own motion takes."""
+    return _for_each_trajectory(block, root, kernel(programs.platform_program(block.family)), block.case_inputs())
+
+
+def _for_each_trajectory(block: Block, root: Motions, run: Any, inputs: Arrays) -> Arrays:
+    samples = len(block.times)
+    out = {
+        name: empty((len(block.trajectories), block.designs, len(nodes), padded(samples)))
+        for name, (_, nodes) in run.program.outputs.items()
+    }
+    for j, motion in enumerate(root.motion):
+        run({**inputs, "motion": motion[None]}, samples, {name: array[j] for name, array in out.items()})
+    return out
+
+
+def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Arrays:
+    """All variables of a block in the dims of the dataset: forces, friction, metrics, and what limbs have computed."""
+    return _Assembly(block, root, own, limbs).run()
+
+
+class _Assembly:
+    """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache."""
+
+    STRIP = 4096  # samples
+
+    def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
+        self.block, self.root, self.limbs = block, root, limbs
+        self.samples, self.width = len(block.times), padded(len(block.times))
+        self.case_metrics = tuple(name for name in programs.CASE_METRICS if name in block.metrics)
+        metrics = tuple(name for name in block.metrics if name in actuation.METRICS)
+        series = tuple(name for name in block.series if name in actuation.SERIES)
+        self.metrics = metrics
+        self.series = series
+        self.actuators = len(programs.structure(block.family).mechanism.actuators)
+        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
+        self.actuation = kernel(actuation.program(block.law, self.actuators, series, metrics)) if series or metrics else None
+        self.shares = {"platform_wrench": own["wrench"]}
+        for k, share in enumerate(limbs):
+            self.shares |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
+        weights = np.zeros((1, 1, self.width))
+        weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
+        self.weights = weights
+        self.out = self._allocate()
+
+    def _allocate(self) -> Arrays:
+        block, n = self.block, self.actuators
+        d, f, j, t = block.designs, len(block.friction), len(block.trajectories), self.samples
+        out: Arrays = {}
+        for name in self.series:
+            out[name] = empty((d, f, j, t, n))
+        for name in self.metrics:
+            out[name] = empty((d, f, j, n))
+        for name in self.case_metrics:
+            out[name] = empty((d, j))
+        for name in block.series:
+            if name in programs.LIMB_SERIES:
+                out[name] = empty((d, j, t, len(self.limbs), self.limbs[0][name].shape[2]))
+            elif name in ("actuator_position", "actuator_velocity"):
+                out[name] = empty((d, j, t, n))
+            elif name == "status":
+                out[name] = empty((d, j, t), dtype=np.int8)
+        return out
+
+    def run(self) -> Arrays:
+        step = max(1, self.STRIP // self.width)
+        buffers = self.assembly.allocate(min(step, self.block.designs), self.samples)
+        series = self.actuation.allocate(min(step, self.block.designs), self.samples) if self.actuation else {}
+        for j in range(len(self.block.trajectories)):
+            for start in range(0, self.block.designs, step):
+                part = slice(start, min(start + step, self.block.designs))
+                self._strip(j, part, buffers, series)
+        return self._finished()
+
+    def _strip(self, j: int, part: slice, buffers: Arrays, series: Arrays) -> None:
+        count = part.stop - part.start
+        inputs = {name: array[j, part] for name, array in self.shares.items()}
+        made = {name: array[:count] for name, array in buffers.items()}
+        made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
+        self.assembly({**inputs, "motion": self.root.motion[j][None]}, self.samples, made)
+        self._store_limb_series(j, part, made)
+        if self.actuation is not None:
+            given = {"force": made["force"], "velocity": made["velocity"], "status": made["status"], "weight": self.weights}
+            for f, friction in enumerate(self.block.friction):
+                results = {name: array[:count] for name, array in series.items()}
+                results |= {name: self.out[name][part, f, j] for name in self.metrics}
+                self.actuation({**given, "friction": friction[None]}, self.samples, results)
+                for name in self.series:
+                    self.out[name][part, f, j] = _time_first(results[name], self.samples)
+
+    def _store_limb_series(self, j: int, part: slice, made: Arrays) -> None:
+        out, block = self.out, self.block
+        status = made["status"][:, 0, : self.samples]
+        failed = status != Status.OK
+        if "status" in out:
+            out["status"][part, j] = status
+        for name in block.series:
+            if name in programs.LIMB_SERIES:
+                for k, share in enumerate(self.limbs):
+                    out[name][part, j, :, k] = _time_first(share[name][j, part], self.samples)
+            elif name == "actuator_velocity":
+                out[name][part, j] = _time_first(made["velocity"], self.samples)
+            elif name == "actuator_position":
+                out[name][part, j] = self._actuator_position(j, part)
+            else:
+                continue
+            if failed.any():
+                out[name][part, j][failed] = np.nan
+
+    def _actuator_position(self, j: int, part: slice) -> np.ndarray:
+        mechanism = programs.structure(self.block.family).mechanism
+        rows = [
+            share["joint_position"][j, part, mechanism.limbs[each.limb].index(name), : self.samples]
+            for share, each in zip(self.limbs, mechanism.instances, strict=True)
+            for name in mechanism.limbs[each.limb].actuated
+        ]
+        return np.stack(rows, axis=-1)
+
+    def _finished(self) -> Arrays:
+        duration = float(self.weights.sum())
+        for name in self.metrics:
+            metric = actuation.METRICS[name]
+            self.out[name] = metric.finish(self.out[name], duration)
+            if not metric.friction:
+                self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
+        for name in ("failed_samples", "worst_status"):
+            if name in self.out:
+                self.out[name] = self.out[name].astype(np.int32 if name == "failed_samples" else np.int8)
+        return self.out
+
+
+def _time_first(array: np.ndarray, samples: int) -> np.ndarray:
+    return array[..., :samples].swapaxes(-1, -2)
+
+
+def platform_series(block: Block, root: Motions) -> Arrays:
+    """The platform's motion in the dims of the dataset, for those of `block.series` that are of the platform."""
+    t, motion = len(block.times), root.motion
+    out: Arrays = {}
+    small = motion.shape[1] == 9
+    if "platform_position" in block.series:
+        out["platform_position"] = np.ascontiguousarray(_time_first(motion[:, :3], t))
+    for name, rows, full in (("platform_twist", slice(3, 6), slice(12, 18)), ("platform_acceleration", slice(6, 9), slice(18, 24))):
+        if name in block.series:
+            out[name] = np.zeros((len(motion), t, 6))
+            if small:
+                out[name][..., 3:] = _time_first(motion[:, rows], t)
+            else:
+                out[name][...] = _time_first(motion[:, full], t)
+    return out

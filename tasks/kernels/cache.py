@@ -1,0 +1,24 @@
+"""One compiled kernel per program and process."""
+
+from __future__ import annotations
+
+import threading
+
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.program import Program
+
+_kernels: dict[int, tuple[Program, Kernel]] = {}
+_lock = threading.Lock()
+
+
+def kernel(program: Program) -> Kernel:
+    """The kernel of a program, compiled on the first call in this process."""
+    with _lock:
+        known = _kernels.setdefault(id(program), (program, Kernel(program)))[1]
+    return known.prepare()
+
+
+def compiled() -> dict[str, float]:
+    """Names of the programs compiled in this process, and the seconds that each took."""
+    with _lock:
+        return {program.name: each.seconds_to_compile for program, each in _kernels.values()}

@@ -1,0 +1,123 @@
+"""Platform trajectories: position, velocity and acceleration in closed form, for one sample; kinds as in `robots.motions`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from robots.motions import MOTIONS
+from tasks.algebra import array, cross, sqrt, where
+from tasks.elementary import sincos
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import padded
+from tasks.kernels.program import Program, trace
+
+Scalar = Any
+Array = Any
+Instant = tuple[Array, Array, Array]
+"""Position [m], velocity [m/s], acceleration [m/s^2], each (3,), in the base frame."""
+
+
+def line_sine(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase: Scalar) -> Instant:
+    """Harmonic motion along a line."""
+    rate = 2.0 * math.pi / period
+    s, c = sincos(rate * t + phase)
+    return centre + amplitude * s, amplitude * (rate * c), amplitude * (-(rate * rate) * s)
+
+
+def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scalar, phase: Scalar) -> Instant:
+    """Circle at constant speed, right-handed about the normal; for a normal along z it starts at +x."""
+    n = normal * (1.0 / sqrt(normal @ normal))
+    # a direction in the plane: the projection of x, or of y where the normal is nearly x
+    steep = abs(n[0]) > 0.9
+    helper = array([where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0])
+    u = helper - n * (n @ helper)
+    u = u * (1.0 / sqrt(u @ u))
+    v = cross(n, u)
+    rate = 2.0 * math.pi / period
+    s, c = sincos(rate * t + phase)
+    outward, along = u * c + v * s, v * c - u * s
+    return centre + outward * radius, along * (radius * rate), outward * (-(radius * rate * rate))
+
+
+def spiral(
+    t: Scalar, centre: Array, radius: Scalar, radial_speed: Scalar, axial_speed: Scalar, period: Scalar, phase: Scalar
+) -> Instant:
+    """Spiral or helix around z."""
+    rate = 2.0 * math.pi / period
+    s, c = sincos(rate * t + phase)
+    r = radius + radial_speed * t
+    outward, along = array([c, s, 0.0]), array([-s, c, 0.0])
+    lift = array([0.0, 0.0, 1.0])
+    position = centre + outward * r + lift * (axial_speed * t)
+    velocity = outward * radial_speed + along * (r * rate) + lift * axial_speed
+    return position, velocity, along * (2.0 * radial_speed * rate) - outward * (r * rate * rate)
+
+
+def quintic(t: Scalar, start: Array, end: Array, duration: Scalar) -> Instant:
+    """Point to point, at rest before zero and after the duration."""
+    x = t / duration
+    x = where(x < 0.0, 0.0, where(x > 1.0, 1.0, x))
+    s = x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
+    ds = 30.0 * (x * x) * ((1.0 - x) * (1.0 - x)) / duration
+    dds = 60.0 * x * ((1.0 - x) * (1.0 - 2.0 * x)) / (duration * duration)
+    way = end - start
+    return start + way * s, way * ds, way * dds
+
+
+CLOSED_FORMS: Mapping[str, Callable[..., Instant]] = {
+    "line_sine": line_sine,
+    "circle": circle,
+    "spiral": spiral,
+    "quintic": quintic,
+}
+
+
+@functools.cache
+def program(kind: str) -> Program:
+    """The program of a closed-form trajectory: case input per parameter, sample input `t`, output `motion` (9)."""
+
+    def one_sample(t: Array, **values: Any) -> dict[str, Any]:
+        return {"motion": np.concatenate(CLOSED_FORMS[kind](t[0], **values))}
+
+    def scalars(t: Array, **values: Any) -> dict[str, Any]:
+        shapes = {p.name: p.shape for p in MOTIONS[kind].parameters}
+        return one_sample(t, **{name: value if shapes[name] else value[0] for name, value in values.items()})
+
+    case = {p.name: p.shape or (1,) for p in MOTIONS[kind].parameters}
+    return trace(f"trajectory.{kind}", scalars, case=case, sample={"t": (1,)})
+
+
+def spline(times: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Motion (9, samples) along the C2 cubic spline through `points` (n, 4) of t, x, y, z; at rest at, and beyond, both ends."""
+    curve = CubicSpline(points[:, 0], points[:, 1:], bc_type="clamped")
+    inside = np.clip(times, points[0, 0], points[-1, 0])
+    within = ((times >= points[0, 0]) & (times <= points[-1, 0]))[:, None]
+    parts = [curve(inside), np.where(within, curve(inside, 1), 0.0), np.where(within, curve(inside, 2), 0.0)]
+    return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
+
+
+def motion(kind: str, values: Mapping[str, Any], times: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
+    """Position, velocity, acceleration (9, padded samples) of a trajectory at `times` (samples,); padding repeats the end."""
+    width = padded(len(times))
+    t = np.concatenate([times, np.full(width - len(times), times[-1])])
+    if points is not None:
+        return spline(t, points)
+    inputs = {name: np.asarray(value, dtype=float).reshape(1, -1) for name, value in values.items()}
+    return kernel(program(kind))({**inputs, "t": t.reshape(1, 1, -1)}, width)["motion"][0]
+
+
+def motion_vector(translation: np.ndarray, size: int) -> np.ndarray:
+    """The motion vector of `tasks.platform` (size, samples) from a translation (9, samples): no rotation."""
+    if size == 9:
+        return translation
+    result = np.zeros((size, translation.shape[1]))
+    result[0:3] = translation[0:3]
+    result[3:12] = np.eye(3).reshape(9, 1)
+    result[15:18], result[21:24] = translation[3:6], translation[6:9]
+    return result

@@ -1,0 +1,316 @@
+"""The command line as a user meets it: what it prints, where, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.cli import cli
+from pipeline.events import BlockFailed, Event, Finished, Started
+from robots import catalog
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = [sys.executable, "-W", "error", "-c", "from pipeline.cli import main; main()"]
+TINY = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design: {grid: {upper_arm: {values: [0.2, 0.25, 0.3]}}}
+trajectories: {circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, step: 0.1}
+outputs: [actuator_force]
+metrics: [peak_force]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def tiny() -> Path:
+    path = Path("tiny.yaml")
+    path.write_text(TINY)
+    return path
+
+
+def limbsweep(*arguments: str) -> Result:
+    result = CliRunner().invoke(cli, arguments)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def refused(*arguments: str) -> str:
+    """What is said on standard error by a command that must be refused and write nothing."""
+    before = sorted(Path().rglob("*"))
+    result = limbsweep(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Traceback" not in result.stderr
+    assert sorted(Path().rglob("*")) == before
+    return result.stderr
+
+
+def script(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [*PROGRAM, *arguments], capture_output=True, text=True, env=environment, check=False, timeout=120, **options
+    )  # type: ignore[call-overload]
+
+
+@pytest.fixture
+def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put another function in the place of `pipeline.run.run`, for endings that a healthy run does not have."""
+
+    def install(function: Callable[..., object]) -> None:
+        module = types.ModuleType("pipeline.run")
+        module.run = function  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "pipeline.run", module)
+
+    return install
+
+
+# the program
+
+
+def test_no_arguments_shows_the_usage() -> None:
+    message = refused()
+    assert message.startswith("Usage: limbsweep [OPTIONS] COMMAND")
+    assert "Missing command" in message
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_lists_the_commands(flag: str) -> None:
+    result = limbsweep(flag)
+    assert result.exit_code == 0
+    for command in ("robots", "show", "new", "check", "run", "info", "bench"):
+        assert f"\n  {command} " in result.stdout
+
+
+def test_unknown_command_names_the_nearest() -> None:
+    assert "no command 'chekc'; did you mean 'check'?" in refused("chekc")
+    assert "no command 'xyzzy'; known: robots, show, new, check, run, info, bench" in refused("xyzzy")
+
+
+def test_unknown_option_names_the_nearest() -> None:
+    message = refused("run", "sweep.yaml", "--stor", "x")
+    assert "No such option" in message
+    assert "--store" in message
+
+
+def test_a_prefix_is_not_an_option() -> None:
+    assert "No such option" in refused("run", "sweep.yaml", "--clust", "c.yaml")
+
+
+def test_version() -> None:
+    try:
+        version = metadata.version("limbsweep")
+    except metadata.PackageNotFoundError:
+        pytest.skip("limbsweep is not installed here")
+    assert limbsweep("--version").stdout == f"limbsweep {version}\n"
+
+
+def test_the_script_prints_no_traceback_and_exits_with_2() -> None:
+    done = script("robots", "dleta_3rr2rrr")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "unknown robot 'dleta_3rr2rrr'; did you mean 'delta_3rr2rrr'?\n"
+
+
+def test_a_closed_pipe_is_not_an_error_of_ours() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*PROGRAM, "robots"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_error_of_ours_keeps_its_traceback(tiny: Path, fake_run: Callable[..., None]) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a mistake in the program")
+
+    fake_run(broken)
+    with pytest.raises(ZeroDivisionError, match="a mistake in the program"):
+        limbsweep("run", str(tiny))
+
+
+# robots
+
+
+def test_the_catalogue() -> None:
+    head, *rows = limbsweep("robots").stdout.splitlines()
+    assert head.split() == ["name", "dof", "actuators", "title", "source"]
+    assert [row.split()[0] for row in rows] == list(catalog.FAMILIES)
+    assert rows[0].split()[1:3] == ["3", "3"]
+
+
+def test_parameters_of_a_robot() -> None:
+    head, *rows = limbsweep("robots", "delta_3rr2rrr").stdout.splitlines()
+    assert head.split() == ["parameter", "default", "unit", "bounds", "meaning", "source"]
+    assert rows[2].startswith("upper_arm          0.25     m       [0.001, 100]  length of the driven arms")
+    assert len(rows) == len(catalog.family("delta_3rr2rrr").parameters)
+
+
+# show
+
+
+def test_show_writes_a_picture() -> None:
+    result = limbsweep("show", "delta_3rr2rrr", "--set", "upper_arm=0.3", "--output", "delta.PNG")
+    assert (result.exit_code, result.stdout) == (0, "wrote delta.PNG\n")
+    assert Path("delta.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_show_names_the_picture_after_the_robot() -> None:
+    assert limbsweep("show", "delta_rl5_1450").stdout == "wrote delta_rl5_1450.png\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["delta"], "unknown robot 'delta'"),
+        (["delta_3rr2rrr", "--set", "uper_arm=1"], "did you mean 'upper_arm'?"),
+        (["delta_3rr2rrr", "--set", "upper_arm=-1"], "upper_arm = -1.0 is outside [0.001, 100] m"),
+        (["delta_3rr2rrr", "--set", "upper_arm=long"], "--set: got 'upper_arm=long'; expected NAME=VALUE"),
+        (["delta_3rr2rrr", "--set", "upper_arm"], "--set: got 'upper_arm'; expected NAME=VALUE"),
+        (["delta_3rr2rrr", "--output", "x.html"], "--output: got 'x.html'; expected a file name that ends in .png"),
+        (["delta_3rr2rrr", "--output", "none/x.png"], "none/x.png: cannot be written: No such file or directory"),
+    ],
+)
+def test_show_refuses(arguments: list[str], message: str) -> None:
+    assert message in refused("show", *arguments)
+
+
+# new
+
+
+@pytest.mark.parametrize("name", sorted(catalog.FAMILIES))
+def test_what_new_writes_passes_check(name: str) -> None:
+    result = limbsweep("new", name)
+    assert (result.exit_code, result.stdout) == (0, "wrote sweep.yaml; next: limbsweep check sweep.yaml\n")
+    assert limbsweep("check", "sweep.yaml").exit_code == 0
+
+
+def test_new_does_not_overwrite() -> None:
+    Path("mine.yaml").write_text("mine")
+    message = refused("new", "delta_3rr2rrr", "--output", "mine.yaml")
+    assert message == "mine.yaml exists already; expected a new file. Name another one with --output\n"
+    assert Path("mine.yaml").read_text() == "mine"
+
+
+def test_new_refuses_an_unknown_robot() -> None:
+    assert "did you mean 'delta_3rr2rrr'?" in refused("new", "delta_3rr2rr")
+
+
+# check
+
+
+def test_check_prints_the_plan(tiny: Path) -> None:
+    result = limbsweep("check", str(tiny))
+    assert result.exit_code == 0
+    assert "samples" in result.stdout
+    assert sorted(Path().iterdir()) == [tiny]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("delta_3rr2rrr", "delta_3rr2rr", "Did you mean"),
+        ("upper_arm", "uper_arm", "Did you mean"),
+        ("[0.2, 0.25, 0.3]", "[]", "design.grid.upper_arm"),
+        ("actuator_force", "actuator_fource", "Did you mean"),
+        ("limbsweep: 1", "limbsweep: 1\nlimbsweep: 1", "tiny.yaml:2:1"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_bad_sweep_is_refused(tiny: Path, command: str, old: str, new: str, message: str) -> None:
+    tiny.write_text(TINY.replace(old, new))
+    said = refused(command, str(tiny))
+    assert said.startswith("tiny.yaml:")
+    assert message in said
+
+
+def test_a_missing_sweep_is_refused() -> None:
+    assert "nowhere.yaml" in refused("check", "nowhere.yaml")
+
+
+# run and info
+
+
+def test_run_then_info(tiny: Path) -> None:
+    result = limbsweep("run", str(tiny))
+    assert (result.exit_code, result.stdout) == (0, "results in tiny.zarr\n")
+    assert "samples/s" in result.stderr
+    rows = dict(line.split(maxsplit=1) for line in limbsweep("info", "tiny.zarr").stdout.splitlines())
+    assert rows["state"] == "finished"
+    assert "design 3" in rows["dims"]
+    assert rows["peak_force"].startswith("(design, friction, trajectory, actuator) [N m]")
+
+
+def test_run_passes_store_and_cluster_on(tiny: Path, fake_run: Callable[..., None]) -> None:
+    seen: dict[str, object] = {}
+    fake_run(lambda sweep, **options: seen.update(options, robot=sweep.robot))
+    assert limbsweep("run", str(tiny), "--store", "a/b.zarr", "--cluster", "c.yaml").exit_code == 0
+    assert (seen["robot"], seen["store"], seen["cluster"]) == ("delta_3rr2rrr", Path("a/b.zarr"), Path("c.yaml"))
+
+
+def test_failed_blocks_give_status_1(tiny: Path, fake_run: Callable[..., None]) -> None:
+    def failing(_: object, *, listeners: tuple[Callable[[Event], None], ...], **__: object) -> None:
+        for event in (Started(3, 0, 10, None), BlockFailed(2, "worker died twice"), Finished(20, 1.0, 1)):
+            for listener in listeners:
+                listener(event)
+
+    fake_run(failing)
+    result = limbsweep("run", str(tiny), "--store", "my results.zarr")
+    assert result.exit_code == 1
+    assert "block 2 given up: worker died twice" in result.stderr
+    assert "1 blocks failed; try them again with: limbsweep run tiny.yaml --store 'my results.zarr'" in result.stderr
+
+
+def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    fake_run(interrupted)
+    result = limbsweep("run", str(tiny), "--cluster", "cluster.yaml")
+    assert (result.exit_code, result.stdout) == (130, "")
+    command = "limbsweep run tiny.yaml --store tiny.zarr --cluster cluster.yaml"
+    assert result.stderr == f"interrupted; go on with: {command}\n"
+
+
+def test_ctrl_c_elsewhere_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalog, "family", interrupted)
+    result = limbsweep("robots", "delta_3rr2rrr")
+    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+def test_info_refuses_what_is_not_a_store() -> None:
+    Path("other").mkdir()
+    assert "other" in refused("info", "other")
+    assert "nowhere.zarr" in refused("info", "nowhere.zarr")
+
+
+# bench
+
+
+def test_bench_prints_json_lines() -> None:
+    lines = limbsweep("bench", "--json").stdout.splitlines()
+    assert lines
+    for line in lines:
+        assert isinstance(json.loads(line), dict)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from pipeline.sweep import Sweep
+from pipeline.template import sweep_text
+from robots import catalog
+from robots.friction import LAWS
+from robots.motions import MOTIONS
+
+
+@pytest.mark.parametrize("name", sorted(catalog.FAMILIES))
+def test_the_template_is_a_valid_sweep(name: str) -> None:
+    sweep = Sweep.from_text(sweep_text(catalog.family(name)), name="sweep.yaml")
+    assert sweep.robot == name
+    assert (sweep.design.size, sweep.times.size, len(sweep.trajectories)) == (5, 1001, 1)
+
+
+def test_the_design_axis_is_around_the_default() -> None:
+    family = catalog.family("delta_3rr2rrr")
+    values = Sweep.from_text(sweep_text(family), name="sweep.yaml").design.values(0, 5)
+    (name, swept), *_ = values.items()
+    assert name == family.parameters[0].name
+    assert (swept[0], swept[2], swept[-1]) == pytest.approx((0.135, 0.15, 0.165))
+
+
+def test_the_comments_name_all_choices() -> None:
+    family = catalog.family("delta_rl5_1450")
+    text = sweep_text(family)
+    comments = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#   "))
+    for name in (*(each.name for each in family.parameters), *LAWS, *MOTIONS):
+        assert name in comments
+    assert max(map(len, text.splitlines())) <= 120

@@ -1,0 +1,293 @@
+"""Imports run one way, four doors have one module each, nothing runs in a circle, and planning starts without `tasks`.
+
+The checker reads the source. It is tried on made-up bad trees first, because a checker that looks at nothing passes.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+ALLOWED = {
+    "robots": {"robots"},
+    "tasks": {"tasks", "robots"},
+    "storage": {"storage"},
+    "pipeline": {"pipeline", "tasks", "robots", "storage"},
+}
+"""Which of our packages each of them may import."""
+
+EXCEPTIONS = {("pipeline.cli", "benchmarks")}
+"""`limbsweep bench` runs the benchmarks; nothing else may know them."""
+
+DOORS = {
+    "storage/store.py": ("zarr", "xarray.open_zarr", "xarray.open_dataset"),
+    "tasks/kernels/llvm.py": ("llvmlite",),
+    "pipeline/graph.py": (
+        "dask.delayed",
+        "dask.array",
+        "dask.bag",
+        "dask.blockwise",
+        "dask.graph_manipulation",
+        "dask.highlevelgraph",
+        "dask.task_spec",
+        "dask._task_spec",
+    ),
+    "pipeline/cluster.py": (
+        "distributed.Client",
+        "distributed.LocalCluster",
+        "distributed.SSHCluster",
+        "distributed.SpecCluster",
+        "distributed.Scheduler",
+        "distributed.Nanny",
+        "distributed.Worker",
+        "distributed.client.Client",
+        "distributed.deploy",
+        "dask.distributed",
+        "dask_jobqueue",
+        "dask_kubernetes",
+    ),
+}
+"""The only module that may use each of these names."""
+
+PLANNING = (
+    "pipeline.errors",
+    "pipeline.files",
+    "pipeline.axes",
+    "pipeline.sweep",
+    "pipeline.plan",
+    "pipeline.events",
+    "pipeline.progress",
+    "storage.ledger",
+)
+"""What `check` and `status` need: no `tasks`, not even through another module."""
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Use:
+    """A dotted name that a module uses; `now` where it is imported as soon as the module is."""
+
+    name: str
+    line: int
+    now: bool
+    typing: bool
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The modules below a folder, by name, with what they use."""
+
+    uses: dict[str, tuple[Use, ...]]
+
+    @classmethod
+    def read(cls, root: Path) -> Tree:
+        files = [file for package in ALLOWED for file in sorted((root / package).rglob("*.py"))]
+        return cls({_module(file.relative_to(root)): tuple(_uses(file)) for file in files})
+
+    def module(self, name: str) -> str | None:
+        """The module of ours that a dotted name lies in."""
+        while name and name not in self.uses:
+            name = name.rpartition(".")[0]
+        return name or None
+
+    def follows(self, module: str, *, now: bool) -> set[str]:
+        """Modules of ours that a module imports; with `now` only those that it imports at once."""
+        used = {self.module(use.name) for use in self.uses[module] if not use.typing and (use.now or not now)}
+        return {name for name in used if name is not None} - {module}
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _uses(file: Path) -> Iterator[Use]:
+    """Every imported name, and every attribute that is reached through an imported module."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    typing = _inside(tree, _is_type_checking)
+    later = _inside(tree, lambda node: isinstance(node, FUNCTIONS))
+    bound: dict[str, str] = {}
+    for node in ast.walk(tree):
+        for name, binding in _imported(node):
+            bound |= binding
+            yield Use(name, node.lineno, id(node) not in later, id(node) in typing)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (name := _dotted(node)).partition(".")[0] in bound:
+            first, _, rest = name.partition(".")
+            yield Use(f"{bound[first]}.{rest}", node.lineno, False, id(node) in typing)
+
+
+def _inside(tree: ast.AST, block: Callable[[ast.AST], bool]) -> set[int]:
+    """Identities of all nodes in blocks of a kind."""
+    return {id(node) for each in ast.walk(tree) if block(each) for node in ast.walk(each)}
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, dict[str, str]]]:
+    if isinstance(node, ast.Import):
+        for each in node.names:
+            first = each.name.partition(".")[0]
+            yield each.name, {each.asname: each.name} if each.asname else {first: first}
+    elif isinstance(node, ast.ImportFrom):
+        assert not node.level, "imports are absolute, so that they can be read and searched"
+        for each in node.names:
+            yield f"{node.module}.{each.name}", {each.asname or each.name: f"{node.module}.{each.name}"}
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else "?"
+
+
+def _within(name: str, parent: str) -> bool:
+    return name == parent or name.startswith(parent + ".")
+
+
+def wrong_directions(tree: Tree) -> list[str]:
+    ours = {*ALLOWED, "tests", "benchmarks", "examples"}
+    return [
+        f"{module}:{use.line} imports {use.name}"
+        for module, uses in tree.uses.items()
+        for use in uses
+        if (top := use.name.partition(".")[0]) in ours - ALLOWED[module.partition(".")[0]]
+        and (module, top) not in EXCEPTIONS
+    ]
+
+
+def wrong_doors(tree: Tree) -> list[str]:
+    doors = {_module(Path(path)): names for path, names in DOORS.items()}
+    return [
+        f"{module}:{use.line} uses {use.name}, which belongs to {door}"
+        for module, uses in tree.uses.items()
+        for door, names in doors.items()
+        for use in uses
+        if module != door and not use.typing and any(_within(use.name, name) for name in names)
+    ]
+
+
+def cycles(tree: Tree) -> list[str]:
+    """Modules that import themselves through others, each named once for every circle that starts at it."""
+    return [f"{module} is in a cycle" for module in tree.uses if module in _reachable(tree, module, now=True)]
+
+
+def _reachable(tree: Tree, module: str, *, now: bool) -> set[str]:
+    found: set[str] = set()
+    front = tree.follows(module, now=now)
+    while front:
+        found |= front
+        front = {name for each in front for name in tree.follows(each, now=now)} - found
+    return found
+
+
+def planning_that_computes(tree: Tree) -> list[str]:
+    return [
+        f"{module} imports {name}"
+        for module in PLANNING
+        if module in tree.uses
+        for name in sorted(_reachable(tree, module, now=False))
+        if _within(name, "tasks")
+    ]
+
+
+@pytest.fixture(scope="module")
+def project() -> Tree:
+    return Tree.read(ROOT)
+
+
+def test_all_packages_were_read(project: Tree) -> None:
+    assert {name.partition(".")[0] for name in project.uses} == set(ALLOWED)
+    missing = [name for name in (*PLANNING, *(_module(Path(door)) for door in DOORS)) if name not in project.uses]
+    assert not missing
+
+
+@pytest.mark.parametrize("rule", [wrong_directions, wrong_doors, cycles, planning_that_computes])
+def test_the_project_keeps_the_rule(project: Tree, rule) -> None:
+    assert rule(project) == []
+
+
+def test_every_door_is_used(project: Tree) -> None:
+    for door, names in DOORS.items():
+        uses = project.uses[_module(Path(door))]
+        assert any(_within(use.name, name) for use in uses for name in names), f"{door} uses none of {names}"
+
+
+BAD = {
+    "robots/model.py": "import storage.store\n",
+    "tasks/limb.py": "def f():\n    from pipeline import run\n",
+    "storage/layout.py": "from robots import catalog\n",
+    "pipeline/study.py": "import benchmarks.delta\n",
+    "pipeline/run.py": "import zarr\nimport distributed as d\nfrom dask.delayed import delayed\n\nc = d.Client()\n",
+    "pipeline/note.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from distributed import Client\n",
+    "pipeline/wait.py": "from distributed import wait\n",
+    "tasks/kernels/kernel.py": "def f():\n    import llvmlite.binding\n",
+    "pipeline/a.py": "from pipeline import b\n",
+    "pipeline/b.py": "from pipeline.c import C\n",
+    "pipeline/c.py": "import pipeline.a\n",
+    "pipeline/d.py": "def late():\n    from pipeline import e\n",
+    "pipeline/e.py": "import pipeline.d\n",
+    "pipeline/plan.py": "from pipeline import helper\n",
+    "pipeline/helper.py": "def late():\n    from tasks import limb\n",
+}
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Tree:
+    for name, text in BAD.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return Tree.read(tmp_path)
+
+
+def test_wrong_directions_are_seen(bad: Tree) -> None:
+    assert wrong_directions(bad) == [
+        "robots.model:1 imports storage.store",
+        "tasks.limb:2 imports pipeline.run",
+        "storage.layout:1 imports robots.catalog",
+        "pipeline.study:1 imports benchmarks.delta",
+    ]
+
+
+def test_wrong_doors_are_seen(bad: Tree) -> None:
+    assert wrong_doors(bad) == [
+        "tasks.kernels.kernel:2 uses llvmlite.binding, which belongs to tasks.kernels.llvm",
+        "pipeline.run:1 uses zarr, which belongs to storage.store",
+        "pipeline.run:3 uses dask.delayed.delayed, which belongs to pipeline.graph",
+        "pipeline.run:5 uses distributed.Client, which belongs to pipeline.cluster",
+    ]
+
+
+def test_cycles_are_seen(bad: Tree) -> None:
+    assert cycles(bad) == [f"pipeline.{name} is in a cycle" for name in "abc"]
+
+
+def test_planning_that_computes_is_seen(bad: Tree) -> None:
+    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.limb"]
+
+
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        (PLANNING, ("tasks", "distributed", "zarr", "llvmlite", "xarray")),
+        (("pipeline.cli",), ("tasks", "distributed", "zarr", "llvmlite", "xarray", "numpy", "pydantic", "rich")),
+    ],
+    ids=["planning", "command line"],
+)
+def test_nothing_heavy_is_loaded(modules: tuple[str, ...], heavy: tuple[str, ...]) -> None:
+    code = f"import sys, {', '.join(modules)}; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -22,6 +22,8 @@ def plot(results: Dataset) -> Figure:
     """Left: torques of the best design in the first case. Right: largest torque over all cases, design by design."""
     # A design that fails on one trajectory has NaN there; it must not look good for the others.
     peak = results["peak_force"].max(CASE, skipna=False).compute()
+    if peak.isnull().all():
+        raise SystemExit("no design carries all trajectories; `limbsweep info` counts the reasons")
     best = int(peak.argmin("design"))
     figure = Figure(figsize=(10.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)

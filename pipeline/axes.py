@@ -1,7 +1,7 @@
 """Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
 
-A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is drawn
-once from its seed. Lengths are Python integers, so products of lengths do not overflow.
+A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is
+drawn once from its seed. Lengths are Python integers, so products of lengths do not overflow.
 """
 
 from __future__ import annotations
@@ -89,13 +89,15 @@ class Axis(ABC):
         """
         stop = self.size if stop is None else stop
         if not 0 <= start <= stop <= self.size:
-            raise IndexError(f"values {start} to {stop} were asked of an axis with {self.size}; expected 0 <= start <= stop")
+            raise IndexError(
+                f"values {start} to {stop} were asked of an axis with {self.size}; expected 0 <= start <= stop"
+            )
         return self.take(np.arange(start, stop, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class Grid(Axis):
-    """All combinations of the values in `columns`, one per name; the last name changes fastest. No name: one empty set."""
+    """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
 
     columns: tuple[Range | Values, ...]
 
@@ -139,7 +141,7 @@ class Listed(Axis):
 
 @dataclass(frozen=True)
 class Sampled(Axis):
-    """`count` sets drawn between `low` and `high` (one each per name) from a seed; the same seed gives the same sets."""
+    """`count` sets drawn between `low` and `high` (one each per name) from a seed: the same for the same seed."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -155,9 +157,9 @@ class Sampled(Axis):
     def take(self, indices: Indices) -> dict[str, Array]:
         """The sets at `indices` of the whole sample."""
         rows = _draw(self.method, len(self.names), self.count, self.seed)[indices]
-        bounds = zip(self.names, self.low, self.high, strict=True)
+        ends = zip(self.names, self.low, self.high, strict=True)
         # Rounding must not carry a value over its upper bound.
-        return {name: np.minimum(low + (high - low) * rows[:, i], high) for i, (name, low, high) in enumerate(bounds)}
+        return {name: np.minimum(low + (high - low) * rows[:, i], high) for i, (name, low, high) in enumerate(ends)}
 
     def describe(self) -> dict[str, Any]:
         """Method, count, seed, and the bounds of each name."""

@@ -187,12 +187,14 @@ def info(store: Path) -> None:
 
 
 @cli.command()
+@click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
-def bench(as_json: bool) -> None:
-    """Run the benchmark cases."""
-    from benchmarks import delta
+@click.option("--quick", is_flag=True, help="Check the results on little work; the times mean nothing.")
+def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
+    """Run the benchmark cases NAMES, or all of them."""
+    from benchmarks import cases
 
-    delta.main(json=as_json)
+    cases.main(json=as_json, quick=quick, names=names)
 
 
 def _setting(text: str) -> tuple[str, float]:

@@ -41,10 +41,10 @@ ANSWER_SECONDS = 10
 
 @contextmanager
 def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
-    """A client of the configured cluster while the block runs; a local cluster lives as long. Settings are put back after.
+    """A client of the configured cluster while the block runs; a local cluster lives as long as that.
 
-    Yields None for the kinds `synchronous` and `threads`, where Dask's own scheduler computes in this process. Raises
-    InputError where no scheduler answers at the address.
+    Yields None for the kinds `synchronous` and `threads`, where Dask's own scheduler computes in this process. Settings
+    are put back afterwards. Raises InputError where no scheduler answers at the address.
     """
     import dask
     import distributed  # noqa: F401  # its defaults must be there first, or leaving `set` would take them away
@@ -66,8 +66,8 @@ def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
 def _local(cluster: Cluster) -> Iterator[Client]:
     """One worker process with a thread for every core, unless the file says otherwise.
 
-    Kernels release the GIL, so threads share arrays for nothing; the process is another than this one and has a nanny, so that
-    it can be killed and started again. All sockets listen on the loopback address.
+    Kernels release the GIL, so threads share arrays for nothing; the process is another than this one and has a nanny,
+    so that it can be killed and started again. All sockets listen on the loopback address.
     """
     import dask
     from distributed import Client, LocalCluster

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from pipeline.document import Document, Path, dotted
-from pipeline.errors import InputError
+from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.validation import Count, Got, Report, Section, Text, sentence, validate_keys
 from robots.parameters import nearest
@@ -128,9 +128,16 @@ def _check_cluster(report: Report, cluster: Cluster, settings: Mapping[str, Any]
     if cluster.kind == "address":
         _check_address(report, cluster, settings, (*path, "address"))
     elif cluster.address:
-        report((*path, "address"), cluster.address, "no address", f"Kind {cluster.kind} makes its own; or give kind: address.")
+        report(
+            (*path, "address"),
+            cluster.address,
+            "no address",
+            f"Kind {cluster.kind} makes its own; or give kind: address.",
+        )
     if cluster.kind == "address" and (cluster.n_workers or cluster.threads_per_worker):
-        report(path, Got("workers for a cluster that runs already"), "an address alone", "Set them where it is started.")
+        report(
+            path, Got("workers for a cluster that runs already"), "an address alone", "Set them where it is started."
+        )
     if cluster.tls:
         for key, file in (("ca-file", cluster.tls.ca_file), ("cert", cluster.tls.cert), ("key", cluster.tls.key)):
             if rule := _file_rule(key, file):
@@ -150,7 +157,7 @@ def _check_address(report: Report, cluster: Cluster, settings: Mapping[str, Any]
         hint = "For instance tcp://127.0.0.1:8786; ports are 1 to 65535."
         report(path, Got("an address in another form"), "tcp://HOST:PORT or tls://HOST:PORT", hint)
     elif parts.scheme == "tcp" and not is_loopback(host):
-        hint = "Whoever reaches the port can run code: start the scheduler with TLS, give tls://HOST:PORT and a tls section."
+        hint = "Whoever reaches the port can run code: start it with TLS, give tls://HOST:PORT and a tls section."
         report(path, cluster.address, "TLS, or an address of this machine", hint)
     elif parts.scheme == "tls" and not cluster.tls and not _has_tls(settings):
         report(path, cluster.address, "a tls section with ca-file, cert and key", "Add it beside address.")
@@ -244,10 +251,18 @@ def _leaves(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 def unreachable(config: ClusterConfig, error: BaseException) -> InputError:
     """The error for a scheduler that does not answer."""
-    from pipeline.errors import Problem
-
     reason = type(error).__name__
     hint = f"Check that it runs and that its TLS files fit ({reason})."
     return InputError(
-        [Problem(config.source, 0, 0, "limbsweep.cluster.address", repr(config.cluster.address), "a scheduler that answers", hint)]
+        [
+            Problem(
+                config.source,
+                0,
+                0,
+                "limbsweep.cluster.address",
+                repr(config.cluster.address),
+                "a scheduler that answers",
+                hint,
+            )
+        ]
     )

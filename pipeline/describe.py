@@ -22,7 +22,7 @@ def rows(dataset: Dataset, path: Path) -> Iterator[tuple[str, ...]]:
     yield "on disk", size(sum(file.stat().st_size for file in path.rglob("*") if file.is_file()))
     for name, value in dataset.attrs.items():
         if name not in HIDDEN:
-            yield name, str(value)
+            yield name, _text(value)
     yield "dims", ", ".join(f"{name} {length}" for name, length in dataset.sizes.items())
     for name, variable in dataset.data_vars.items():
         dims = ", ".join(map(str, variable.dims))
@@ -30,6 +30,10 @@ def rows(dataset: Dataset, path: Path) -> Iterator[tuple[str, ...]]:
     for variable in dataset.data_vars.values():
         if "flag_meanings" in variable.attrs:
             yield from _flags(variable)
+
+
+def _text(value: object) -> str:
+    return ", ".join(f"{key} {each}" for key, each in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:

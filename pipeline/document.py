@@ -1,8 +1,8 @@
 """YAML text to plain data in which every value keeps its line and column.
 
-Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate keys,
-bounded depth and size. Works on the events of the parser, so that a file is refused before anything grows from it. Reading
-bytes from disk is in `pipeline.files`, checks against a model are in `pipeline.validation`.
+Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
+keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
+Reading bytes from disk is in `pipeline.files`, checks against a model are in `pipeline.validation`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading what a user wrote: YAML files and CSV files of points. Refuses anything that is not a readable text of sane size.
+"""Reading what a user wrote: YAML files and CSV files of points. Refuses what is not a readable text of sane size.
 
 What may be in a YAML file is in `pipeline.document`; what its keys mean, in `pipeline.sweep` and `pipeline.cluster`.
 """
@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,9 @@ def decode(data: bytes, name: str) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         start = "It looks like UTF-16: save" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "Save"
-        raise _refuse(name, f"byte {data[error.start]:#04x} at offset {error.start}", "UTF-8 text", f"{start} it as UTF-8.") from None
+        raise _refuse(
+            name, f"byte {data[error.start]:#04x} at offset {error.start}", "UTF-8 text", f"{start} it as UTF-8."
+        ) from None
     if "\0" in text:
         raise _refuse(name, f"a NUL byte at offset {data.index(0)}", "UTF-8 text", "Save it as UTF-8.")
     return text
@@ -66,10 +67,11 @@ def _read_bytes(name: str, limit: int) -> bytes:
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError) as error:
         raise _unopened(name, error) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise _refuse(name, "a directory" if stat.S_ISDIR(mode) else "a device, pipe or socket", "a regular file")
     with open(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise _refuse(name, "a directory" if stat.S_ISDIR(mode) else "a device, pipe or socket", "a regular file")
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _refuse(name, f"more than {limit >> 20} MiB", f"a file of at most {limit >> 20} MiB")

@@ -44,6 +44,7 @@ def block_of(plan: Plan, index: int) -> Block:
             Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]
         ),
         times=sweep.times,
+        origin=plan.origin,
         gravity=sweep.gravity,
         series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
         metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),

@@ -59,6 +59,11 @@ class Plan:
         return self.sweep.family.assemble(self.sweep.parameters)
 
     @property
+    def origin(self) -> tuple[float, float, float]:
+        """Where trajectories count from: the reference position of the robot with its fixed parameters, for all designs."""
+        return self.mechanism.platform.home.position
+
+    @property
     def blocks(self) -> int:
         """Number of blocks."""
         return self.layout.blocks

@@ -37,7 +37,7 @@ MAX_TIMES = 10**7
 
 @dataclass(frozen=True)
 class FrictionAxis:
-    """Friction sets: the law, the axis of its swept parameters, and its other parameters (`fixed`, defaults included)."""
+    """Friction sets: the law, the axis of its swept parameters, the others as `fixed` (defaults included)."""
 
     law: str
     axis: Axis
@@ -64,7 +64,7 @@ class TimeGrid:
     @cached_property
     def values(self) -> Array:
         """The times, (samples,), each computed by one product, so that no error grows along the grid."""
-        return np.arange(self.samples) * self.step
+        return np.asarray(np.arange(self.samples) * self.step, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Sweep:
 
     @classmethod
     def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
-        """The sweep in a text; `name` is what messages call it, `folder` where files that it names are. Raises InputError."""
+        """The sweep in a text; messages call it `name`, files that it names are in `folder`. Raises InputError."""
         return _read(parse_yaml(text, name), Path(folder))
 
     @property
@@ -116,7 +116,7 @@ class Sweep:
         return {each.name: self.fixed.get(each.name, _scalar(each)) for each in self.family.parameters}
 
     def designs(self, start: int, stop: int) -> dict[str, Array]:
-        """Every parameter of the robot in its order, (stop - start,), for the designs from `start` up to before `stop`."""
+        """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
         return complete(self.design, self.parameters, start, stop)
 
     @cached_property
@@ -157,7 +157,12 @@ def _read(document: Document, folder: Path) -> Sweep:
     """Reads section by section; a section with a wrong key does not hide the problems of the others."""
     report = Report(document)
     if (version := document.data.get("limbsweep")) != FORMAT and isinstance(version, int):
-        report(("limbsweep",), version, f"version {FORMAT} of the format", "Use the limbsweep that wrote it, or a newer one.")
+        report(
+            ("limbsweep",),
+            version,
+            f"version {FORMAT} of the format",
+            "Use the limbsweep that wrote it, or a newer one.",
+        )
         report.raise_if_any()
     file, problems = validate_keys(SweepFile, document)
     report.problems += problems

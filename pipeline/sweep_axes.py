@@ -30,7 +30,9 @@ class AxisReader:
             return NOTHING
         given = [kind for kind, name in _KINDS.items() if getattr(section, name) is not None]
         if len(given) > 1:
-            self.report(path, Got(" and ".join(given)), "one of grid, list, sample", "Two axes would need two sections.")
+            self.report(
+                path, Got(" and ".join(given)), "one of grid, list, sample", "Two axes would need two sections."
+            )
         if section.grid is not None:
             return Grid(tuple(section.grid), self._columns(section.grid, (*path, "grid")))
         if section.listed is not None:
@@ -77,7 +79,9 @@ class AxisReader:
 
     def _sample(self, sample: Sample, path: Path) -> Axis:
         if sample.seed is None:
-            self.report(path, Got("no seed"), "a seed, so that the sample can be drawn again", "Add for instance seed: 1.")
+            self.report(
+                path, Got("no seed"), "a seed, so that the sample can be drawn again", "Add for instance seed: 1."
+            )
         if sample.count * len(sample.parameters) > MAX_DRAWN:
             got = Got(f"{sample.count} sets of {len(sample.parameters)} numbers")
             self.report((*path, "count"), got, f"at most {MAX_DRAWN} numbers", "Take a grid, or several sweeps.")

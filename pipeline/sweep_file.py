@@ -64,7 +64,7 @@ class Friction(Axes):
 
     law: Text
     joints: Literal["actuated"] = "actuated"
-    parameters: dict[Text, Number] = {}
+    parameters: dict[Text, Number] = Field(default_factory=dict)
 
 
 class Time(Section):
@@ -81,7 +81,7 @@ class SweepFile(Section):
     limbsweep: Integer
     title: Annotated[str, Field(strict=True, max_length=1000)] = ""
     robot: Text
-    parameters: dict[Text, Number] = {}
+    parameters: dict[Text, Number] = Field(default_factory=dict)
     design: Axes | None = None
     friction: Friction | None = None
     trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]

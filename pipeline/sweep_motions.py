@@ -1,4 +1,4 @@
-"""The trajectories of a sweep file: kinds and parameters against the table in `robots.motions`, points from CSV files."""
+"""The trajectories of a sweep file: kinds and parameters as `robots.motions` lists them, points from CSV files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Value = float | tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion of the platform: its kind, all parameters of the kind (SI, defaults included), its points where it has a file.
+    """A motion of the platform: its kind, all parameters of that kind (SI, defaults included), its points.
 
-    `points` is (points, 4): t [s], x, y, z [m].
+    `points` is (points, 4): t [s], x, y, z [m]; None for a kind that reads no file.
     """
 
     name: str
@@ -37,7 +37,9 @@ class Trajectory:
     def describe(self) -> dict[str, Any]:
         """What defines the motion, in types of JSON; points by their hash."""
         values = {name: list(each) if isinstance(each, tuple) else each for name, each in self.values.items()}
-        points = {} if self.points is None else {"points": hashlib.sha256(self.points.astype("<f8").tobytes()).hexdigest()}
+        points = (
+            {} if self.points is None else {"points": hashlib.sha256(self.points.astype("<f8").tobytes()).hexdigest()}
+        )
         return {"kind": self.kind, "values": values} | points
 
 
@@ -50,7 +52,12 @@ def read_trajectories(report: Report, section: Mapping[str, dict[str, Any]], fol
 def _read(report: Report, name: str, given: Mapping[str, Any], path: Keys, folder: Path) -> Trajectory | None:
     kind = given.get("kind")
     if not isinstance(kind, str):
-        report(path, Got("no kind") if kind is None else kind, "kind, the name of a motion", f"Known: {', '.join(MOTIONS)}.")
+        report(
+            path,
+            Got("no kind") if kind is None else kind,
+            "kind, the name of a motion",
+            f"Known: {', '.join(MOTIONS)}.",
+        )
         return None
     if kind not in MOTIONS:
         report((*path, "kind"), kind, "a kind of motion", sentence(nearest(kind, MOTIONS)))
@@ -81,8 +88,9 @@ def _vector(report: Report, parameter: Parameter, value: Any, path: Keys) -> Val
     if not isinstance(value, list) or len(value) != length:
         report(path, value, f"a list of {length} numbers [{parameter.unit}]")
         return parameter.default
-    # Every component is looked at, so that all that are wrong are reported at once.
-    if not all([_is_number(report, each, (*path, index)) for index, each in enumerate(value)]):
+    # A list, not a generator: every component that is wrong is reported.
+    numbers = [_is_number(report, each, (*path, index)) for index, each in enumerate(value)]
+    if not all(numbers):
         return parameter.default
     if parameter.unit == "1" and not any(value):
         report(path, value, "a direction, so not all zero")
@@ -105,7 +113,11 @@ def _points(
         return None
     file = given.get("file")
     if not isinstance(file, str) or not file:
-        report(path if file is None else (*path, "file"), Got("no file") if file is None else file, "file, the name of a CSV")
+        report(
+            path if file is None else (*path, "file"),
+            Got("no file") if file is None else file,
+            "file, the name of a CSV",
+        )
         return None
     root = folder.resolve()
     if "\0" in file or not (root / file).resolve().is_relative_to(root):

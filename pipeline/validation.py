@@ -112,7 +112,7 @@ def _problem(document: Document, annotation: Any, key: str, details: Any) -> Pro
 
 
 def _in_document(document: Document, location: Path) -> Path:
-    """The location of a failure as a path of the file: without the steps that only the model has (a shorthand, a key)."""
+    """The location of a failure as a path of the file, without steps that only the model has (a shorthand, a key)."""
     path: Path = ()
     for part in location[:-1]:
         path = (*path, part) if (*path, part) in document.values else path

@@ -18,6 +18,12 @@ def sqrt(x: Number) -> Number:
     return math.sqrt(x) if x >= 0 else math.nan
 
 
+def circle(degrees: Number) -> tuple[Number, Number]:
+    """Cosine and sine of an angle in degrees, a number, an array or an expression."""
+    angle = degrees * (math.pi / 180.0)
+    return np.cos(angle), np.sin(angle)
+
+
 def about(axis: str, cos: Number, sin: Number) -> Matrix:
     """Rotation about a coordinate axis, given its cosine and sine."""
     return {
@@ -36,6 +42,40 @@ def product(a: Matrix, b: Matrix) -> Matrix:
     """Product of two matrices."""
     columns = tuple(zip(*b, strict=True))
     return tuple(tuple(sum(x * y for x, y in zip(row, col, strict=True)) for col in columns) for row in a)  # type: ignore[return-value]
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """Difference of two vectors."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """Vector product."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def length(a: Vector) -> Number:
+    """Length of a vector."""
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+def unit(a: Vector) -> Vector:
+    """The direction of a vector."""
+    scale = 1.0 / length(a)
+    return (a[0] * scale, a[1] * scale, a[2] * scale)
+
+
+def along(direction: Vector, up: Vector = (0.0, 0.0, 1.0)) -> Matrix:
+    """The rotation whose z axis has a direction that is not that of `up`; its x axis is level."""
+    z = unit(direction)
+    x = unit(cross(up, z))
+    return transpose((x, cross(z, x), z))
+
+
+def polar(radius: Number, degrees: Number) -> Vector:
+    """A point of the level plane through the origin."""
+    cos, sin = circle(degrees)
+    return (radius * cos, radius * sin, 0.0)
 
 
 def around_z(count: int) -> tuple[Frame, ...]:

@@ -40,7 +40,7 @@ SPATIAL = TWIST
 
 @dataclass(frozen=True)
 class Frame:
-    """A pose: `rotation` (3, 3) turns components of this frame into those of the frame it is given in; `position` (3,) [m]."""
+    """A pose: `rotation` (3, 3) turns components of this frame into those of the outer frame; `position` (3,) [m]."""
 
     rotation: Matrix = IDENTITY
     position: Vector = ZERO
@@ -95,7 +95,7 @@ PLATFORM = -2
 
 @dataclass(frozen=True)
 class Limb:
-    """A representative limb: links in an order in which parents come first, closures of its loops, its tip at the platform.
+    """A representative limb: links, parents first; closures of its loops; its tip at the platform.
 
     `actuated` names the driven joints.
     """
@@ -108,8 +108,8 @@ class Limb:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the tree joints, then of the joint at the platform."""
-        return (*(link.joint for link in self.links), self.tip.joint)
+        """Names of the tree joints, then of the joint at the platform where it has one variable."""
+        return (*(link.joint for link in self.links), *((self.tip.joint,) if self.tip.kind == "revolute" else ()))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

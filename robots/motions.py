@@ -1,4 +1,8 @@
-"""Kinds of platform trajectory as data: name and parameters with units. Their mathematics is in `tasks.trajectories`."""
+"""Kinds of platform trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories`.
+
+Positions are in the axes of the base and count from the reference position of the robot with its fixed parameters (swept ones
+at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ class Motion:
 
 _ORIGIN = (0.0, 0.0, 0.0)
 _TINY = 1e-6
-_CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference pose of the platform")
+_CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
 
@@ -60,8 +64,8 @@ MOTIONS: dict[str, Motion] = {
         Motion(
             "quintic",
             (
-                Parameter("start", "m", _ORIGIN, text="start, relative to the reference pose"),
-                Parameter("end", "m", (0.1, 0.0, 0.0), text="end, relative to the reference pose"),
+                Parameter("start", "m", _ORIGIN, text="start, relative to the reference position"),
+                Parameter("end", "m", (0.1, 0.0, 0.0), text="end, relative to the reference position"),
                 Parameter("duration", "s", 1.0, _TINY, 1e6, "time of the motion; at rest after it"),
             ),
             "point to point on a line, at rest at both ends, quintic in time",

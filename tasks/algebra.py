@@ -1,4 +1,4 @@
-"""Functions for one sample that run on floats and on traced expressions alike: choices, rotations, small linear systems.
+"""Functions for one sample that run on floats and on traced expressions: choices, rotations, small linear systems.
 
 Vectors are arrays of shape (3,), rotations (3, 3). No function here branches on data.
 """

@@ -1,4 +1,7 @@
-"""Actuator forces from the shares of limbs and platform, for one sample: J_IK^T u = sum of wrenches. Eqs. (137), (140)."""
+"""Actuator forces from the shares of limbs and platform, for one sample: J_IK^T u = sum of wrenches.
+
+Source: hybrid-limb paper, Eqs. (137), (140).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def actuator_forces(jacobian: Array, wrench: Array) -> list[Scalar]:
 
 
 def singularity(jacobian: Array) -> Scalar:
-    """Whether J_IK loses rank: inverse kinematics exists but the actuators cannot hold, or cannot move, the platform."""
+    """Whether J_IK loses rank: inverse kinematics exists but the actuators cannot hold or move the platform."""
     j = array(jacobian)
     square = j if j.shape[0] == j.shape[1] else j.T @ j
     if len(square) > 4:

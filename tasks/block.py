@@ -36,8 +36,9 @@ class Trajectory:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]. `series` and `metrics` are the
-    variables to compute, named as in the dataset.
+    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]; `origin` (3,) [m] is what
+    positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute, named as in
+    the dataset.
     """
 
     index: int
@@ -47,6 +48,7 @@ class Block:
     friction: np.ndarray
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
+    origin: tuple[float, float, float]
     gravity: tuple[float, float, float]
     series: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -91,10 +93,11 @@ class Motions:
 def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block."""
     size = programs.structure(block.family).motion_size
-    rows = [
-        trajectories.motion_vector(trajectories.motion(each.kind, each.values, block.times, each.points), size)
-        for each in block.trajectories
-    ]
+    rows = []
+    for each in block.trajectories:
+        moved = trajectories.motion(each.kind, each.values, block.times, each.points)
+        moved[:3] += np.reshape(block.origin, (3, 1))
+        rows.append(trajectories.motion_vector(moved, size))
     return Motions(np.stack(rows))
 
 

@@ -76,7 +76,7 @@ class Joined:
         return cross(*self._axes(row)), array([0.0] * 3)
 
     def drift(self, a: Motion, b: Motion, offset_a: Array, offset_b: Array) -> list[Scalar]:
-        """Second derivative of each row for given motions of the two bodies, whose origins are at -offset from the joint."""
+        """Second derivative of each row for motions of the two bodies, the joint at `offset` from their origins."""
         _, acceleration_a = a.at(offset_a)
         _, acceleration_b = b.at(offset_b)
         relative = acceleration_a - acceleration_b

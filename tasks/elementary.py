@@ -1,4 +1,4 @@
-"""Sine, cosine and arc tangent from +, -, *, / and fused multiply-add alone, so that every processor gives the same bits.
+"""Sine, cosine and arc tangent from +, -, *, / and fused multiply-add: the same bits on every processor.
 
 Within 2 units in the last place of the exact value; sine and cosine for |x| <= 1e5. On floats the `math` library is
 used.
@@ -76,3 +76,6 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     second = where(x < 0.0, math.pi - (first - 2.0 * _HALF_PI_TAIL), first)
     angle = where(b <= 0.0, 0.0, second)
     return where(y < 0.0, -angle, angle)
+
+
+Expression.functions |= {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}

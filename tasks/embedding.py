@@ -25,7 +25,7 @@ Array = Any
 
 @dataclass(frozen=True)
 class LoopChoice:
-    """How one loop is solved: the link it starts at, the joints of its two sides, rows kept, joints they are solved for."""
+    """How one loop is solved: the link it starts at, joints of its two sides, rows kept, joints they are solved for."""
 
     root: int
     side_a: tuple[int, ...]
@@ -150,7 +150,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Tip:
-    """The cut joint between limb and platform at one configuration; platform poses and motions in the limb's mount frame."""
+    """The cut joint between limb and platform at one configuration; all poses and motions in the limb's mount frame."""
 
     limb: Limb
     choice: LimbChoice
@@ -208,7 +208,7 @@ class Tip:
         return self.embedding.matrix @ (self.inverse @ array(self.joined.rate(omega, v)))
 
     def accelerations(self, rates: Array, platform: Motion, offset: Array) -> np.ndarray:
-        """Tree joint accelerations; `platform` moves the platform's origin, the joint is at `offset` from it. Eq. (88)."""
+        """Tree joint accelerations for a motion of the platform's origin, `offset` away from the joint. Eq. (88)."""
         moving = motions(self.limb.links, self.at, rates, root=BASE)[self.limb.tip.a]
         arm = self.joined.a.origin - self.at[self.limb.tip.a].position
         drift = self.joined.drift(moving, platform, arm, offset)

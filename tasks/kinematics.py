@@ -25,7 +25,7 @@ ZERO = np.zeros(3)
 
 @dataclass(frozen=True)
 class JointState:
-    """Position of one joint: `cos`, `sin` of a revolute joint's angle, or the displacement `shift` [m] of a prismatic one."""
+    """Position of one joint: `cos`, `sin` of a revolute joint's angle, or `shift` [m] of a prismatic one."""
 
     cos: Scalar = 1.0
     sin: Scalar = 0.0

@@ -148,6 +148,8 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
         atan2(state.sin, state.cos) if link.kind == "revolute" else state.shift
         for link, state in zip(links, solved.states, strict=True)
     ]
+    if mounted.limb.tip.kind != "revolute":
+        return angles
     a, b = solved.tip.joined.a.axes, solved.tip.joined.b.axes
     return [*angles, atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0])]
 
@@ -155,6 +157,8 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
 def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
     tip = solved.tip
+    if tip.joined.kind != "revolute":
+        return list(solved.rates), list(solved.accelerations)
     last = motions(mounted.limb.links, tip.at, solved.rates, solved.accelerations)[mounted.limb.tip.a]
     moving = mounted.inward(platform)
     axis = tip.joined.a.axes[:, 2]

@@ -38,7 +38,7 @@ class Massing:
         return cls(inertia.mass, centre * inertia.mass, second)
 
     def wrench(self, spin: Array, acceleration: Array) -> tuple[np.ndarray, np.ndarray]:
-        """Moment about the origin and force that give the body this motion; `spin` is S, `acceleration` of the origin."""
+        """Moment about the origin and force that give this motion; `spin` is S, `acceleration` that of the origin."""
         product = spin @ self.second
         skew = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
         return skew + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
@@ -59,7 +59,7 @@ def spin_matrix(omega: Array, alpha: Array) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Motion of a body in its own axes: angular velocity, S, angular acceleration, acceleration of the origin less gravity."""
+    """Motion of a body in its own axes; `spin` is S, `acceleration` that of the origin less gravity."""
 
     omega: Array
     alpha: Array
@@ -74,7 +74,7 @@ def inverse_dynamics(
     accelerations: Sequence[Scalar],
     gravity: Array,
 ) -> list[Scalar]:
-    """Generalised forces of the tree joints [N m or N], drive inertia included; `gravity` (3,) in the axes of the base."""
+    """Generalised forces of the tree joints [N m or N], drives included; `gravity` (3,) in the axes of the base."""
     wrenches = _propagate(links, states, _body_wrenches(links, states, rates, accelerations, gravity))
     return [
         (array(link.axis) @ wrenches[i][0 if link.kind == "revolute" else 1]) + link.armature * accelerations[i]

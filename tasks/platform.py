@@ -17,7 +17,7 @@ Array = Any
 
 
 def motion_size(mobility: Sequence[str]) -> int:
-    """Length of the motion vector of one sample: position, velocity, acceleration; with rotation (9) and twists where free."""
+    """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
     return 9 if tuple(mobility) == TRANSLATION else 24
 
 
@@ -34,7 +34,7 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
 
 
 def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
-    """What moves the platform along its free twists: inertia and weight, Eq. (104), at its reference point in world axes."""
+    """What moves the platform along its free twists, inertia and weight, at its reference point. Eq. (104)."""
     inward = pose.rotation.T
     spin = spin_matrix(inward @ motion.omega, inward @ motion.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ (motion.a - array(gravity)))

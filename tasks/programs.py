@@ -29,7 +29,7 @@ GRAVITY = 3
 
 @dataclass(frozen=True)
 class Structure:
-    """What is decided once about a family: the mechanism at its defaults, how limbs are solved, which mount numbers differ."""
+    """What is decided once for a family: the mechanism at its defaults, how limbs are solved, what differs in them."""
 
     family: Family
     mechanism: Mechanism
@@ -84,7 +84,7 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
 
 
 def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray]:
-    """The `mount` input of each instance for parameter arrays of shape (cases,): arrays (cases, numbers that differ)."""
+    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
     made = structure(family)
     cases = max((np.size(v) for v in values.values()), default=1)
     mechanism = family.assemble({name: np.asarray(value, dtype=float) for name, value in values.items()})

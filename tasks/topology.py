@@ -1,7 +1,7 @@
 """How a limb is solved, decided once when a model is built: rows that are not redundant, joints that are independent.
 
 Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
-matter (out of the plane of a planar loop, say) are dropped here; `Choices.dropped` reports them.
+matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from robots.model import TWIST, Limb, Link, Mechanism
 from tasks.closures import End, Joined, row_count
-from tasks.embedding import LimbChoice, LoopChoice, loop_matrix
+from tasks.embedding import LimbChoice, LoopChoice, Tip, loop_matrix
 from tasks.frames import inverse_pose, joined_pose, mount_pose
 from tasks.kinematics import HOME, JointState, Pose, path, poses
 
@@ -59,7 +59,8 @@ def _loop_choice(limb: Limb, index: int, configurations: Sequence[Sequence[Joint
     columns = pivots([m[:, candidates].T for m in kept])
     if len(columns) < len(rows):
         raise TopologyError(
-            f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent"
+            f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent; "
+            "actuate another joint, or fewer"
         )
     return LoopChoice(root, *sides, rows, tuple(sorted(candidates[i] for i in columns)))
 
@@ -70,20 +71,19 @@ def _tip_rows(
     independent: tuple[int, ...],
     generic: Sequence[tuple[list[JointState], Pose]],
 ) -> tuple[int, ...]:
-    from tasks.embedding import Tip
-
     every = LimbChoice(loops, independent, tuple(range(row_count(limb.tip.kind))))
     rows = pivots([Tip.of(limb, every, states, target).compound for states, target in generic])
     if len(rows) < len(independent):
         names = ", ".join(limb.links[i].joint for i in independent)
         raise TopologyError(
-            f"limb {limb.name}: the platform determines {len(rows)} of its {len(independent)} independent joints ({names})"
+            f"limb {limb.name}: the platform determines {len(rows)} of its {len(independent)} "
+            f"independent joints ({names}); give it fewer joints, or a tip that holds more"
         )
     return rows
 
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """Rows that are independent in every one of some matrices, best conditioned in the worst of them; in ascending order."""
+    """Rows, ascending, that are independent in every one of some matrices; best conditioned in the worst of them."""
     rest = [np.array(m, dtype=float) for m in matrices]
     scale = max(np.abs(m).max(initial=0.0) for m in rest)
     chosen: list[int] = []

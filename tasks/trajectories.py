@@ -1,4 +1,4 @@
-"""Platform trajectories: position, velocity and acceleration in closed form, for one sample; kinds as in `robots.motions`."""
+"""Platform trajectories in closed form, with velocity and acceleration, for one sample; kinds in `robots.motions`."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def program(kind: str) -> Program:
 
 
 def spline(times: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Motion (9, samples) along the C2 cubic spline through `points` (n, 4) of t, x, y, z; at rest at, and beyond, both ends."""
+    """Motion (9, samples) along the C2 cubic spline through `points` (n, 4) of t, x, y, z; at rest at its ends."""
     curve = CubicSpline(points[:, 0], points[:, 1:], bc_type="clamped")
     inside = np.clip(times, points[0, 0], points[-1, 0])
     within = ((times >= points[0, 0]) & (times <= points[-1, 0]))[:, None]
@@ -103,7 +103,7 @@ def spline(times: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def motion(kind: str, values: Mapping[str, Any], times: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
-    """Position, velocity, acceleration (9, padded samples) of a trajectory at `times` (samples,); padding repeats the end."""
+    """Position, velocity, acceleration (9, padded samples) at `times` (samples,); padding repeats the last."""
     width = padded(len(times))
     t = np.concatenate([times, np.full(width - len(times), times[-1])])
     if points is not None:

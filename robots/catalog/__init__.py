@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from robots.catalog import delta
+from robots.catalog import delta, gough_stewart
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
-FAMILIES: dict[str, Family] = {family.name: family for family in delta.FAMILIES}
+FAMILIES: dict[str, Family] = {family.name: family for family in (*delta.FAMILIES, *gough_stewart.FAMILIES)}
 
 
 def family(name: str) -> Family:

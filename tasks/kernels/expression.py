@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 CONSTANT, CASE, SAMPLE, STATE, RESULT = "constant", "case", "sample", "state", "result"
 LEAVES = frozenset((CONSTANT, CASE, SAMPLE, STATE, RESULT))
@@ -20,7 +20,7 @@ COMMUTATIVE = frozenset(("add", "mul", "eq", "and", "or"))
 
 @dataclass
 class Loop:
-    """An iteration: `state` symbols start as `initial`, become `following`, until `done` in every lane or `limit` rounds.
+    """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
 
     A lane that is done keeps its state, so a sample's result does not depend on its neighbours.
     """
@@ -63,6 +63,9 @@ class Expression:
     """A node: `op` of `args`; `data` holds a constant's value, or which input, state or result it is."""
 
     __slots__ = ("args", "data", "graph", "number", "op")
+
+    functions: ClassVar[dict[str, Callable[[Expression], Expression]]] = {}
+    """Functions made of several operations, by name: `tasks.elementary` enters its own, so that `np.sin` finds them."""
 
     def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
         self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
@@ -134,13 +137,23 @@ class Expression:
         """Square root; this is what `np.sqrt` calls."""
         return unary("sqrt", self)
 
+    def sin(self) -> Expression:
+        """Sine; this is what `np.sin` calls."""
+        return self.functions["sin"](self)
+
+    def cos(self) -> Expression:
+        """Cosine; this is what `np.cos` calls."""
+        return self.functions["cos"](self)
+
     def rint(self) -> Expression:
         """Nearest integer, halves to even; this is what `np.rint` calls."""
         return unary("rint", self)
 
     def floor(self) -> Expression:
-        """Largest integer not above; this is what `np.floor` calls."""
+        """Largest integer not above."""
         return unary("floor", self)
+
+    __floor__ = floor  # this is what `np.floor` calls
 
 
 _FOLD: dict[str, Callable[..., float]] = {
@@ -194,7 +207,7 @@ def sub(x: Expression, y: Expression) -> Expression:
         return add(x, y.args[0])
     if x.op == "neg":
         return neg(add(x.args[0], y))
-    if ("sub", y.number, x.number) in x.graph.known:
+    if ("sub", y.number, x.number, None) in x.graph.known:
         return neg(binary("sub", y, x))
     return binary("sub", x, y)
 
@@ -259,7 +272,7 @@ def loop(
     initial: Sequence[Expression],
     limit: int,
 ) -> list[Expression]:
-    """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for a loop in a loop."""
+    """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for loops in loops."""
     graph = initial[0].graph
     record = Loop(len(graph.loops), limit, tuple(initial))
     graph.loops.append(record)

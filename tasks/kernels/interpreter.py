@@ -51,9 +51,10 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     nudged = np.where((error != 0) & (odd == 0), (np.asarray(low).view(np.int64) + toward).view(np.float64), low)
     result = vh + nudged
     size = np.abs(uh)
-    proven = (((size > 1e-250) & (size < 1e290)) | (a == 0) | (b == 0)) & np.isfinite(result)
-    special = ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
-    answer = np.asarray(np.where(proven & ~special, result, plain))
+    proven = (size > 1e-250) & (size < 1e290) & np.isfinite(result)
+    answer = np.asarray(np.where(proven, result, plain))
+    # a zero factor, an infinity and NaN: the plain expression has a single rounding, and the right sign of zero
+    special = (a == 0) | (b == 0) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
     rest = np.broadcast_arrays(~(proven | special), a, b, c)
     if rest[0].any():
         answer[rest[0]] = [
@@ -69,7 +70,7 @@ def _rational_fused(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def _rounded_twice(a: Array, b: Array, c: Array) -> Array:

@@ -28,7 +28,7 @@ def padded(samples: int) -> int:
 
 
 class Kernel:
-    """A compiled program. Compiled once per process, on first use; calls release the GIL and may run in many threads."""
+    """A program that is compiled on first use; calls release the GIL and may run in many threads."""
 
     def __init__(self, program: Program, *, compiled: bool = True):
         self.program = program

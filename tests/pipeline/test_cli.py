@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import types
 from collections.abc import Callable
 from importlib import metadata
@@ -27,6 +29,14 @@ design: {grid: {upper_arm: {values: [0.2, 0.25, 0.3]}}}
 trajectories: {circle: {kind: circle, radius: 0.05}}
 time: {stop: 1.0, step: 0.1}
 outputs: [actuator_force]
+metrics: [peak_force]
+"""
+LONG = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design: {grid: {upper_arm: {start: 0.2, stop: 0.3, num: 40000}}}
+trajectories: {circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 1002}
 metrics: [peak_force]
 """
 
@@ -60,11 +70,14 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
-def script(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def script(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*PROGRAM, *arguments], capture_output=True, text=True, env=environment, check=False, timeout=120, **options
-    )  # type: ignore[call-overload]
+        [*PROGRAM, *arguments], capture_output=True, text=True, env=environment(), check=False, timeout=120
+    )
 
 
 @pytest.fixture
@@ -128,13 +141,7 @@ def test_the_script_prints_no_traceback_and_exits_with_2() -> None:
 def test_a_closed_pipe_is_not_an_error_of_ours() -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [*PROGRAM, "robots"],
-        stdout=write,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=False,
-    )
+    done = subprocess.run([*PROGRAM, "robots"], stdout=write, stderr=subprocess.PIPE, env=environment(), check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -291,6 +298,25 @@ def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> 
     assert result.stderr == f"interrupted; go on with: {command}\n"
 
 
+@pytest.mark.slow
+def test_ctrl_c_in_a_real_run(tiny: Path) -> None:
+    tiny.write_text(LONG)
+    running = subprocess.Popen(
+        [*PROGRAM, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    with running:
+        assert running.stderr is not None
+        assert "blocks, 40.1 M samples" in running.stderr.readline()
+        time.sleep(1.0)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.endswith("interrupted; go on with: limbsweep run tiny.yaml --store tiny.zarr\n")
+    assert "not finished" in limbsweep("info", "tiny.zarr").stdout
+    assert script("run", "tiny.yaml", "--store", "tiny.zarr").returncode == 0
+    assert "not finished" not in limbsweep("info", "tiny.zarr").stdout
+
+
 def test_ctrl_c_elsewhere_gives_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
@@ -310,7 +336,11 @@ def test_info_refuses_what_is_not_a_store() -> None:
 
 
 def test_bench_prints_json_lines() -> None:
-    lines = limbsweep("bench", "--json").stdout.splitlines()
+    lines = limbsweep("bench", "designs", "--json", "--quick").stdout.splitlines()
     assert lines
     for line in lines:
         assert isinstance(json.loads(line), dict)
+
+
+def test_bench_refuses_an_unknown_case() -> None:
+    assert "did you mean 'designs'?" in refused("bench", "designz")

@@ -23,7 +23,12 @@ def dataset() -> xarray.Dataset:
                 {"flag_values": [0, 1, 3], "flag_meanings": "OK NOT_REACHABLE SINGULAR", "units": "1"},
             ),
         },
-        attrs={"title": "a study", "sweep": "robot: ...\n", "fingerprint": "f" * 64},
+        attrs={
+            "title": "a study",
+            "sweep": "robot: ...\n",
+            "fingerprint": "f" * 64,
+            "versions": {"numpy": "2.0", "zarr": "3.1"},
+        },
     )
 
 
@@ -35,6 +40,7 @@ def test_rows(dataset: xarray.Dataset, tmp_path: Path) -> None:
         ("on disk", "2 KiB"),
         ("title", "a study"),
         ("fingerprint", "f" * 64),
+        ("versions", "numpy 2.0, zarr 3.1"),
         ("dims", "design 2, time 3"),
         ("energy", "(design) [J] work of the drives"),
         ("status", "(design, time) [1]"),

@@ -1,0 +1,70 @@
+"""The table of benchmark cases, and the run of all or some of them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from benchmarks.figures import FULL, QUICK, Figure, Size, heading, json_line, surroundings, table
+from robots.parameters import ParameterError, nearest
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table: what is measured, which function yields the figures, which module it cannot do without."""
+
+    name: str
+    what: str
+    function: str
+    needs: str = ""
+
+    def figures(self, size: Size) -> Iterable[Figure]:
+        """Set up, check, time. Raises CheckError where a result is wrong."""
+        if self.needs and importlib.util.find_spec(self.needs) is None:
+            return [Figure(self.name, "not measured", None, "", f"needs {self.needs}: install limbsweep[peers]")]
+        module, _, function = self.function.partition(":")
+        run: Callable[[Size], Iterator[Figure]] = getattr(importlib.import_module(module), function)
+        return run(size)
+
+
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core", "benchmarks.kernels:speed"),
+        Case("designs", "the same for many designs", "benchmarks.kernels:designs"),
+        Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "benchmarks.peers:rnea", "pinocchio"),
+        Case("storage", "a store, written and read, against plain Zarr and the raw disk", "benchmarks.storage:store"),
+        Case("run", "whole runs with metrics only, against the kernels", "benchmarks.pipeline:efficiency"),
+        Case("series", "a whole run that stores all forces, against plain Zarr", "benchmarks.pipeline:series"),
+        Case("memory", "of a run, against the number of blocks", "benchmarks.pipeline:memory"),
+    )
+}
+
+
+def main(*, json: bool = False, quick: bool = False, names: Sequence[str] = (), out: TextIO | None = None) -> None:
+    """Run the named cases, or all, and print figures as a table or as JSON lines; `quick` checks results, not speed.
+
+    Raises ParameterError for a case that does not exist, CheckError for a wrong result.
+    """
+    for name in names:
+        if name not in CASES:
+            raise ParameterError(f"there is no benchmark {name!r}; {nearest(name, CASES)}")
+    out = out or sys.stdout
+    around, size = surroundings(), QUICK if quick else FULL
+    if not json:
+        print(heading(around), file=out)
+    for case in (CASES[name] for name in names or CASES):
+        figures = case.figures(size)
+        lines = (json_line(each, around) for each in figures) if json else _section(case, figures)
+        for line in lines:
+            print(line, file=out, flush=True)
+
+
+def _section(case: Case, figures: Iterable[Figure]) -> Iterator[str]:
+    yield ""
+    yield f"{case.name}: {case.what}"
+    yield from table(list(figures))

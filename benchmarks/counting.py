@@ -1,0 +1,82 @@
+"""How much a program really does: how often its loops run, how many operations that makes, how well they close.
+
+A program is data, so the counter of a loop is a few nodes more: one state that grows by one in every pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from robots.model import PLATFORM, Closure, Instance, Robot
+from tasks.frames import joined_pose, mount_pose
+from tasks.kernels.expression import CONSTANT, RESULT, STATE
+from tasks.kernels.program import PER_CASE, Iteration, Node, Program
+from tasks.kinematics import JointState, Pose, poses
+
+PASSES = "passes"
+"""Output of a counted program: passes of its first loop, one number for each sample."""
+
+
+def counted(program: Program) -> Program:
+    """The program with an output more: passes of its first loop until the sample was done. Raises ValueError without one."""
+    if not program.loops:
+        raise ValueError(f"{program.name} has no loop; expected one to count")
+    first = len(program.nodes)
+    zero, one, state, following, result = range(first, first + 5)
+    loop, place = program.loops[0], len(program.loops[0].state)
+    nodes = (
+        Node(CONSTANT, (), 0.0),
+        Node(CONSTANT, (), 1.0),
+        Node(STATE, (), (0, place)),
+        Node("add", (state, one)),
+        Node(RESULT, (), (0, place)),
+    )
+    counting = Iteration(
+        loop.limit, (*loop.initial, zero), (*loop.state, state), (*loop.following, following), loop.done
+    )
+    return replace(
+        program,
+        nodes=(*program.nodes, *nodes),
+        regions={**program.regions, 1: (*program.regions[1], following)},
+        outputs={**program.outputs, PASSES: ((1,), (result,))},
+        loops=(counting, *program.loops[1:]),
+    )
+
+
+def operations(program: Program, passes: float = 1.0) -> float:
+    """Operations that one sample takes when the first loop runs `passes` times; a fused multiply-add counts as one."""
+    return sum(
+        len(nodes) * (passes if key == 1 and program.loops else 1.0)
+        for key, nodes in program.regions.items()
+        if key != PER_CASE
+    )
+
+
+def opening(robot: Robot, angles: np.ndarray, position: np.ndarray) -> float:
+    """Widest gap between the two sides of any cut joint [m], by chaining the joints of the tree in plain NumPy.
+
+    angles (limb, joint) of one sample; position (3,) of a platform that does not turn.
+    """
+    mechanism = robot.mechanism
+    home = mount_pose(mechanism.platform.home)
+    platform = Pose(home.rotation, np.asarray(position, dtype=float))
+    return max(_limb_opening(robot, each, row, platform) for each, row in zip(mechanism.instances, angles, strict=True))
+
+
+def _limb_opening(robot: Robot, instance: Instance, angles: Sequence[float], platform: Pose) -> float:
+    limb = robot.mechanism.limbs[instance.limb]
+    states = [
+        JointState(np.cos(q), np.sin(q)) if link.kind == "revolute" else JointState(shift=q)
+        for link, q in zip(limb.links, angles, strict=False)
+    ]
+    base = mount_pose(instance.base)
+    at = {link: joined_pose(base, pose) for link, pose in poses(limb.links, states).items()}
+    at[PLATFORM] = joined_pose(platform, mount_pose(instance.platform))
+    return max(_gap(at, closure) for closure in (*limb.loops, limb.tip))
+
+
+def _gap(at: Mapping[int, Pose], closure: Closure) -> float:
+    return float(np.linalg.norm(at[closure.a].at(closure.frame_a.position) - at[closure.b].at(closure.frame_b.position)))

@@ -1,0 +1,45 @@
+"""Peak memory of one run in a process of its own: of the process that coordinates and schedules, and of its worker.
+
+A program: `python -m benchmarks.footprint FILE` runs the sweep in FILE and prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KILOBYTE = 1024
+
+
+def footprint(text: str) -> dict[str, int]:
+    """Bytes at the peak, `coordinator` and `worker`, for the sweep of this text on a local cluster of one worker.
+
+    Raises CalledProcessError where the run fails; its message is on stderr.
+    """
+    root = str(Path(__file__).parent.parent)
+    known = os.environ.get("PYTHONPATH")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, known] if known else [root])}
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        file = Path(folder) / "sweep.yaml"
+        file.write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "benchmarks.footprint", str(file)]
+        done = subprocess.run(command, env=environment, cwd=folder, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def _measure(file: Path) -> dict[str, int]:
+    from pipeline.run import run
+    from pipeline.sweep import Sweep
+
+    run(Sweep.from_yaml(file), store=file.with_suffix(".zarr"))
+    users = {"coordinator": resource.RUSAGE_SELF, "worker": resource.RUSAGE_CHILDREN}
+    return {name: resource.getrusage(who).ru_maxrss * KILOBYTE for name, who in users.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(Path(sys.argv[1]))))

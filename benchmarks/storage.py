@@ -1,0 +1,157 @@
+"""One store, written and read block by block, against plain Zarr with the same shards, chunks and codecs, and plain files.
+
+The data are forces of the Delta, since what compresses decides the speed. Files go where temporary files go; nothing is
+forced to the disk, neither by us nor by the others, so all of them meet the same page cache.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import zarr
+from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
+
+from benchmarks import delta
+from benchmarks.delta import Solver
+from benchmarks.figures import Figure, Size, best, require
+from storage.layout import Layout, lengths
+from storage.shards import COMPRESSOR, LEVEL
+from storage.store import StoreWriter, create
+from tasks.kernels.cache import kernel
+
+VARIABLE = "actuator_force"
+BLOCKS = 4
+ATTRIBUTES = {"fingerprint": "benchmark", "sweep": f"robot: {delta.ROBOT}"}
+
+
+class Keeper(Protocol):
+    """A way to keep the blocks of one variable in files."""
+
+    name: str
+
+    def __init__(self, path: Path, layout: Layout):
+        """Makes what is empty, under `path`."""
+
+    def write(self, index: int, part: np.ndarray) -> None:
+        """Stores a block."""
+
+    def read(self, index: int) -> np.ndarray:
+        """The block again."""
+
+
+class Ours:
+    """A store of limbsweep."""
+
+    name = "limbsweep"
+
+    def __init__(self, path: Path, layout: Layout):
+        create(path, layout, (), ATTRIBUTES)
+        self.writer = StoreWriter(path)
+
+    def write(self, index: int, part: np.ndarray) -> None:
+        """Stores a block, and looks at the file once more, as every run does."""
+        self.writer.write(index, {VARIABLE: part})
+
+    def read(self, index: int) -> np.ndarray:
+        """The block again."""
+        return self.writer.read(index)[VARIABLE]
+
+
+class PlainZarr:
+    """The array that a user of Zarr would make for the same data."""
+
+    name = "plain Zarr"
+
+    def __init__(self, path: Path, layout: Layout):
+        self.array, self.layout = plain_array(path, layout, VARIABLE), layout
+
+    def write(self, index: int, part: np.ndarray) -> None:
+        """Stores a block."""
+        self.array[self.layout.region(index, VARIABLE)] = part
+
+    def read(self, index: int) -> np.ndarray:
+        """The block again."""
+        return np.asarray(self.array[self.layout.region(index, VARIABLE)])
+
+
+class PlainFiles:
+    """The bytes as they are, a file for each block."""
+
+    name = "plain files"
+
+    def __init__(self, path: Path, layout: Layout):
+        path.mkdir()
+        self.path, self.layout = path, layout
+
+    def write(self, index: int, part: np.ndarray) -> None:
+        """Stores a block."""
+        part.tofile(self.path / str(index))
+
+    def read(self, index: int) -> np.ndarray:
+        """The block again."""
+        return np.fromfile(self.path / str(index)).reshape(lengths(self.layout.region(index, VARIABLE)))
+
+
+KEEPERS: tuple[type[Keeper], ...] = (Ours, PlainZarr, PlainFiles)
+
+
+def plain_array(path: Path, layout: Layout, variable: str) -> Any:
+    """An empty Zarr array with shards, chunks and codecs of a stored float64 variable."""
+    return zarr.create_array(
+        path,
+        shape=layout.shape(variable),
+        shards=layout.shard(variable),
+        chunks=layout.chunk(variable),
+        dtype="float64",
+        fill_value=float("nan"),
+        serializer=BytesCodec(endian="little"),
+        compressors=[BloscCodec(cname=COMPRESSOR, clevel=LEVEL, shuffle="shuffle"), Crc32cCodec()],
+    )
+
+
+def store(size: Size) -> Iterator[Figure]:
+    """Bytes a second, before compression, of a process that writes all blocks of a new store, and of one that reads them."""
+    parts = _parts(size)
+    designs, *_, samples, actuators = parts[0].shape
+    sizes = {"design": designs * BLOCKS, "friction": 1, "trajectory": 1, "time": samples, "actuator": actuators}
+    layout = Layout(sizes, {"design": designs}, (VARIABLE,))
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        seconds = {}
+        for kind in KEEPERS:
+            for name, value in zip(("write", "read"), _times(kind, Path(folder), layout, parts, size), strict=True):
+                seconds[f"{name}, {kind.name}"] = value
+    what = f"{BLOCKS} blocks of {parts[0].nbytes / 2**20:.1f} MiB, chunks of {layout.chunk(VARIABLE)}"
+    for name, value in seconds.items():
+        yield Figure("storage", name, sum(part.nbytes for part in parts) / value * 1e-6, "MB/s", what)
+    for name in ("write", "read"):
+        ratio = 100.0 * seconds[f"{name}, {PlainZarr.name}"] / seconds[f"{name}, {Ours.name}"]
+        yield Figure("storage", f"{name}, limbsweep of plain Zarr", ratio, "%", "same shards, chunks and codecs")
+
+
+def _parts(size: Size) -> list[np.ndarray]:
+    """Forces (design, friction, trajectory, time, actuator) of the blocks."""
+    work = delta.work(size.designs, size.samples)
+    forces = Solver(work, kernel, 16).all()
+    delta.check(forces, "storage")
+    return [np.ascontiguousarray(forces.swapaxes(1, 2))[:, None, None]] * BLOCKS
+
+
+def _times(kind: type[Keeper], folder: Path, layout: Layout, parts: list[np.ndarray], size: Size) -> tuple[float, float]:
+    """Best times to write and to read everything [s]. Raises CheckError where other numbers come back.
+
+    Every repeat writes to files that are new, because Zarr would read an old shard first.
+    """
+    repeats, path = 7 if size.full else 1, folder / kind.__name__
+    times = []
+    for _ in range(repeats):
+        shutil.rmtree(path, ignore_errors=True)
+        keeper = kind(path, layout)
+        times.append(best(lambda keeper=keeper: [keeper.write(k, part) for k, part in enumerate(parts)], 1))  # type: ignore[misc]
+    for k, part in enumerate(parts):
+        require(bool(np.array_equal(keeper.read(k), part)), f"{kind.name}: block {k} is not what was written")
+    return min(times), best(lambda: [keeper.read(k) for k in range(len(parts))], repeats)

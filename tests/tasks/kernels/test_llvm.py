@@ -1,0 +1,67 @@
+"""The text of a kernel; what it computes is compared in `test_kernel`."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tasks.kernels.llvm import literal, source
+from tasks.kernels.program import Node, Program, trace
+from tests.tasks.kernels.random_programs import Recipe, recipes
+
+
+@given(st.floats())
+def test_literals_lose_nothing(value: float) -> None:
+    back = struct.unpack("<d", struct.pack("<Q", int(literal(value), 16)))[0]
+    assert struct.pack("<d", back) == struct.pack("<d", value)
+
+
+def test_literals_of_known_numbers() -> None:
+    assert literal(1.0) == "0x3FF0000000000000"
+    assert literal(-0.0) == "0x8000000000000000"
+    assert literal(math.inf) == "0x7FF0000000000000"
+
+
+@hypothesis_settings(max_examples=20)
+@given(recipe=recipes())
+def test_no_licence_to_reorder_or_contract(recipe: Recipe) -> None:
+    text = source(recipe.program())
+    assert re.search(r"= f(add|sub|mul|div) ", text) or "llvm.fma" in text or "fcmp" in text
+    assert not re.search(r"\b(fast|contract|reassoc|nnan|ninf|nsz|arcp|afn|unsafe-fp-math)\b", text)
+
+
+@hypothesis_settings(max_examples=20)
+@given(recipe=recipes())
+def test_a_program_has_one_text(recipe: Recipe) -> None:
+    assert source(recipe.program()) == source(recipe.program())
+
+
+def simple() -> Program:
+    return trace("simple", lambda a, x: {"y": a[0].sqrt() * x[0]}, case={"a": (1,)}, sample={"x": (1,)})
+
+
+def test_work_per_case_is_scalar() -> None:
+    body = source(simple()).split("declare")[0]
+    assert "call double @llvm.sqrt.f64" in body
+    assert "fmul <8 x double>" in body
+    assert "@llvm.sqrt.v8f64" not in body
+
+
+def test_an_operation_without_machine_code_is_named() -> None:
+    program = simple()
+    nodes = tuple(Node("tan", node.args) if node.op == "sqrt" else node for node in program.nodes)
+    with pytest.raises(NotImplementedError, match="no machine code for the operation 'tan'"):
+        source(replace(program, nodes=nodes))
+
+
+def test_numbers_of_a_program_are_doubles() -> None:
+    program = trace("third", lambda x: {"y": x[0] + np.float64(1.0) / 3.0}, case={}, sample={"x": (1,)})
+    assert literal(1.0 / 3.0) in source(program)

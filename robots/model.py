@@ -78,7 +78,7 @@ class Closure:
     """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
 
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
-    Spherical: origins coincide. A limb's `tip` has `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at
+    Spherical: origins coincide. A limb's `tips` have `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at
     the platform.
     """
 
@@ -95,7 +95,7 @@ PLATFORM = -2
 
 @dataclass(frozen=True)
 class Limb:
-    """A representative limb: links, parents first; closures of its loops; its tip at the platform.
+    """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
     `actuated` names the driven joints.
     """
@@ -103,13 +103,13 @@ class Limb:
     name: str
     links: tuple[Link, ...]
     loops: tuple[Closure, ...]
-    tip: Closure
+    tips: tuple[Closure, ...]
     actuated: tuple[str, ...]
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the tree joints, then of the joint at the platform where it has one variable."""
-        return (*(link.joint for link in self.links), *((self.tip.joint,) if self.tip.kind == "revolute" else ()))
+        """Names of the tree joints, then of those joints at the platform that have one variable."""
+        return (*(link.joint for link in self.links), *(tip.joint for tip in self.tips if tip.kind == "revolute"))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

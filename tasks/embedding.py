@@ -16,11 +16,19 @@ import numpy as np
 
 from robots.model import BASE, Closure, Limb
 from tasks.algebra import adjugate, array, cross, inverse
-from tasks.closures import End, Joined
+from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
 Scalar = Any
 Array = Any
+
+
+ORIGIN = np.zeros(3)
+
+
+def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
+    """The rows of a closure that are not among these."""
+    return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class LimbChoice:
 
     loops: tuple[LoopChoice, ...]
     independent: tuple[int, ...]
-    tip_rows: tuple[int, ...]
+    tip_rows: tuple[tuple[int, ...], ...]
 
 
 def loop_matrix(
@@ -69,11 +77,18 @@ class SolvedLoop:
     closure: Closure
     at: dict[int, Pose]
 
+    def _join(self, rows: tuple[int, ...]) -> Joined:
+        c = self.closure
+        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), rows)
+
     @cached_property
     def joined(self) -> Joined:
         """Both ends of the cut joint, in the axes of the loop's root."""
-        c = self.closure
-        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), self.choice.rows)
+        return self._join(self.choice.rows)
+
+    def dropped(self) -> list[Scalar]:
+        """How far the rows that were dropped as redundant are from closed."""
+        return self._join(others(self.closure, self.choice.rows)).residual()
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -139,6 +154,10 @@ class Embedding:
         """How far every kept row of every loop is from closed."""
         return [value for loop in self.loops for value in loop.joined.residual()]
 
+    def dropped(self) -> list[Scalar]:
+        """How far every row that was dropped as redundant is from closed."""
+        return [value for loop in self.loops for value in loop.dropped()]
+
     def correction(self) -> np.ndarray:
         """h of a Newton step: what closes the loops to first order."""
         return self._answers([loop.joined.residual() for loop in self.loops])
@@ -149,35 +168,50 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class Tip:
-    """The cut joint between limb and platform at one configuration; all poses and motions in the limb's mount frame."""
+class Tips:
+    """The cut joints between limb and platform at one configuration; all poses and motions in the limb's mount frame.
+
+    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own origin.
+    """
 
     limb: Limb
     choice: LimbChoice
     embedding: Embedding
     at: dict[int, Pose]
     platform: Pose
+    reference: Array
 
     @classmethod
-    def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose) -> Tip:
-        """The tip for these joint states; `platform` is the pose of the limb's mount frame at the platform."""
-        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform)
+    def of(
+        cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose, reference: Array = ORIGIN
+    ) -> Tips:
+        """The tips for these joint states."""
+        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
+
+    def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
+        ends = End.of(self.at[closure.a], closure.frame_a), End.of(self.platform, closure.frame_b)
+        return Joined(closure.kind, *ends, tuple(rows))
 
     @cached_property
-    def joined(self) -> Joined:
-        """Both ends of the joint at the platform."""
-        tip = self.limb.tip
-        ends = End.of(self.at[tip.a], tip.frame_a), End.of(self.platform, tip.frame_b)
-        return Joined(tip.kind, *ends, self.choice.tip_rows)
+    def joined(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform."""
+        return tuple(self._join(tip, rows) for tip, rows in zip(self.limb.tips, self.choice.tip_rows, strict=True))
+
+    @cached_property
+    def offsets(self) -> tuple[Array, ...]:
+        """From the platform's origin to each joint."""
+        return tuple(joined.b.origin - self.reference for joined in self.joined)
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Rows of the tip over tree joints."""
-        return loop_matrix(self.limb, self.at, self.joined, path(self.limb.links, self.limb.tip.a), ())
+        """Rows of the tips over tree joints."""
+        sides = (path(self.limb.links, tip.a) for tip in self.limb.tips)
+        pairs = zip(self.joined, sides, strict=True)
+        return np.vstack([loop_matrix(self.limb, self.at, joined, side, ()) for joined, side in pairs])
 
     @cached_property
     def compound(self) -> np.ndarray:
-        """Rows of the tip over independent joints, L_t = J H in Eqs. (79), (85)."""
+        """Rows of the tips over independent joints, L_t = J H in Eqs. (79), (85)."""
         return self.matrix @ self.embedding.matrix
 
     @cached_property
@@ -196,31 +230,47 @@ class Tip:
         return self.embedding.matrix @ (self.inverse @ wanted) + answered
 
     def residuals(self) -> list[Scalar]:
-        """How far every kept row, of tip and loops, is from closed."""
-        return [*self.joined.residual(), *self.embedding.residuals()]
+        """How far every kept row, of tips and loops, is from closed."""
+        return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
+
+    def dropped(self) -> list[Scalar]:
+        """How far every row that was dropped as redundant is from closed."""
+        rest = [self._join(tip, others(tip, kept)) for tip, kept in zip(self.limb.tips, self.choice.tip_rows, strict=True)]
+        return [*(value for joined in rest for value in joined.residual()), *self.embedding.dropped()]
 
     def newton_step(self) -> np.ndarray:
         """Step of all tree joints, Eq. (96)."""
-        return self.solve([-value for value in self.joined.residual()], self.embedding.correction())
+        demand = [-value for joined in self.joined for value in joined.residual()]
+        return self.solve(demand, self.embedding.correction())
 
-    def rates(self, omega: Array, v: Array) -> np.ndarray:
-        """Tree joint rates for the platform's angular velocity, and velocity of the joint at the platform. Eq. (87)."""
-        return self.embedding.matrix @ (self.inverse @ array(self.joined.rate(omega, v)))
+    def rates(self, platform: Motion) -> np.ndarray:
+        """Tree joint rates for a motion of the platform's origin. Eq. (87)."""
+        demand: list[Scalar] = []
+        for joined, offset in zip(self.joined, self.offsets, strict=True):
+            demand += joined.rate(platform.omega, platform.at(offset)[0])
+        return self.embedding.matrix @ (self.inverse @ array(demand))
 
-    def accelerations(self, rates: Array, platform: Motion, offset: Array) -> np.ndarray:
-        """Tree joint accelerations for a motion of the platform's origin, `offset` away from the joint. Eq. (88)."""
-        moving = motions(self.limb.links, self.at, rates, root=BASE)[self.limb.tip.a]
-        arm = self.joined.a.origin - self.at[self.limb.tip.a].position
-        drift = self.joined.drift(moving, platform, arm, offset)
-        return self.solve([-value for value in drift], self.embedding.drift(rates))
+    def accelerations(self, rates: Array, platform: Motion) -> np.ndarray:
+        """Tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
+        moving = motions(self.limb.links, self.at, rates, root=BASE)
+        demand: list[Scalar] = []
+        for tip, joined, offset in zip(self.limb.tips, self.joined, self.offsets, strict=True):
+            arm = joined.a.origin - self.at[tip.a].position
+            demand += [-value for value in joined.drift(moving[tip.a], platform, arm, offset)]
+        return self.solve(demand, self.embedding.drift(rates))
 
-    def covector(self, multipliers: Sequence[Scalar], offset: Array) -> np.ndarray:
+    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
         """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
-        moment, force = np.zeros(3), np.zeros(3)
-        for row, value in zip(self.choice.tip_rows, multipliers, strict=True):
-            m, f = self.joined.wrench(row)
-            moment, force = moment + m * value, force + f * value
-        return array([*(moment + cross(offset, force)), *force])
+        values = iter(multipliers)
+        total = np.zeros(6)
+        for joined, offset in zip(self.joined, self.offsets, strict=True):
+            moment, force = np.zeros(3), np.zeros(3)
+            for row in joined.rows:
+                value = next(values)
+                m, f = joined.wrench(row)
+                moment, force = moment + m * value, force + f * value
+            total = total + array([*(moment + cross(offset, force)), *force])
+        return total
 
 
 def _determinant(a: Array) -> Scalar:

@@ -15,7 +15,7 @@ from robots.status import Status
 from tasks import newton_euler
 from tasks.algebra import array, cross, iterate, opposite, total, where
 from tasks.elementary import atan2
-from tasks.embedding import LimbChoice, Tip
+from tasks.embedding import LimbChoice, Tips
 from tasks.frames import inverse_pose, joined_pose
 from tasks.kinematics import HOME, JointState, Motion, Pose, motions
 
@@ -42,9 +42,10 @@ class Mounted:
         """Pose of the mount frame at the platform, seen from the one at the base."""
         return joined_pose(inverse_pose(self.base), joined_pose(platform, self.platform))
 
-    def tip(self, states: Sequence[JointState], platform: Pose) -> Tip:
-        """The limb's tip for these joint states and this pose of the platform."""
-        return Tip.of(self.limb, self.choice, states, self.target(platform))
+    def tips(self, states: Sequence[JointState], platform: Pose) -> Tips:
+        """The limb's tips for these joint states and this pose of the platform."""
+        reference = self.base.rotation.T @ (platform.position - self.base.position)
+        return Tips.of(self.limb, self.choice, states, self.target(platform), reference)
 
     def inward(self, motion: Motion) -> Motion:
         """A motion in world axes, turned to the axes of the limb."""
@@ -59,58 +60,55 @@ class Mounted:
 
 @dataclass(frozen=True)
 class Solved:
-    """The motion of a limb: tip, joint states, rates and accelerations, status."""
+    """The motion of a limb: tips, joint states, rates and accelerations, status."""
 
-    tip: Tip
+    tips: Tips
     states: Sequence[JointState]
     rates: Array
     accelerations: Array
-    offset: Array
     status: Scalar
 
 
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
-    start = mounted.tip([HOME] * len(mounted.limb.links), home)
+    start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states = _positions(mounted, start, platform)
-    tip = mounted.tip(states, platform)
+    tips = mounted.tips(states, platform)
     moving = mounted.inward(motion)
-    # from the platform's reference point to the joint, in the axes of the limb
-    offset = tip.joined.b.origin - mounted.base.rotation.T @ (platform.position - mounted.base.position)
-    velocity, _ = moving.at(offset)
-    rates = tip.rates(moving.omega, velocity)
-    accelerations = tip.accelerations(rates, moving, offset)
-    return Solved(tip, states, rates, accelerations, offset, _status(tip, start))
+    rates = tips.rates(moving)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
-    tip, limb = solved.tip, mounted.limb
+    tips, limb = solved.tips, mounted.limb
     turned = mounted.base.rotation.T @ gravity
     forces = newton_euler.inverse_dynamics(limb.links, solved.states, solved.rates, solved.accelerations, turned)
-    embedding = tip.embedding.matrix
-    multipliers = tip.inverse.T @ (embedding.T @ array(forces))
-    wrench = mounted.outward(tip.covector(multipliers, solved.offset))
-    rows = embedding @ tip.inverse
-    jacobian = [mounted.outward(tip.covector(rows[limb.index(name)], solved.offset)) for name in limb.actuated]
-    return wrench, jacobian
+    embedding = tips.embedding.matrix
+    wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
+    rows = embedding @ tips.inverse
+    return wrench, [mounted.outward(tips.covector(rows[limb.index(name)])) for name in limb.actuated]
 
 
-def _positions(mounted: Mounted, start: Tip, platform: Pose) -> list[JointState]:
-    links = mounted.limb.links
-    size = total([*start.joined.a.origin, *start.joined.b.origin])
+def _size(start: Tips) -> Scalar:
+    """A length of the limb at its reference pose [m]."""
+    return total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
+
+
+def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState]:
+    links, size = mounted.limb.links, _size(start)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
         return [state.moved(link, d) for state, link, d in zip(states, links, step, strict=True)]
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
         states = _unpacked(mounted.limb, flat)
-        tip = mounted.tip(states, platform)
+        tips = mounted.tips(states, platform)
         # NaN counts as done: it will not get better
-        far = total(tip.residuals()) > CONVERGED * size
-        return _packed(mounted.limb, moved(states, tip.newton_step())), opposite(far)
+        far = total(tips.residuals()) > CONVERGED * size
+        return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
 
-    first = moved([HOME] * len(links), mounted.tip([HOME] * len(links), platform).newton_step())
+    first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
     return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), ITERATIONS))
 
 
@@ -129,39 +127,41 @@ def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
     ]
 
 
-def _status(tip: Tip, start: Tip) -> Scalar:
-    size = total([*start.joined.a.origin, *start.joined.b.origin])
-    determinant = tip.determinant
+def _status(tips: Tips, start: Tips) -> Scalar:
+    closed, determinant = CLOSED * _size(start), tips.determinant
     box: Scalar = 1.0
-    for column in tip.compound.T:
+    for column in tips.compound.T:
         box = box * sum(x * x for x in column)
     flat = determinant * determinant <= box * SINGULAR**2
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     status = where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
-    return where(total(tip.residuals()) <= CLOSED * size, status, float(Status.NOT_REACHABLE))
+    status = where(total(tips.dropped()) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
-    """Positions of the tree joints, then of the joint at the platform [rad or m]; zero at the reference pose."""
-    links = mounted.limb.links
+    """Positions of the tree joints, then of revolute joints at the platform [rad or m]; zero at the reference pose."""
     angles = [
         atan2(state.sin, state.cos) if link.kind == "revolute" else state.shift
-        for link, state in zip(links, solved.states, strict=True)
+        for link, state in zip(mounted.limb.links, solved.states, strict=True)
     ]
-    if mounted.limb.tip.kind != "revolute":
-        return angles
-    a, b = solved.tip.joined.a.axes, solved.tip.joined.b.axes
-    return [*angles, atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0])]
+    for joined in solved.tips.joined:
+        if joined.kind == "revolute":
+            a, b = joined.a.axes, joined.b.axes
+            angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]))
+    return angles
 
 
 def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
-    tip = solved.tip
-    if tip.joined.kind != "revolute":
-        return list(solved.rates), list(solved.accelerations)
-    last = motions(mounted.limb.links, tip.at, solved.rates, solved.accelerations)[mounted.limb.tip.a]
+    tips, limb = solved.tips, mounted.limb
+    bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations)
     moving = mounted.inward(platform)
-    axis = tip.joined.a.axes[:, 2]
-    rate = axis @ (moving.omega - last.omega)
-    second = axis @ (moving.alpha - last.alpha) + cross(last.omega, axis) @ (moving.omega - last.omega)
-    return [*solved.rates, rate], [*solved.accelerations, second]
+    rates, accelerations = list(solved.rates), list(solved.accelerations)
+    for tip, joined in zip(limb.tips, tips.joined, strict=True):
+        if joined.kind == "revolute":
+            last, axis = bodies[tip.a], joined.a.axes[:, 2]
+            relative = moving.omega - last.omega
+            rates.append(axis @ relative)
+            accelerations.append(axis @ (moving.alpha - last.alpha) + cross(last.omega, axis) @ relative)
+    return rates, accelerations

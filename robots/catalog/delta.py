@@ -69,7 +69,7 @@ def _delta(
         PLATFORM,
         Frame(AXIS_MINUS_Y, (-p["platform_radius"], 0.0, 0.0)),
     )
-    limb = Limb("RR[2RR]R", links, (parallelogram,), tip, ("1",))
+    limb = Limb("RR[2RR]R", links, (parallelogram,), (tip,), ("1",))
     instances = tuple(Instance(f"limb{k + 1}", 0, mount, mount) for k, mount in enumerate(around_z(3)))
     return Mechanism((limb,), instances, Platform(platform, TRANSLATION, shifted((0.0, 0.0, -h))))
 

@@ -23,7 +23,7 @@ Number = Any
 Vector = tuple[Number, Number, Number]
 Matrix = tuple[Vector, Vector, Vector]
 JointKind = Literal["revolute", "prismatic"]
-ClosureKind = Literal["revolute", "universal", "spherical"]
+ClosureKind = Literal["revolute", "universal", "spherical", "prismatic", "cylindrical"]
 
 BASE = -1
 """Parent index of a link that is mounted on the base."""
@@ -78,8 +78,9 @@ class Closure:
     """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
 
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
-    Spherical: origins coincide. A limb's `tips` have `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at
-    the platform.
+    Spherical: origins coincide. Prismatic and cylindrical: along the z axes of both frames, which lie on one line; the
+    former holds all axes of the frames parallel. A limb's `tips` have `b` = PLATFORM, and `frame_b` is given in the
+    limb's mount frame at the platform.
     """
 
     joint: str

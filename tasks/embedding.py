@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, Closure, Limb
-from tasks.algebra import adjugate, array, cross, inverse
+from tasks.algebra import array, cross, determinant, inverse
 from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
@@ -61,8 +61,8 @@ def loop_matrix(
 ) -> np.ndarray:
     """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
     result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
-    for side, end, sign in ((side_a, joined.a, 1.0), (side_b, joined.b, -1.0)):
-        for i, (omega, v) in columns(limb.links, at, side, end.origin).items():
+    for side, point, sign in ((side_a, joined.point, 1.0), (side_b, joined.b.origin, -1.0)):
+        for i, (omega, v) in columns(limb.links, at, side, point).items():
             for k, value in enumerate(joined.rate(omega, v)):
                 result[k, i] = result[k, i] + value * sign
     return array(result)
@@ -107,8 +107,8 @@ class SolvedLoop:
     def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
         """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
         moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
-        ends = ((self.closure.a, self.joined.a), (self.closure.b, self.joined.b))
-        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], end.origin - self.at[i].position) for i, end in ends)
+        ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
+        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
         return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
 
 
@@ -222,7 +222,7 @@ class Tips:
     @cached_property
     def determinant(self) -> Scalar:
         """det L_t; its sign tells assembly branches apart."""
-        return adjugate(self.compound)[1] if len(self.compound) <= 4 else _determinant(self.compound)
+        return determinant(self.compound)
 
     def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
@@ -234,9 +234,9 @@ class Tips:
         return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
 
     def dropped(self) -> list[Scalar]:
-        """How far every row that was dropped as redundant is from closed."""
+        """How far every row of the tips that was dropped as redundant is from closed."""
         rest = [self._join(tip, others(tip, kept)) for tip, kept in zip(self.limb.tips, self.choice.tip_rows, strict=True)]
-        return [*(value for joined in rest for value in joined.residual()), *self.embedding.dropped()]
+        return [value for joined in rest for value in joined.residual()]
 
     def newton_step(self) -> np.ndarray:
         """Step of all tree joints, Eq. (96)."""
@@ -255,7 +255,7 @@ class Tips:
         moving = motions(self.limb.links, self.at, rates, root=BASE)
         demand: list[Scalar] = []
         for tip, joined, offset in zip(self.limb.tips, self.joined, self.offsets, strict=True):
-            arm = joined.a.origin - self.at[tip.a].position
+            arm = joined.point - self.at[tip.a].position
             demand += [-value for value in joined.drift(moving[tip.a], platform, arm, offset)]
         return self.solve(demand, self.embedding.drift(rates))
 
@@ -271,14 +271,3 @@ class Tips:
                 moment, force = moment + m * value, force + f * value
             total = total + array([*(moment + cross(offset, force)), *force])
         return total
-
-
-def _determinant(a: Array) -> Scalar:
-    # by elimination along the rows, enough for a sign and a size
-    m = np.array(a, dtype=object)
-    result: Scalar = 1.0
-    for k in range(len(m)):
-        result = result * m[k, k]
-        for i in range(k + 1, len(m)):
-            m[i, k:] = m[i, k:] - m[k, k:] * (m[i, k] / m[k, k])
-    return result

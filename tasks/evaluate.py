@@ -189,4 +189,19 @@ def _packed(robot: Robot, position: Array, rotation: Array, twist: Array, accele
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
         if np.abs(value).max(initial=0.0) > 1e-12:
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
+    _check_plane(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
     return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _check_plane(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse motion along axes that the platform is not free to move along; vectors (3, samples)."""
+    platform = robot.mechanism.platform
+    for k, axis in enumerate("xyz"):
+        if f"v{axis}" in platform.mobility:
+            continue
+        for name, vector in vectors.items():
+            expected = float(platform.home.position[k]) if name == "position" else 0.0
+            if np.abs(vector[k] - expected).max(initial=0.0) > 1e-12:
+                raise ValueError(
+                    f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
+                )

@@ -135,8 +135,8 @@ def _status(tips: Tips, start: Tips) -> Scalar:
     flat = determinant * determinant <= box * SINGULAR**2
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     status = where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
-    status = where(total(tips.dropped()) <= closed, status, float(Status.LOOP_OPEN))
-    return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))
+    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:

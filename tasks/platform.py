@@ -18,7 +18,7 @@ Array = Any
 
 def motion_size(mobility: Sequence[str]) -> int:
     """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
-    return 9 if tuple(mobility) == TRANSLATION else 24
+    return 9 if set(mobility) <= set(TRANSLATION) else 24
 
 
 def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:

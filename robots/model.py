@@ -109,8 +109,8 @@ class Limb:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the tree joints, then of those joints at the platform that have one variable."""
-        return (*(link.joint for link in self.links), *(tip.joint for tip in self.tips if tip.kind == "revolute"))
+        """Names of all joints: of the tree, at the platform, then the cut joints of the loops."""
+        return tuple(each.joint for each in (*self.links, *self.tips, *self.loops))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

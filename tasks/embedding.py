@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Closure, Limb
+from robots.model import BASE, PLATFORM, Closure, Limb
 from tasks.algebra import array, cross, determinant, inverse
 from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
@@ -77,18 +77,19 @@ class SolvedLoop:
     closure: Closure
     at: dict[int, Pose]
 
-    def _join(self, rows: tuple[int, ...]) -> Joined:
+    def with_rows(self, rows: tuple[int, ...]) -> Joined:
+        """Both ends of the cut joint with these rows."""
         c = self.closure
         return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), rows)
 
     @cached_property
     def joined(self) -> Joined:
         """Both ends of the cut joint, in the axes of the loop's root."""
-        return self._join(self.choice.rows)
+        return self.with_rows(self.choice.rows)
 
     def dropped(self) -> list[Scalar]:
         """How far the rows that were dropped as redundant are from closed."""
-        return self._join(others(self.closure, self.choice.rows)).residual()
+        return self.with_rows(others(self.closure, self.choice.rows)).residual()
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -189,13 +190,18 @@ class Tips:
         return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
-        ends = End.of(self.at[closure.a], closure.frame_a), End.of(self.platform, closure.frame_b)
-        return Joined(closure.kind, *ends, tuple(rows))
+        other = self.platform if closure.b == PLATFORM else self.at[closure.b]
+        return Joined(closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows))
 
     @cached_property
     def joined(self) -> tuple[Joined, ...]:
         """Both ends of every joint at the platform."""
         return tuple(self._join(tip, rows) for tip, rows in zip(self.limb.tips, self.choice.tip_rows, strict=True))
+
+    @cached_property
+    def cut_joints(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform, then of every cut joint of a loop, with all rows, in mount axes."""
+        return tuple(self._join(each, range(row_count(each.kind))) for each in (*self.limb.tips, *self.limb.loops))
 
     @cached_property
     def offsets(self) -> tuple[Array, ...]:
@@ -205,8 +211,11 @@ class Tips:
     @cached_property
     def matrix(self) -> np.ndarray:
         """Rows of the tips over tree joints."""
+        return self._matrix(self.joined)
+
+    def _matrix(self, joints: Sequence[Joined]) -> np.ndarray:
         sides = (path(self.limb.links, tip.a) for tip in self.limb.tips)
-        pairs = zip(self.joined, sides, strict=True)
+        pairs = zip(joints, sides, strict=True)
         return np.vstack([loop_matrix(self.limb, self.at, joined, side, ()) for joined, side in pairs])
 
     @cached_property
@@ -235,8 +244,7 @@ class Tips:
 
     def dropped(self) -> list[Scalar]:
         """How far every row of the tips that was dropped as redundant is from closed."""
-        rest = [self._join(tip, others(tip, kept)) for tip, kept in zip(self.limb.tips, self.choice.tip_rows, strict=True)]
-        return [value for joined in rest for value in joined.residual()]
+        return [value for joined in self.redundant for value in joined.residual()]
 
     def newton_step(self) -> np.ndarray:
         """Step of all tree joints, Eq. (96)."""
@@ -261,13 +269,46 @@ class Tips:
 
     def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
         """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
+        return self._covector(self.joined, multipliers)
+
+    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """The same for the rows that were dropped as redundant."""
+        return self._covector(self.redundant, multipliers)
+
+    def _covector(self, joints: Sequence[Joined], multipliers: Sequence[Scalar]) -> np.ndarray:
         values = iter(multipliers)
         total = np.zeros(6)
-        for joined, offset in zip(self.joined, self.offsets, strict=True):
-            moment, force = np.zeros(3), np.zeros(3)
-            for row in joined.rows:
-                value = next(values)
-                m, f = joined.wrench(row)
-                moment, force = moment + m * value, force + f * value
+        for joined, offset in zip(joints, self.offsets, strict=True):
+            moment, force = total_wrench(joined, [next(values) for _ in joined.rows])
             total = total + array([*(moment + cross(offset, force)), *force])
         return total
+
+    @cached_property
+    def redundant(self) -> tuple[Joined, ...]:
+        """The joints at the platform with the rows that were dropped."""
+        pairs = zip(self.limb.tips, self.choice.tip_rows, strict=True)
+        return tuple(self._join(tip, others(tip, kept)) for tip, kept in pairs)
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """Dropped rows of the tips over tree joints."""
+        return self._matrix(self.redundant)
+
+    def joint_wrenches(self, kept: Sequence[Scalar], dropped: Sequence[Scalar]) -> list[tuple[Array, Array]]:
+        """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
+        values, rest = iter(kept), iter(dropped)
+        result = []
+        for joined, other in zip(self.joined, self.redundant, strict=True):
+            m, f = total_wrench(joined, [next(values) for _ in joined.rows])
+            n, g = total_wrench(other, [next(rest) for _ in other.rows])
+            result.append((m + n, f + g))
+        return result
+
+
+def total_wrench(joined: Joined, multipliers: Sequence[Scalar]) -> tuple[Array, Array]:
+    """(moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
+    moment, force = np.zeros(3), np.zeros(3)
+    for row, value in zip(joined.rows, multipliers, strict=True):
+        m, f = joined.wrench(row)
+        moment, force = moment + m * value, force + f * value
+    return moment, force

@@ -19,6 +19,7 @@ from tasks import programs
 from tasks.friction import LAWS as FRICTION
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.reactions import SHARES, held
 
 Array = Any
 GRAVITY = (0.0, 0.0, -9.81)
@@ -91,29 +92,84 @@ def inverse_dynamics(
     """
     batch, motion = _motion(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
-    shares = _limbs(robot, motion, gravity)
-    wrench = kernel(programs.platform_program(robot.family))(
-        {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}, samples
-    )["wrench"]
-    if load is not None:
-        free = [TWIST.index(name) for name in programs.structure(robot.family).mechanism.platform.mobility]
-        acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(samples, 6)[:, free].T
-        wrench[0, :, :samples] -= acting
-    inputs = {"motion": motion, "platform_wrench": wrench}
-    for k, share in enumerate(shares):
-        inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
-    assembled = kernel(programs.assembly_program(robot.family))(inputs, samples)
-    status = assembled["status"][0, 0, :samples]
-    force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
+    done = _Dynamics(robot, batch, motion, gravity, load)
+    force, velocity = (np.ascontiguousarray(done.assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
     force = force + _friction(friction, velocity)
-    jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in shares]).T
+    jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in done.shares]).T
     for values in (force, velocity, jacobian):
-        values[status != Status.OK] = np.nan
+        values[done.status != Status.OK] = np.nan
     force, velocity = force.reshape(*batch, -1), velocity.reshape(*batch, -1)
     if not full:
         return force
     shape = (*batch, force.shape[-1], programs.structure(robot.family).freedoms)
-    return InverseDynamics(force, velocity, jacobian.reshape(shape), status.astype(np.int8).reshape(batch))
+    return InverseDynamics(force, velocity, jacobian.reshape(shape), done.status.astype(np.int8).reshape(batch))
+
+
+def joint_reactions(
+    robot: Robot,
+    *,
+    position: Array,
+    rotation: Array = None,
+    twist: Array = None,
+    acceleration: Array = None,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    full: bool = False,
+) -> Any:
+    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the platform; see `inverse_dynamics`.
+
+    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
+    `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of a
+    loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not unique:
+    those given have the least norm, see `tasks.reactions`. With `full`, a pair with the status (*batch).
+    Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
+    """
+    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    samples = int(np.prod(batch, dtype=int))
+    done = _Dynamics(robot, batch, motion, gravity, load, statics=True)
+    wrenches = done.reactions()
+    most = max(wrench.shape[1] // 6 for wrench in wrenches)
+    result = np.full((samples, len(wrenches), most, 6), np.nan)
+    for k, wrench in enumerate(wrenches):
+        result[:, k, : wrench.shape[1] // 6] = wrench[0, :, :samples].T.reshape(samples, -1, 6)
+    result[done.status != Status.OK] = np.nan
+    result = result.reshape(*batch, *result.shape[1:])
+    return (result, done.status.astype(np.int8).reshape(batch)) if full else result
+
+
+class _Dynamics:
+    """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
+
+    def __init__(self, robot: Robot, batch: tuple[int, ...], motion: Array, gravity: Array, load: Array, statics: bool = False):
+        self.robot, self.motion, self.samples = robot, motion, int(np.prod(batch, dtype=int))
+        self.inputs = {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}
+        self.shares = _limbs(robot, motion, gravity, statics=statics)
+        self.own = kernel(programs.platform_program(robot.family, statics))(self.inputs, self.samples)
+        if load is not None:
+            acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(self.samples, 6)
+            mobility = programs.structure(robot.family).mechanism.platform.mobility
+            for name, directions in (("wrench", mobility), ("held", held(mobility))):
+                if name in self.own:
+                    chosen = [TWIST.index(each) for each in directions]
+                    self.own[name][0, :, : self.samples] -= acting[:, chosen].T
+        inputs = {"motion": motion, "platform_wrench": self.own["wrench"]}
+        for k, share in enumerate(self.shares):
+            inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
+        self.assembled = kernel(programs.assembly_program(robot.family))(inputs, self.samples)
+        self.status = self.assembled["status"][0, 0, : self.samples]
+
+    def reactions(self) -> list[np.ndarray]:
+        """Wrenches of all joints of each limb (1, joint * 6, padded samples)."""
+        family, force, width = self.robot.family, self.assembled["force"], self.motion.shape[-1]
+        parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
+        balanced = kernel(programs.balance_program(family))({"force": force, "held": self.own["held"], **parts}, width)
+        mechanism, start, result = programs.structure(family).mechanism, 0, []
+        for k, (instance, mount) in enumerate(zip(mechanism.instances, _mounts(self.robot), strict=True)):
+            stop = start + len(mechanism.limbs[instance.limb].actuated)
+            inputs = {**self.inputs, "mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
+            result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
+            start = stop
+        return result
 
 
 def _friction(friction: Mapping[str, Any] | None, velocity: np.ndarray) -> Any:
@@ -140,16 +196,19 @@ def _gravity(gravity: Array) -> np.ndarray:
     return result.reshape(1, 3)
 
 
+def _mounts(robot: Robot) -> list[np.ndarray]:
+    return programs.mount_values(robot.family, robot.values)
+
+
 def _limbs(
-    robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = ()
+    robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = (), statics: bool = False
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
-    mounts = programs.mount_values(robot.family, robot.values)
     inputs = {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}
     instances = programs.structure(robot.family).mechanism.instances
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series))({**inputs, "mount": mount}, motion.shape[-1])
-        for each, mount in zip(instances, mounts, strict=True)
+        kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, motion.shape[-1])
+        for each, mount in zip(instances, _mounts(robot), strict=True)
     ]
 
 

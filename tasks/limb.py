@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robots.model import TWIST, Limb
+import numpy as np
+
+from robots.model import PLATFORM, TWIST, Limb
 from robots.status import Status
 from tasks import newton_euler
 from tasks.algebra import array, cross, iterate, opposite, total, where
@@ -140,28 +142,30 @@ def _status(tips: Tips, start: Tips) -> Scalar:
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
-    """Positions of the tree joints, then of revolute joints at the platform [rad or m]; zero at the reference pose."""
+    """Positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
+
+    NaN for a cut joint with several variables.
+    """
     angles = [
         atan2(state.sin, state.cos) if link.kind == "revolute" else state.shift
         for link, state in zip(mounted.limb.links, solved.states, strict=True)
     ]
-    for joined in solved.tips.joined:
-        if joined.kind == "revolute":
-            a, b = joined.a.axes, joined.b.axes
-            angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]))
+    for joined in solved.tips.cut_joints:
+        a, b = joined.a.axes, joined.b.axes
+        one = joined.kind == "revolute"
+        angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
     return angles
 
 
 def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
     tips, limb = solved.tips, mounted.limb
-    bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations)
-    moving = mounted.inward(platform)
+    bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}
     rates, accelerations = list(solved.rates), list(solved.accelerations)
-    for tip, joined in zip(limb.tips, tips.joined, strict=True):
-        if joined.kind == "revolute":
-            last, axis = bodies[tip.a], joined.a.axes[:, 2]
-            relative = moving.omega - last.omega
-            rates.append(axis @ relative)
-            accelerations.append(axis @ (moving.alpha - last.alpha) + cross(last.omega, axis) @ relative)
+    for closure, joined in zip((*limb.tips, *limb.loops), tips.cut_joints, strict=True):
+        a, b, axis = bodies[closure.a], bodies[closure.b], joined.a.axes[:, 2]
+        relative = b.omega - a.omega
+        one = joined.kind == "revolute"
+        rates.append(axis @ relative if one else np.nan)
+        accelerations.append(axis @ (b.alpha - a.alpha) + cross(a.omega, axis) @ relative if one else np.nan)
     return rates, accelerations

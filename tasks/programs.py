@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Family, Frame, Instance, Mechanism
-from tasks import assembly, limb, platform
+from robots.model import TWIST, Family, Frame, Instance, Mechanism
+from tasks import assembly, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
-from tasks.embedding import LimbChoice
+from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
+from tasks.kinematics import Motion
 from tasks.topology import choose
 
 Array = Any
@@ -40,6 +41,17 @@ class Structure:
     def freedoms(self) -> int:
         """Number of free components of the platform's twist."""
         return len(self.mechanism.platform.mobility)
+
+    @property
+    def held(self) -> int:
+        """Number of components of the platform's twist that are not free."""
+        return len(reactions.held(self.mechanism.platform.mobility))
+
+    def redundant(self, limb_index: int) -> int:
+        """Number of rows of a limb's cut joints that its kinematics has dropped."""
+        limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
+        kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
+        return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
 
     @property
     def motion_size(self) -> int:
@@ -105,52 +117,112 @@ LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
 @functools.cache
-def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = ()) -> Program:
+def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), statics: bool = False) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for the tree joints and the joint at the platform.
+    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
     """
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mechanism = _symbolic(made, parameters)
-        instance = next(each for each in mechanism.instances if each.limb == limb_index)
-        numbers = flat_mount(instance)
-        for k, value in zip(made.differing[limb_index], mount, strict=True):
-            numbers[k] = value
-        base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
-        mobility = mechanism.platform.mobility
-        mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, mobility)
-        pose, moving = platform.unpack(motion, mechanism.platform)
-        solved = limb.solve(mounted, mount_pose(mechanism.platform.home), pose, moving)
+        mounted, solved, moving = _solved(made, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
         result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in series:
             available["joint_position"] = limb.joint_angles(mounted, solved)
+        if statics:
+            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         return result | {name: available[name] for name in series}
 
-    sizes = {
-        "parameters": (len(family.parameters),),
-        "mount": (len(made.differing[limb_index]),),
-        "gravity": (GRAVITY,),
-    }
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+    return trace(name, one_sample, case=_limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+
+
+def _limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+    count = len(made.differing[limb_index])
+    return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def _solved(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, limb.Solved, Motion]:
+    """A limb solved for a motion of the platform, from the inputs of a kernel."""
+    mechanism = _symbolic(made, parameters)
+    numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
+    for k, value in zip(made.differing[limb_index], mount, strict=True):
+        numbers[k] = value
+    base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
+    body = mechanism.platform
+    mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
+    pose, moving = platform.unpack(motion, body)
+    return mounted, limb.solve(mounted, mount_pose(body.home), pose, moving), moving
 
 
 @functools.cache
-def platform_program(family: Family) -> Program:
-    """The `wrench` that the platform's own motion takes."""
+def platform_program(family: Family, held: bool = False) -> Program:
+    """The `wrench` that the platform's own motion takes along its free twists, and on request along those `held`."""
     made = structure(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = _symbolic(made, parameters).platform
-        return {"wrench": platform.wrench(body, *platform.unpack(motion, body), gravity)}
+        wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
+        result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        if held:
+            result["held"] = [wrench[TWIST.index(name)] for name in reactions.held(body.mobility)]
+        return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def balance_program(family: Family) -> Program:
+    """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
+
+    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb.
+    """
+    made = structure(family)
+    instances = made.mechanism.instances
+    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in instances]
+    starts = [sum(driven[:k]) for k in range(len(driven))]
+
+    def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
+        shares = [{name: parts[f"{name}_{k}"] for name in reactions.SHARES} for k in range(len(instances))]
+        forces = [array(force[start : start + n]) for start, n in zip(starts, driven, strict=True)]
+        multipliers = reactions.redundant_multipliers(shares, forces, array(held))
+        return {f"redundant_{k}": value for k, value in enumerate(multipliers)}
+
+    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (made.held,)}
+    for k, each in enumerate(instances):
+        shapes = reactions.share_shapes(made.held, driven[k], made.redundant(each.limb))
+        sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
+    return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
+
+
+@functools.cache
+def reaction_program(family: Family, limb_index: int) -> Program:
+    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb; see `reactions.joint_reactions`.
+
+    Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
+    """
+    made = structure(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
+        mounted, solved, _ = _solved(made, limb_index, parameters, mount, motion)
+        force, redundant = array(loads["force"]), array(loads["redundant"])
+        statics = reactions.LimbStatics(mounted, solved)
+        return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
+
+    limb_ = made.mechanism.limbs[limb_index]
+    sample = {
+        "motion": (made.motion_size,),
+        "force": (len(limb_.actuated),),
+        "redundant": (made.redundant(limb_index),),
+    }
+    name = f"{family.name}.{limb_.name}.reactions"
+    return trace(name, one_sample, case=_limb_inputs(made, limb_index), sample=sample)
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")

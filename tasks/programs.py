@@ -21,7 +21,7 @@ from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import Motion
+from tasks.kinematics import Motion, Pose
 from tasks.topology import choose
 
 Array = Any
@@ -108,7 +108,8 @@ def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray
     return result
 
 
-def _symbolic(made: Structure, parameters: Array) -> Mechanism:
+def symbolic(made: Structure, parameters: Array) -> Mechanism:
+    """The mechanism with these parameters, in the family's order."""
     names = [p.name for p in made.family.parameters]
     return made.family.assemble(dict(zip(names, parameters, strict=True)))
 
@@ -125,7 +126,7 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mounted, solved, moving = _solved(made, limb_index, parameters, mount, motion)
+        mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
         result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
@@ -137,19 +138,20 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=_limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
 
 
-def _limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+    """Case inputs of the programs of a limb."""
     count = len(made.differing[limb_index])
     return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
 
 
-def _solved(
+def solved_limb(
     made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
-) -> tuple[limb.Mounted, limb.Solved, Motion]:
-    """A limb solved for a motion of the platform, from the inputs of a kernel."""
-    mechanism = _symbolic(made, parameters)
+) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
+    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+    mechanism = symbolic(made, parameters)
     numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
     for k, value in zip(made.differing[limb_index], mount, strict=True):
         numbers[k] = value
@@ -157,7 +159,7 @@ def _solved(
     body = mechanism.platform
     mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
     pose, moving = platform.unpack(motion, body)
-    return mounted, limb.solve(mounted, mount_pose(body.home), pose, moving), moving
+    return mounted, limb.solve(mounted, mount_pose(body.home), pose, moving), pose, moving
 
 
 @functools.cache
@@ -166,7 +168,7 @@ def platform_program(family: Family, held: bool = False) -> Program:
     made = structure(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        body = _symbolic(made, parameters).platform
+        body = symbolic(made, parameters).platform
         wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
@@ -210,7 +212,7 @@ def reaction_program(family: Family, limb_index: int) -> Program:
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
-        mounted, solved, _ = _solved(made, limb_index, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         force, redundant = array(loads["force"]), array(loads["redundant"])
         statics = reactions.LimbStatics(mounted, solved)
         return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
@@ -222,7 +224,7 @@ def reaction_program(family: Family, limb_index: int) -> Program:
         "redundant": (made.redundant(limb_index),),
     }
     name = f"{family.name}.{limb_.name}.reactions"
-    return trace(name, one_sample, case=_limb_inputs(made, limb_index), sample=sample)
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample)
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")

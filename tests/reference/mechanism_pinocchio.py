@@ -57,6 +57,7 @@ class ClosedMechanism:
             for k, link in enumerate(self._limb(instance).links):
                 if link.parent != BASE:
                     bodies[start + k] = bodies[start + k]._replace(parent=start + link.parent)
+        self.bodies = tuple(bodies)
         self.tree = tree_pinocchio(bodies, gravity)
         self.cuts = self._cuts()
         self.seat = self._frame("platform", self.platform, np.eye(3), np.zeros(3))

@@ -116,9 +116,7 @@ def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd:
         return BodyMotion(placed, parent.position + arm, parent.omega, velocity, parent.alpha, acceleration)
     omega, alpha = parent.omega + rate, parent.alpha + own + drift
     turned = placed @ rotation_about(link.axis, q)
-    return BodyMotion(
-        turned, parent.position + arm, omega, parent.velocity_of(arm), alpha, parent.acceleration_of(arm)
-    )
+    return BodyMotion(turned, parent.position + arm, omega, parent.velocity_of(arm), alpha, parent.acceleration_of(arm))
 
 
 def rotation_about(axis: Sequence[float], angle: Array) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 A body without mass that joins two others only passes on what it gets, so its six equations are left out and its two
 joints make one composite joint: a universal joint is two revolute ones and a cross, a ball screw a rotation and a feed.
-What a joint can transmit are the wrenches that do no work on its passive freedoms; a driven direction is no freedom here,
-the drive holds it.
+What a joint can transmit are the wrenches that do no work on its passive freedoms; a driven direction is no freedom
+here, the drive holds it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from robots.model import BASE, PLATFORM, Closure, ClosureKind, Frame, Limb, Link
+from robots.model import PLATFORM, Closure, ClosureKind, Frame, Limb, Link
 from tasks.body_motion import BodyMotion
 
 Array = Any
@@ -128,9 +128,7 @@ def limb_joints(
 
 def _tree_joint(link: Link, body: BodyMotion, driven: bool, acceleration: np.ndarray) -> Joint:
     axis, armature = body.turned(link.axis), float(link.armature)
-    return Joint(
-        body.position, (Screw(axis, body.position, link.kind == "revolute", driven, armature * acceleration),)
-    )
+    return Joint(body.position, (Screw(axis, body.position, link.kind == "revolute", driven, armature * acceleration),))
 
 
 def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion) -> Joint:
@@ -157,13 +155,13 @@ class Transmission(NamedTuple):
 def transmission(chain: Chain, joints: Sequence[Joint]) -> Transmission:
     """The wrenches that the joints of a chain transmit together, at the origin of the last of them."""
     point = joints[chain.parts[-1].joint].origin
-    passive = [screw for part in chain.parts for screw in joints[part.joint].screws if not screw.driven]
-    # sign: the screw is that of the joint's own child, the wrench that on the chain's child
-    signs = [part.sign for part in chain.parts for screw in joints[part.joint].screws if not screw.driven]
+    # a screw moves its joint's own child, the wrench acts on the child of the chain: hence the signs
+    signed = [(part.sign, screw) for part in chain.parts for screw in joints[part.joint].screws]
+    passive = [(sign, screw) for sign, screw in signed if not screw.driven]
     if not passive:
         return Transmission(point, np.broadcast_to(np.eye(6), (len(point), 6, 6)), np.zeros((len(point), 6)))
-    twists = np.stack([s * screw.twist_at(point) for s, screw in zip(signs, passive, strict=True)], axis=1)
-    demand = -np.stack([np.broadcast_to(screw.inertial, len(point)) for screw in passive], axis=1)
+    twists = np.stack([sign * screw.twist_at(point) for sign, screw in passive], axis=1)
+    demand = -np.stack([np.broadcast_to(screw.inertial, len(point)) for _, screw in passive], axis=1)
     fixed = np.zeros((len(point), 6))
     if np.any(demand):
         fixed = (np.linalg.pinv(twists) @ demand[..., None])[..., 0]

@@ -1,10 +1,10 @@
 """The Newton-Euler equations of a whole parallel robot as one sparse linear system for everything its joints transmit.
 
 Six equations for each body and for the platform, in world axes; the unknowns are the wrench components that the joints
-can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares inverse kinematics with
-the limb formulation, and nothing after it. One state at a time and meant for checks and for joint reactions, not for
-sweeps. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made
-in `tasks.system_assembly`, how they are solved is in `tasks.system_solution`.
+can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares inverse kinematics
+with the limb formulation, and nothing after it. It serves checks and single states, not sweeps. Source: Huang et al.,
+Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made in
+`tasks.system_assembly`, and solved in `tasks.system_solution`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from scipy.spatial.transform import Rotation
 from robots.model import TWIST, Family, Robot
 from robots.status import ADVICE, Status
 from tasks import system_solution
-from tasks.body_motion import RobotMotion, body_motion
-from tasks.evaluate import GRAVITY, inverse_kinematics
+from tasks.body_motion import BodyMotion, RobotMotion, body_motion
+from tasks.evaluate import GRAVITY, InverseKinematics, inverse_kinematics
 from tasks.system_assembly import Assembly, Moments
 from tasks.system_solution import Method
 
@@ -174,25 +174,24 @@ def unique(robot: Robot) -> np.ndarray:
 @functools.cache
 def _unique(family: Family) -> np.ndarray:
     robot = Robot.of(family, {})
-    poses = _generic_poses(robot)
-    systems = [assemble(robot, **pose) for pose in poses]
+    systems = [assemble(robot, position=p, rotation=r) for p, r in _generic_poses(robot)]
     loose = np.max([np.abs(system.carried @ system_solution.null_space(system.matrix)) for system in systems], axis=0)
     result = loose.max(axis=1, initial=0.0).reshape(systems[0].limbs, -1, 6) < LOOSE
     result.setflags(write=False)
     return result
 
 
-def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[dict[str, np.ndarray]]:
-    """Random poses about the reference pose that inverse kinematics can solve."""
+def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Random positions and rotations about the reference pose that inverse kinematics can solve."""
     platform, random = robot.mechanism.platform, np.random.default_rng(20240601)
     home, turned = (np.asarray(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
     free, size = np.array([name in platform.mobility for name in TWIST]), max(float(np.linalg.norm(home)), 1e-3)
-    found: list[dict[str, np.ndarray]] = []
+    found: list[tuple[np.ndarray, np.ndarray]] = []
     while len(found) < count:
         step = np.where(free, random.uniform(-reach, reach, 6), 0.0)
-        pose = {"position": home + size * step[3:], "rotation": Rotation.from_rotvec(step[:3]).as_matrix() @ turned}
-        if inverse_kinematics(robot, **pose).status == Status.OK:
-            found.append(pose)
+        position, rotation = home + size * step[3:], Rotation.from_rotvec(step[:3]).as_matrix() @ turned
+        if inverse_kinematics(robot, position=position, rotation=rotation).status == Status.OK:
+            found.append((position, rotation))
     return found
 
 
@@ -202,5 +201,5 @@ def _flat(moving: RobotMotion, chosen: np.ndarray, batch: tuple[int, ...]) -> Ro
     def of(values: np.ndarray) -> np.ndarray:
         return values.reshape(-1, *values.shape[len(batch) :])[chosen]
 
-    limbs = tuple(tuple(type(body)(*map(of, body)) for body in limb) for limb in moving.limbs)
-    return RobotMotion(limbs, type(moving.platform)(*map(of, moving.platform)), type(moving.joints)(*map(of, moving.joints)))
+    limbs = tuple(tuple(BodyMotion(*map(of, body)) for body in limb) for limb in moving.limbs)
+    return RobotMotion(limbs, BodyMotion(*map(of, moving.platform)), InverseKinematics(*map(of, moving.joints)))

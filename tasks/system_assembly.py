@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from robots.model import BASE, PLATFORM, Limb, Robot
+from robots.model import BASE, PLATFORM, Robot
 from tasks.body_motion import BodyMotion, RobotMotion, inertial_wrench
 from tasks.composite_joints import Chain, Joint, Transmission, bodies, chains, limb_joints, transmission
 
@@ -100,7 +100,7 @@ class Assembly:
             for chain in chains(limb):
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]
-                names = tuple(f"{instance.name}.{_names(limb)[part.joint]}" for part in chain.parts)
+                names = tuple(f"{instance.name}.{limb.joints[part.joint]}" for part in chain.parts)
                 yield Mounted(names, k, chain, joints, passes, slice(start, stop))
                 start = stop
 
@@ -171,11 +171,7 @@ class Assembly:
 
     def _actuator(self, limb: int, joint: int) -> int:
         before = sum(len(each.actuated) for each in self.limbs[:limb])
-        return before + self.limbs[limb].actuated.index(_names(self.limbs[limb])[joint])
-
-
-def _names(limb: Limb) -> tuple[str, ...]:
-    return tuple(each.joint for each in (*limb.links, *limb.tips, *limb.loops))
+        return before + self.limbs[limb].actuated.index(self.limbs[limb].joints[joint])
 
 
 def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -183,7 +179,7 @@ def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def shift(arm: np.ndarray) -> np.ndarray:
-    """Turns a wrench at a point into the same wrench (n, 6, 6) at the origin that the point is `arm` (n, 3) away from."""
+    """Maps (n, 6, 6) from a wrench at a point to the same wrench at the origin that it is `arm` (n, 3) away from."""
     result = np.zeros((len(arm), 6, 6))
     result[:, range(6), range(6)] = 1.0
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -121,7 +121,9 @@ def least_norm(system: Equations) -> np.ndarray:
     """
     q, r = np.linalg.qr(system.carried.toarray())
     known = q.T @ system.carried_fixed
-    matrix, drives = (scipy.linalg.solve_triangular(r, m.toarray().T, trans="T").T for m in (system.matrix, system.drives))
+    matrix, drives = (
+        scipy.linalg.solve_triangular(r, m.toarray().T, trans="T").T for m in (system.matrix, system.drives)
+    )
     goal = system.right + matrix @ known
     u, s, vt = np.linalg.svd(matrix)
     rank = int((s > RANK * s[0]).sum())

@@ -42,8 +42,8 @@ class JointMark:
 class LimbSketch:
     """One limb in the frame of the base: lines (n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
 
-    `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same points
-    carried by the platform: equal where the limb closes.
+    `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same
+    points carried by the platform: equal where the limb closes.
     """
 
     name: str

@@ -41,7 +41,8 @@ def transpose(a: Matrix) -> Matrix:
 def product(a: Matrix, b: Matrix) -> Matrix:
     """Product of two matrices."""
     columns = tuple(zip(*b, strict=True))
-    return tuple(tuple(sum(x * y for x, y in zip(row, col, strict=True)) for col in columns) for row in a)  # type: ignore[return-value]
+    rows = (tuple(sum(x * y for x, y in zip(row, column, strict=True)) for column in columns) for row in a)
+    return tuple(rows)  # type: ignore[return-value]
 
 
 def minus(a: Vector, b: Vector) -> Vector:
@@ -94,7 +95,7 @@ def around_z(count: int) -> tuple[Frame, ...]:
 
 
 def _circle(step: int, count: int) -> tuple[float, float]:
-    # sin and cos of quarters and sixths of a turn from their exact values, so that symmetric limbs agree to the last bit
+    # quarters and sixths of a turn from their exact sines and cosines, so that symmetric limbs agree to the last bit
     if (4 * step) % count == 0:
         turn = (4 * step // count) % 4
         return (1.0, 0.0, -1.0, 0.0)[turn], (0.0, 1.0, 0.0, -1.0)[turn]

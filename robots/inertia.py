@@ -26,7 +26,7 @@ def cylinder(density: Number, length: Number, diameter: Number, axis: str, centr
 
 
 def bar(mass: Number, length: Number, axis: str, centre: Vector = ZERO, diameter: Number = 0.0) -> Inertia:
-    """Solid cylinder of a given mass along a coordinate axis, centre of mass at `centre`; slender without a diameter."""
+    """Solid cylinder of a given mass along a coordinate axis, centre at `centre`; slender without a diameter."""
     radius2 = diameter * diameter * 0.25
     moments = [mass * (radius2 * 3.0 + length * length) * (1.0 / 12.0)] * 3
     moments[AXES.index(axis)] = mass * radius2 * 0.5
@@ -42,7 +42,8 @@ def joined(a: Inertia, b: Inertia) -> Inertia:
     square = dot(gap, gap)
     tensor = tuple(
         tuple(
-            a.tensor[i][j] + b.tensor[i][j] + reduced * ((square if i == j else 0.0) - gap[i] * gap[j]) for j in range(3)
+            a.tensor[i][j] + b.tensor[i][j] + reduced * ((square if i == j else 0.0) - gap[i] * gap[j])
+            for j in range(3)
         )
         for i in range(3)
     )

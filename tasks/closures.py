@@ -1,8 +1,9 @@
 """Closure constraints of cut joints, for one sample: residuals, Jacobian rows, and what velocity adds to acceleration.
 
-Rows of a closure: distances of the two joint origins, then the orientation conditions of its kind. Joints that cannot slide
-keep all three distances, in the axes of the root; joints that slide along z keep those along x and y of frame a, which
-moves. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), distances of the former kind in the axes of the root.
+Rows of a closure: distances of the two joint origins, then the orientation conditions of its kind. Joints that cannot
+slide keep all three distances, in the axes of the root; joints that slide along z keep those along x and y of frame a,
+which moves. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), distances of the former kind in the axes of the
+root.
 """
 
 from __future__ import annotations

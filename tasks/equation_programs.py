@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from tasks import equations, platform
-from tasks.algebra import array
+from tasks import equations, limb, platform
+from tasks.algebra import array, inverse, total
 from tasks.assembly import singularity
+from tasks.elementary import sincos
 from tasks.equations import Share
 from tasks.kernels.program import Program, trace
-from tasks.programs import GRAVITY, Structure, limb_inputs, solved_limb, structure, symbolic
+from tasks.kinematics import JointState
+from tasks.programs import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure, symbolic
 
 Array = Any
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
@@ -28,26 +30,62 @@ def _named(share: Share) -> dict[str, Array]:
 
 @functools.cache
 def limb_share_program(family: Family, limb_index: int) -> Program:
-    """A limb's share of the equations of motion, and its `status`; see `equations.Share`."""
+    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`."""
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
         share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
-        return _named(share) | {"status": [solved.status]}
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {"status": [solved.status], "potential": [energy]}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.equations"
     return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
 
 
 @functools.cache
+def limb_state_program(family: Family, limb_index: int) -> Program:
+    """The same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
+
+    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
+    """
+    made = structure(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
+        mounted, _, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+        states = [_state(link.kind, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
+        solved = limb.at_states(mounted, states, pose, moving)
+        share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {
+            "potential": [energy],
+            "rates": solved.rates,
+            "correction": solved.tips.newton_step(),
+            "open": [total(solved.tips.residuals())],
+        }
+
+    limb_ = made.mechanism.limbs[limb_index]
+    sample = {"motion": (made.motion_size,), "angles": (len(limb_.links),)}
+    return trace(f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(made, limb_index), sample=sample)
+
+
+def _state(kind: str, value: Any) -> JointState:
+    if kind == "prismatic":
+        return JointState(shift=value)
+    sine, cosine = sincos(value)
+    return JointState(cosine, sine)
+
+
+@functools.cache
 def platform_share_program(family: Family) -> Program:
-    """The platform's share of the equations of motion."""
+    """The platform's share of the equations of motion and its `potential` energy."""
     made = structure(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        return _named(equations.platform_share(body, *platform.unpack(motion, body), array(gravity)))
+        pose, moving = platform.unpack(motion, body)
+        share = equations.platform_share(body, pose, moving, array(gravity))
+        return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
 
     case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     return trace(f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (made.motion_size,)})
@@ -82,10 +120,10 @@ def acceleration_program(family: Family) -> Program:
     made = structure(family)
 
     def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
-        total = _total(made, parts)
+        summed = _total(made, parts)
         _, moving = platform.unpack(motion, made.mechanism.platform)
         speed = platform.free_twist(made.mechanism.platform, moving)
-        return {"acceleration": equations.acceleration(total, speed, array(force), array(load))}
+        return {"acceleration": equations.acceleration(summed, speed, array(force), array(load))}
 
     sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
     return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
@@ -101,11 +139,11 @@ def total_program(family: Family) -> Program:
     made = structure(family)
 
     def one_sample(motion: Array, **parts: Array) -> dict[str, Any]:
-        total = _total(made, parts)
-        result: dict[str, Any] = _named(total)
-        result["singular"] = [equations.flag(singularity(total.jacobian))]
-        if total.jacobian.shape[0] == total.jacobian.shape[1]:
-            form = equations.actuator_form(total)
+        summed = _total(made, parts)
+        result: dict[str, Any] = _named(summed)
+        result["singular"] = [equations.flag(singularity(summed.jacobian))]
+        if summed.jacobian.shape[0] == summed.jacobian.shape[1]:
+            form = equations.actuator_form(summed)
             result |= {
                 "actuator_mass": form.mass,
                 "actuator_coriolis": form.coriolis,
@@ -116,3 +154,21 @@ def total_program(family: Family) -> Program:
         return result
 
     return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(made))
+
+
+@functools.cache
+def actuator_acceleration_program(family: Family) -> Program:
+    """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
+    made = structure(family)
+    free, driven = made.freedoms, len(made.mechanism.actuators)
+
+    def one_sample(
+        mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
+    ) -> dict[str, Any]:
+        wanted = force + forward.T @ load - coriolis @ rate - gravity
+        return {"acceleration": inverse(mass) @ wanted}
+
+    square, row = (driven, driven), (driven,)
+    sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}
+    sample |= {"force": row, "load": (free,)}
+    return trace(f"{family.name}.actuator_acceleration", one_sample, case={}, sample=sample)

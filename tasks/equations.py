@@ -69,6 +69,20 @@ def limb_share(mounted: Mounted, solved: Solved, motion: Motion, pose: Pose, gra
     return Share(array(mass), array(coriolis), rates.T @ array(weight), rates[driven], rate_change[driven])
 
 
+def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:
+    """Potential energy of a limb's bodies [J], zero with all mass at the base's origin."""
+    total: Scalar = 0.0
+    for i, link in enumerate(mounted.limb.links):
+        centre = mounted.base.at(solved.tips.at[i].at(link.inertia.centre))
+        total = total - (array(gravity) @ centre) * link.inertia.mass
+    return total
+
+
+def platform_energy(platform: Platform, pose: Pose, gravity: Array) -> Scalar:
+    """Potential energy of the platform [J]."""
+    return -(array(gravity) @ pose.at(platform.inertia.centre)) * platform.inertia.mass
+
+
 def platform_share(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> Share:
     """The share of the platform."""
     inward = pose.rotation.T

@@ -58,7 +58,7 @@ def inverse_kinematics(
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96).
     """
-    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     shares = _limbs(robot, motion, GRAVITY, programs.LIMB_SERIES)
     samples = int(np.prod(batch, dtype=int))
     status = np.stack([share["status"][0, 0, :samples] for share in shares])
@@ -90,7 +90,7 @@ def inverse_dynamics(
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
-    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
     done = _Dynamics(robot, batch, motion, gravity, load)
     force, velocity = (np.ascontiguousarray(done.assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
@@ -124,7 +124,7 @@ def joint_reactions(
     those given have the least norm, see `tasks.reactions`. With `full`, a pair with the status (*batch).
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
-    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
     done = _Dynamics(robot, batch, motion, gravity, load, statics=True)
     wrenches = done.reactions()
@@ -137,12 +137,24 @@ def joint_reactions(
     return (result, done.status.astype(np.int8).reshape(batch)) if full else result
 
 
+def actuator_positions(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
+    """Positions of the actuated joints (*batch, actuator) [rad or m]; see `inverse_kinematics`."""
+    found = inverse_kinematics(robot, position=position, rotation=rotation).position
+    mechanism = programs.structure(robot.family).mechanism
+    chosen = [
+        found[..., k, mechanism.limbs[each.limb].index(name)]
+        for k, each in enumerate(mechanism.instances)
+        for name in mechanism.limbs[each.limb].actuated
+    ]
+    return np.stack(chosen, axis=-1)
+
+
 class _Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
     def __init__(self, robot: Robot, batch: tuple[int, ...], motion: Array, gravity: Array, load: Array, statics: bool = False):
         self.robot, self.motion, self.samples = robot, motion, int(np.prod(batch, dtype=int))
-        self.inputs = {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}
+        self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
         self.shares = _limbs(robot, motion, gravity, statics=statics)
         self.own = kernel(programs.platform_program(robot.family, statics))(self.inputs, self.samples)
         if load is not None:
@@ -164,7 +176,7 @@ class _Dynamics:
         parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
         balanced = kernel(programs.balance_program(family))({"force": force, "held": self.own["held"], **parts}, width)
         mechanism, start, result = programs.structure(family).mechanism, 0, []
-        for k, (instance, mount) in enumerate(zip(mechanism.instances, _mounts(self.robot), strict=True)):
+        for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
             stop = start + len(mechanism.limbs[instance.limb].actuated)
             inputs = {**self.inputs, "mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
             result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
@@ -185,18 +197,21 @@ def _friction(friction: Mapping[str, Any] | None, velocity: np.ndarray) -> Any:
     return np.vectorize(lambda v: FRICTION[law.name](float(v), *values.values()), otypes=[float])(velocity)
 
 
-def _parameters(robot: Robot) -> np.ndarray:
+def parameters(robot: Robot) -> np.ndarray:
+    """The `parameters` input of kernels, (1, parameter)."""
     return programs.with_parameters(robot.family, robot.values)
 
 
-def _gravity(gravity: Array) -> np.ndarray:
+def gravity_input(gravity: Array) -> np.ndarray:
+    """The `gravity` input of kernels, (1, 3)."""
     result = np.asarray(gravity, dtype=float)
     if result.shape != (3,):
         raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
     return result.reshape(1, 3)
 
 
-def _mounts(robot: Robot) -> list[np.ndarray]:
+def mounts(robot: Robot) -> list[np.ndarray]:
+    """The `mount` input of the kernels of each limb, (1, size) each."""
     return programs.mount_values(robot.family, robot.values)
 
 
@@ -204,15 +219,15 @@ def _limbs(
     robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = (), statics: bool = False
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
-    inputs = {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
     instances = programs.structure(robot.family).mechanism.instances
     return [
         kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, motion.shape[-1])
-        for each, mount in zip(instances, _mounts(robot), strict=True)
+        for each, mount in zip(instances, mounts(robot), strict=True)
     ]
 
 
-def _motion(
+def motion_input(
     robot: Robot, position: Array, rotation: Array, twist: Array, acceleration: Array
 ) -> tuple[tuple[int, ...], np.ndarray]:
     """Batch shape, and the motion input (1, size, padded samples) of all kernels."""

@@ -81,6 +81,14 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solve
     return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
 
 
+def at_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints are where they are, closed or not; accelerations are those without acceleration of
+    the platform. The status is always OK."""
+    tips, moving = mounted.tips(states, platform), mounted.inward(motion)
+    rates = tips.rates(moving)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
+
+
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
     tips, limb = solved.tips, mounted.limb

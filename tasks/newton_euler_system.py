@@ -74,12 +74,15 @@ class System:
     def solve(self, method: Method = "direct") -> Reactions:
         """Solve by "direct" factorisation, "gmres", or for "least_norm"; see `tasks.system_solution`.
 
-        What cannot be solved is NaN. Raises ValueError for a method that does not fit the system.
+        All is NaN where there is no solution: at a singular pose, or for a load that no joint holds. Raises ValueError
+        for a method that does not fit the system.
         """
         x, iterations = system_solution.solve(self, method)
-        residual = np.abs(self.matrix @ x - self.right).max()
-        wrench = (self.carried @ x + self.carried_fixed).reshape(self.limbs, -1, 6)
-        return Reactions(self.drives @ x + self.drives_fixed, wrench, float(residual), iterations)
+        residual = float(np.abs(self.matrix @ x - self.right).max())
+        force, wrench = self.drives @ x + self.drives_fixed, self.carried @ x + self.carried_fixed
+        if np.isnan(residual):
+            force, wrench = (np.full_like(values, np.nan) for values in (force, wrench))
+        return Reactions(force, wrench.reshape(self.limbs, -1, 6), residual, iterations)
 
 
 def assemble(
@@ -159,7 +162,7 @@ def joint_reactions_reference(
     for k, sample in enumerate(good):
         solved = _system(assembly, k).solve(method)
         force[sample], wrench[sample], residual[sample], iterations[sample] = solved
-    return Reactions(*(values.reshape(*batch, *values.shape[1:]) for values in (force, wrench, residual, iterations)))
+    return Reactions(*(values.reshape((*batch, *values.shape[1:])) for values in (force, wrench, residual, iterations)))
 
 
 def unique(robot: Robot) -> np.ndarray:

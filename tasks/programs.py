@@ -66,7 +66,8 @@ class Structure:
 def flat_mount(instance: Instance) -> list[Any]:
     """The 24 numbers of an instance's mount frames: rotation, position, at base and platform."""
     frames = (instance.base, instance.platform)
-    return [x for frame in frames for x in (*np.ravel(np.asarray(frame.rotation, dtype=object)), *frame.position)]
+    # entries may be arrays over designs, which an array of objects would take apart
+    return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
 
 
 def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
@@ -147,10 +148,10 @@ def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
     return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
 
 
-def solved_limb(
+def mounted_limb(
     made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
-) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
-    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+) -> tuple[limb.Mounted, Pose, Pose, Motion]:
+    """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
     mechanism = symbolic(made, parameters)
     numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
     for k, value in zip(made.differing[limb_index], mount, strict=True):
@@ -158,8 +159,15 @@ def solved_limb(
     base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
     body = mechanism.platform
     mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
-    pose, moving = platform.unpack(motion, body)
-    return mounted, limb.solve(mounted, mount_pose(body.home), pose, moving), pose, moving
+    return mounted, mount_pose(body.home), *platform.unpack(motion, body)
+
+
+def solved_limb(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
+    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+    mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+    return mounted, limb.solve(mounted, home, pose, moving), pose, moving
 
 
 @functools.cache

@@ -22,7 +22,7 @@ DROP = 1e-4
 """Numbers that the incomplete factorisation leaves out, relative to the largest of their column."""
 
 RANK = 1e-10
-"""Singular values up to this share of the largest count as zero."""
+"""Pivots up to this share of the largest count as zero."""
 
 BALANCED = 1e-8
 """Imbalance, relative to the right-hand side, up to which a least-norm solution counts as one."""
@@ -125,10 +125,9 @@ def least_norm(system: Equations) -> np.ndarray:
         scipy.linalg.solve_triangular(r, m.toarray().T, trans="T").T for m in (system.matrix, system.drives)
     )
     goal = system.right + matrix @ known
-    u, s, vt = np.linalg.svd(matrix)
-    rank = int((s > RANK * s[0]).sum())
-    wrench = vt[:rank].T @ ((u[:, :rank].T @ goal) / s[:rank])
-    wrench = wrench + vt[rank:].T @ _inner(drives @ vt[rank:].T, drives @ (wrench - known) + system.drives_fixed)
+    rows, triangle, seen, unseen = _row_space(matrix)
+    wrench = seen @ scipy.linalg.solve_triangular(triangle, goal[rows], trans="T")
+    wrench = wrench + unseen @ _inner(drives @ unseen, drives @ (wrench - known) + system.drives_fixed)
     if np.abs(matrix @ wrench - goal).max() > BALANCED * np.abs(goal).max():
         wrench = np.full_like(wrench, np.nan)
     return np.asarray(scipy.linalg.solve_triangular(r, wrench - known, check_finite=False))
@@ -143,5 +142,12 @@ def _inner(moved: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 def null_space(matrix: Any) -> np.ndarray:
     """Orthonormal columns that the equations do not see: inner forces of an overconstrained robot."""
-    _, s, vt = np.linalg.svd(matrix.toarray())
-    return np.asarray(vt[int((s > RANK * s[0]).sum()) :].T)
+    return _row_space(matrix.toarray())[3]
+
+
+def _row_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Independent rows of a matrix, the triangle R and orthonormal Q with matrix[rows]' = Q R, and what Q leaves."""
+    q, r, order = scipy.linalg.qr(matrix.T, pivoting=True)
+    pivots = np.abs(np.diag(r))
+    rank = int((pivots > RANK * pivots[0]).sum())
+    return order[:rank], r[:rank, :rank], q[:, :rank], q[:, rank:]

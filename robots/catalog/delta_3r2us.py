@@ -1,12 +1,13 @@
 """Delta robot whose rods have a universal joint at the elbow and a spherical one at the platform, 3R[2US].
 
-A limb: 1 base-arm, then for each rod the two axes of its universal joint, 2.1, 2.2 and 3.1, 3.2, with a cross without mass
-between them; 4 and 5 join the rods to the platform. The bar between the elbows is one with the arm.
+A limb: 1 base-arm, then for each rod the two axes of its universal joint, 2.1, 2.2 and 3.1, 3.2, with a cross without
+mass between them; 4 and 5 join the rods to the platform. The bar between the elbows is one with the arm.
 
-How this relates to example 5 of the paper: there the tree holds the platform (joints 1, 2, 4) and the universal joint 5 of the
-second rod is cut, so that rods, arm and platform make a loop. Here the platform is cut off at both spherical joints, the two
-rods are branches of one tree, and the loop closes through the platform like any other pair of limbs: five unknowns, and of the
-six distances one says nothing new as long as the platform only translates. It is dropped, and checked at the end.
+How this relates to example 5 of the paper: there the tree holds the platform (joints 1, 2, 4) and the universal joint 5
+of the second rod is cut, so that rods, arm and platform make a loop. Here the platform is cut off at both spherical
+joints, the two rods are branches of one tree, and the loop closes through the platform like any other pair of limbs:
+five unknowns, and of the six distances one says nothing new as long as the platform only translates. It is dropped, and
+checked at the end.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     )
     rod = inertia.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c))
     links = [Link("1", "arm", BASE, "revolute", MINUS_Y, shifted((-p["base_radius"], 0.0, 0.0)), arm)]
-    tips = []
+    tips: list[Closure] = []
     for joint, side, name in (("2", -0.5 * b, "a"), ("3", 0.5 * b, "b")):
         elbow, cross = Frame(tilt, (-a, side, 0.0)), len(links)
         links.append(Link(f"{joint}.1", f"cross_{name}", 0, "revolute", MINUS_Y, elbow, NOTHING))

@@ -1,8 +1,8 @@
 """Five-bar robot: two arms of two links hold a point in the vertical plane of x and z, two translations.
 
-A limb: 1 base-proximal, 2 proximal-distal, 3 distal-platform, all about -y. The motors stand at z = 0, the platform hangs
-below and between them, elbows point outwards. The reference pose is the middle of the machine at a height that is a
-parameter; joint variables count from there.
+A limb: 1 base-proximal, 2 proximal-distal, 3 distal-platform, all about -y. The motors stand at z = 0, the platform
+hangs below and between them, elbows point outwards. The reference pose is the middle of the machine at a height that is
+a parameter; joint variables count from there.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     end = Frame(product(transpose(second), AXIS_MINUS_Y), (0.0, 0.0, -far))
     tip = Closure("3", "revolute", 1, end, PLATFORM, Frame(AXIS_MINUS_Y))
     limb = Limb("RRR", links, (), (tip,), ("1",))
-    instances = tuple(Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True))
+    instances = tuple(
+        Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True)
+    )
     home = shifted((0.0, 0.0, -p["home_height"]))
     return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
 

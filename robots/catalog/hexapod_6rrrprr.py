@@ -1,11 +1,11 @@
 """Hexapod 6-RR-RP-RR with offset universal joints: the two axes of a joint at base or platform do not meet.
 
-A leg: 1 and 2 the axes at the base, 3 the rotation about the leg that the ball screw allows, 4 its driven feed, 5 and 6 the axes
-at the platform. Bodies of the source: link 1 between joints 1 and 2; links 2 and 3, which count as one, after joint 2; link 4
-after the feed; link 5 between joints 5 and 6; what joint 3 turns has no mass of its own. Mount frames stand at the joint
-circles, z along the leg at the reference pose and x, the axis of joints 1 and 6, level; so all legs are one limb, and the
-offsets lie along the leg there. The force of joint 4 is that of the feed along the leg; how much of it the screw's lead turns
-into motor torque is the matter of a drive and not in here.
+A leg: 1 and 2 the axes at the base, 3 the rotation about the leg that the ball screw allows, 4 its driven feed, 5 and 6
+the axes at the platform. Bodies of the source: link 1 between joints 1 and 2; links 2 and 3, which count as one, after
+joint 2; link 4 after the feed; link 5 between joints 5 and 6; what joint 3 turns has no mass of its own. Mount frames
+stand at the joint circles, z along the leg at the reference pose and x, the axis of joints 1 and 6, level; so all legs
+are one limb, and the offsets lie along the leg there. The force of joint 4 is that of the feed along the leg; how much
+of it the screw's lead turns into motor torque is the matter of a drive and not in here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,15 @@ def _leg(p: Mapping[str, Number]) -> Limb:
     feed = inertia.bar(p["feed_mass"], part, "z", (0.0, 0.0, -0.5 * part), p["feed_diameter"])
     links = (
         Link("1", "base_link", BASE, "revolute", X, Frame(), _upwards(p["base_link_mass"], low, 0.0)),
-        Link("2", "screw", 0, "revolute", Y, shifted((0.0, 0.0, low)), _upwards(p["screw_mass"], part, p["screw_diameter"])),
+        Link(
+            "2",
+            "screw",
+            0,
+            "revolute",
+            Y,
+            shifted((0.0, 0.0, low)),
+            _upwards(p["screw_mass"], part, p["screw_diameter"]),
+        ),
         Link("3", "turn", 1, "revolute", Z, Frame(), inertia.point(0.0)),
         Link("4", "feed", 2, "prismatic", Z, shifted((0.0, 0.0, span)), feed),
         Link("5", "platform_link", 3, "revolute", Y, Frame(), _upwards(p["platform_link_mass"], high, 0.0)),
@@ -110,7 +118,9 @@ HEXAPOD_6RRRPRR = Family(
         _length("platform_offset", 0.015, "distance of the two axes at the platform, U_p", 0.0),
         _angle("base_half_angle", 15.0, "half the angle of a pair of base joints"),
         _angle("platform_half_angle", 45.0, "the platform joints of that pair, from the middle of the pair"),
-        Parameter("body_share", "1", 0.6, 0.1, 1.0, "length of screw and feed, each, in that between the offsets", DECLARED),
+        Parameter(
+            "body_share", "1", 0.6, 0.1, 1.0, "length of screw and feed, each, in that between the offsets", DECLARED
+        ),
         _mass("base_link_mass", 0.15, "mass of link 1"),
         _mass("screw_mass", 1.2, "mass of links 2 and 3"),
         _mass("feed_mass", 0.5, "mass of link 4"),
@@ -118,7 +128,9 @@ HEXAPOD_6RRRPRR = Family(
         _length("screw_diameter", 0.05, "diameter of links 2 and 3", 0.0),
         _length("feed_diameter", 0.03, "diameter of link 4", 0.0),
         _mass("platform_mass", 8.0, "mass of the platform"),
-        Parameter("platform_inertia_level", "kg m^2", 0.06, 0.0, 1e6, "inertia of the platform about x and y", DECLARED),
+        Parameter(
+            "platform_inertia_level", "kg m^2", 0.06, 0.0, 1e6, "inertia of the platform about x and y", DECLARED
+        ),
         Parameter("platform_inertia_upright", "kg m^2", 0.11, 0.0, 1e6, "inertia of the platform about z", DECLARED),
     ),
     assemble=_assemble,

@@ -1,13 +1,13 @@
-"""IRSBot-2: two limbs of a parallelogram and two distal rods each, two translations of the platform in the plane of x and z.
+"""IRSBot-2: two limbs of a parallelogram and two distal rods each, two translations of the platform along x and z.
 
-A limb: 1 base-arm, 2 arm-elbow, 3 base-bar, 7 (cut) between bar and elbow make the parallelogram that keeps the elbow upright.
-From the elbow two rods converge to the platform, with universal joints at both ends: 4.1, 4.2 and 5.1, 5.2 at the elbow, 6
-and 8 at the platform, with a cross without mass in each. Numbers are those of the paper's example 6.
+A limb: 1 base-arm, 2 arm-elbow, 3 base-bar, 7 (cut) between bar and elbow make the parallelogram that keeps the elbow
+upright. From the elbow two rods converge to the platform, with universal joints at both ends: 4.1, 4.2 and 5.1, 5.2 at
+the elbow, 6 and 8 at the platform, with a cross without mass in each. Numbers are those of the paper's example 6.
 
-The axes of the universal joints that are fixed to elbow and platform are parallel for one rod and lean to opposite sides for
-the two rods, so a rod lets the platform translate, and both together leave it two freedoms: one in the plane of motion and
-one out of it, which the other limb takes away. Reference pose: arms level, pointing away from the middle. There the four
-universal joints must not stand in one vertical plane.
+The axes of the universal joints that are fixed to elbow and platform are parallel for one rod and lean to opposite
+sides for the two rods, so a rod lets the platform translate, and both together leave it two freedoms: one in the plane
+of motion and one out of it, which the other limb takes away. Reference pose: arms level, pointing away from the middle.
+There the four universal joints must not stand in one vertical plane.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ def _drop(p: Mapping[str, Number]) -> tuple[Number, Number]:
     return inward, sqrt(p["rod_length"] * p["rod_length"] - across * across - inward * inward)
 
 
-def _rod(p: Mapping[str, Number], side: float, joints: tuple[str, str], name: str, index: int) -> tuple[list[Link], Closure]:
-    """Cross and rod on the side y < 0 (-1) or y > 0 (+1) of a limb, and the joint at the platform; `index` of the cross."""
+def _rod(
+    p: Mapping[str, Number], side: float, joints: tuple[str, str], name: str, index: int
+) -> tuple[list[Link], Closure]:
+    """Cross and rod on the side y < 0 (-1) or y > 0 (+1), and the joint at the platform; `index` of the cross."""
     inward, below = _drop(p)
     run: Vector = (inward, side * (p["platform_half_width"] - p["elbow_half_width"]), -below)
     cos, sin = circle(p["axis_tilt"])
@@ -87,7 +89,9 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     first, tip_a = _rod(p, -1.0, ("4", "6"), "a", 3)
     second, tip_b = _rod(p, 1.0, ("5", "8"), "b", 5)
     limb = Limb("[RRRR][4U]", (*proximal, *first, *second), (parallelogram,), (tip_a, tip_b), ("1",))
-    instances = tuple(Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True))
+    instances = tuple(
+        Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True)
+    )
     home = shifted((0.0, 0.0, -_drop(p)[1]))
     return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
 
@@ -112,7 +116,9 @@ IRSBOT2 = Family(
         _length("elbow_half_width", 0.10, "plane of motion to the universal joints of the elbow"),
         _length("platform_half_width", 0.04, "plane of motion to the universal joints of the platform"),
         _length("platform_radius", 0.05, "middle of the platform to its joints, along x"),
-        Parameter("axis_tilt", "deg", 45.0, 5.0, 85.0, "lean of the fixed axes of the universal joints from y", DECLARED),
+        Parameter(
+            "axis_tilt", "deg", 45.0, 5.0, 85.0, "lean of the fixed axes of the universal joints from y", DECLARED
+        ),
         _mass("arm_mass", 0.60, "mass of an arm"),
         _mass("bar_mass", 0.15, "mass of a bar beside an arm"),
         _mass("elbow_mass", 0.25, "mass of an elbow"),

@@ -1,8 +1,8 @@
 """Any parallel robot in Pinocchio, from its description as plain numbers: kinematics, mobility and inverse dynamics.
 
-All limbs and the platform make one spanning tree: the platform rides on six joints of its own, and every joint between a limb and
-the platform, and every joint that is cut in a loop, is closed by rows over the Jacobians of frames on both of its sides. Nothing
-is separated into limbs and no row is dropped: redundant rows are left to least squares.
+All limbs and the platform make one spanning tree: the platform rides on six joints of its own, and every joint between
+a limb and the platform, and every joint that is cut in a loop, is closed by rows over the Jacobians of frames on both
+of its sides. Nothing is separated into limbs and no row is dropped: redundant rows are left to least squares.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Cut(NamedTuple):
 class Solution(NamedTuple):
     """One state: actuator forces (of least norm) and rates, tree joints (instance, link), proof.
 
-    `freedoms` is the dimension of all motions that the closures allow; `closure` (3,) how far joints are open, how fast and
-    with what acceleration they open.
+    `freedoms` is the dimension of all motions that the closures allow; `closure` (3,) how far joints are open, how fast
+    and with what acceleration they open.
     """
 
     force: Array
@@ -71,7 +71,7 @@ class ClosedMechanism:
         self.armature = np.array([links[motor].armature for motor in self.motors])
 
     def solve(self, position: Any, rotation: Any, twist: Any, acceleration: Any) -> Solution:
-        """Inverse dynamics of a state of the platform: twist and its derivative (6,) as (angular, linear), world axes."""
+        """Inverse dynamics of a state of the platform; twist and its derivative (6,) angular part first, world axes."""
         q = self._positions(np.asarray(position), np.asarray(rotation))
         jacobian, value, _ = self._rows(q, np.zeros(self.size))
         closing, closed = jacobian[:-6], value[:-6]

@@ -1,6 +1,7 @@
 """Energy of any tree of bodies by products of transforms, body by body from the base; runs on complex numbers too.
 
-With a step of 1e-100 i along a motion the imaginary part is the rate of energy, exact to rounding. Nothing of an engine.
+With a step of 1e-100 i along a motion the imaginary part is the rate of energy, exact to rounding. Nothing of an
+engine.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 from robots import catalog
 from robots.model import TWIST, Robot
 from robots.status import Status
-from tasks import evaluate, inverse_dynamics, inverse_kinematics, programs
+from tasks import inverse_dynamics, inverse_kinematics, programs
+from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
-from tasks.kernels.kernel import Kernel
 from tests.reference.tree_energy import tree_energy
 from tests.tasks.bits import bits
 
@@ -114,7 +114,10 @@ def test_joint_motion_is_the_derivative_of_the_positions(robot: Robot) -> None:
     found = inverse_kinematics(robot, **motion._asdict())
     rates = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * h)
     changes = (-ahead[0] + 16 * ahead[1] - 30 * ahead[2] + 16 * ahead[3] - ahead[4]) / (12 * h * h)
-    for got, expected, relative in ((one_variable(found.velocity), rates, 1e-6), (one_variable(found.acceleration), changes, 1e-5)):
+    for got, expected, relative in (
+        (one_variable(found.velocity), rates, 1e-6),
+        (one_variable(found.acceleration), changes, 1e-5),
+    ):
         assert np.abs(got - expected).max() < relative * np.abs(expected).max()
 
 
@@ -204,7 +207,8 @@ def test_agrees_with_pinocchio_for_other_parameters(robot: Robot, peer: ModuleTy
 def test_compiled_kernels_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     motion = states(robot, 21)._asdict()
     fast = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
-    monkeypatch.setattr(evaluate, "kernel", lambda program: Kernel(program, compiled=False))
+    monkeypatch.setattr(kernels, "llvm", None)
+    monkeypatch.setattr(cache, "_kernels", {})
     slow = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
     for got, expected in zip((*fast[0], *fast[1]), (*slow[0], *slow[1]), strict=True):
         np.testing.assert_array_equal(bits(got.astype(float)), bits(expected.astype(float)))
@@ -277,7 +281,9 @@ def test_five_bar_in_closed_form() -> None:
         # the drive turns about -y: the link leaves -z towards the outside when it turns back
         np.testing.assert_allclose(joints.position[:, side, 0], start - np.array(angles), atol=1e-12)
     for k, (x, _, z) in enumerate(motion.position):
-        expected = five_bar_forces(robot, limb, np.array([x, z]), motion.twist[k, [3, 5]], motion.acceleration[k, [3, 5]])
+        expected = five_bar_forces(
+            robot, limb, np.array([x, z]), motion.twist[k, [3, 5]], motion.acceleration[k, [3, 5]]
+        )
         np.testing.assert_allclose(found.force[k], expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
@@ -292,7 +298,7 @@ def five_bar_forces(robot: Robot, limb: FiveBar, r: Any, v: Any, a: Any) -> np.n
         """Coordinates of all masses."""
         found = [at]
         for sign in (1.0, -1.0):
-            first, second = limb.angles(sign * at[0], at[1])
+            first, _ = limb.angles(sign * at[0], at[1])
             motor = np.array([-sign * limb.width, 0.0])
             elbow = motor + limb.near * np.array([-sign * np.sin(first), -np.cos(first)])
             found += [motor, 0.5 * (motor + elbow), elbow, 0.5 * (elbow + at)]
@@ -327,6 +333,7 @@ def test_four_motors_share_the_load_with_least_squares() -> None:
 
 def test_limbs_are_traced_once_for_all_parameters(robot: Robot) -> None:
     program = programs.limb_program(robot.family, 0)
-    other = Robot.of(robot.family, {robot.family.parameters[0].name: robot.values[robot.family.parameters[0].name] * 1.01})
+    first = robot.family.parameters[0].name
+    other = Robot.of(robot.family, {first: robot.values[first] * 1.01})
     assert programs.limb_program(other.family, 0) is program
     assert program.operations().total() < 5000

@@ -25,22 +25,22 @@ class Case:
     def figures(self, size: Size) -> Iterable[Figure]:
         """Set up, check, time. Raises CheckError where a result is wrong."""
         if self.needs and importlib.util.find_spec(self.needs) is None:
-            return [Figure(self.name, "not measured", None, "", f"needs {self.needs}: install limbsweep[peers]")]
+            return [Figure("not measured", None, "", f"needs {self.needs}; install limbsweep[peers]")]
         module, _, function = self.function.partition(":")
-        run: Callable[[Size], Iterator[Figure]] = getattr(importlib.import_module(module), function)
+        run: Callable[[Size], Iterator[Figure]] = getattr(importlib.import_module(f"benchmarks.{module}"), function)
         return run(size)
 
 
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
-        Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core", "benchmarks.kernels:speed"),
-        Case("designs", "the same for many designs", "benchmarks.kernels:designs"),
-        Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "benchmarks.peers:rnea", "pinocchio"),
-        Case("storage", "a store, written and read, against plain Zarr and the raw disk", "benchmarks.storage:store"),
-        Case("run", "whole runs with metrics only, against the kernels", "benchmarks.pipeline:efficiency"),
-        Case("series", "a whole run that stores all forces, against plain Zarr", "benchmarks.pipeline:series"),
-        Case("memory", "of a run, against the number of blocks", "benchmarks.pipeline:memory"),
+        Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core's peak", "kernels:speed"),
+        Case("designs", "the same for many designs", "kernels:designs"),
+        Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "peers:rnea", "pinocchio"),
+        Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
+        Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
+        Case("series", "a whole run that stores full time series, against plain Zarr", "series:series"),
+        Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }
 
@@ -59,7 +59,7 @@ def main(*, json: bool = False, quick: bool = False, names: Sequence[str] = (), 
         print(heading(around), file=out)
     for case in (CASES[name] for name in names or CASES):
         figures = case.figures(size)
-        lines = (json_line(each, around) for each in figures) if json else _section(case, figures)
+        lines = (json_line(case.name, each, around) for each in figures) if json else _section(case, figures)
         for line in lines:
             print(line, file=out, flush=True)
 

@@ -5,7 +5,7 @@ A program is data, so the counter of a loop is a few nodes more: one state that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ PASSES = "passes"
 
 
 def counted(program: Program) -> Program:
-    """The program with an output more: passes of its first loop until the sample was done. Raises ValueError without one."""
+    """The program with one more output: passes of its first loop for a sample. Raises ValueError without a loop."""
     if not program.loops:
         raise ValueError(f"{program.name} has no loop; expected one to count")
     first = len(program.nodes)
@@ -66,7 +66,7 @@ def opening(robot: Robot, angles: np.ndarray, position: np.ndarray) -> float:
     return max(_limb_opening(robot, each, row, platform) for each, row in zip(mechanism.instances, angles, strict=True))
 
 
-def _limb_opening(robot: Robot, instance: Instance, angles: Sequence[float], platform: Pose) -> float:
+def _limb_opening(robot: Robot, instance: Instance, angles: np.ndarray, platform: Pose) -> float:
     limb = robot.mechanism.limbs[instance.limb]
     states = [
         JointState(np.cos(q), np.sin(q)) if link.kind == "revolute" else JointState(shift=q)
@@ -75,8 +75,9 @@ def _limb_opening(robot: Robot, instance: Instance, angles: Sequence[float], pla
     base = mount_pose(instance.base)
     at = {link: joined_pose(base, pose) for link, pose in poses(limb.links, states).items()}
     at[PLATFORM] = joined_pose(platform, mount_pose(instance.platform))
-    return max(_gap(at, closure) for closure in (*limb.loops, limb.tip))
+    return max(_gap(at, closure) for closure in (*limb.loops, *limb.tips))
 
 
 def _gap(at: Mapping[int, Pose], closure: Closure) -> float:
-    return float(np.linalg.norm(at[closure.a].at(closure.frame_a.position) - at[closure.b].at(closure.frame_b.position)))
+    a, b = at[closure.a].at(closure.frame_a.position), at[closure.b].at(closure.frame_b.position)
+    return float(np.linalg.norm(a - b))

@@ -1,13 +1,13 @@
 """The job that most cases measure: 3RR[2RR]R Deltas of many designs on the paper's trajectory, from a cold start.
 
-One unit of work is full inverse kinematics of three limbs and inverse dynamics at one sample of one design. It can be done
-by the compiled kernels or by the NumPy interpreter of the same programs; both are checked against the same known forces.
+One unit of work is full inverse kinematics of three limbs and inverse dynamics at one sample of one design. The
+compiled kernels can do it, or the NumPy interpreter of the same programs; both are held to the same known forces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from tasks.kernels.program import Program
 Arrays = Mapping[str, np.ndarray]
 
 ROBOT = "delta_3rr2rrr"
-GRAVITY = (0.0, 0.0, -9.81)
+GRAVITY = np.array([[0.0, 0.0, -9.81]])
 AMPLITUDE = (0.3, 0.4, 0.1)
 PERIOD = 1.0
 
@@ -37,13 +37,13 @@ GOLDEN = (
     (4.3743727054729185, 2.296097733319713, -21.771654107846803),
     (2.0120881447844, 0.28933215713948535, -16.38249606036836),
 )
-"""Motor torques [N m] of the default design at eighths of the period, from `tests.reference.delta_newton_euler`: 96 equations
-for 16 free bodies, solved by least squares. A test makes them again."""
+"""Motor torques [N m] of the default design at eighths of the period, from `tests.reference.delta_newton_euler`, which
+solves 96 equations of 16 free bodies by least squares. A test makes them again."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Inputs of the kernels: parameters (design, parameter), mounts (design, differing) by limb, motion (1, 9, sample)."""
+    """Inputs of the kernels: parameters (design, parameter), mounts (design, number) by limb, motion (1, 9, sample)."""
 
     family: Family
     parameters: np.ndarray
@@ -59,6 +59,15 @@ class Work:
     def samples(self) -> int:
         """Number of samples of one design, in whole groups of lanes."""
         return int(self.motion.shape[-1])
+
+    @property
+    def count(self) -> int:
+        """Samples of all designs."""
+        return self.designs * self.samples
+
+    def part(self, designs: slice) -> Work:
+        """The work for some of the designs."""
+        return replace(self, parameters=self.parameters[designs], mounts=tuple(m[designs] for m in self.mounts))
 
     def strips(self, length: int) -> Iterator[slice]:
         """All designs in ranges of some length."""
@@ -83,10 +92,10 @@ def work(designs: int, samples: int) -> Work:
 
 
 def design_values(family: Family, designs: int) -> dict[str, np.ndarray]:
-    """Parameters by name, (design,) each: four lengths within 3 % of their defaults, evenly mixed; the first is the default."""
+    """Parameters by name, (design,) each: four lengths within 3 % of their defaults, which are the first design."""
     values = {p.name: np.full(designs, float(p.default)) for p in family.parameters}  # type: ignore[arg-type]
     steps = np.arange(designs)
-    # multiples of irrational numbers, modulo one, fill a range evenly and without a seed
+    # frequencies without a common period, so that the lengths mix, and no seed
     for k, name in enumerate(("upper_arm", "rod_length", "base_radius", "platform_radius")):
         values[name] *= 1.0 + 0.03 * np.sin(steps * np.sqrt(2.0 + k))
     return values
@@ -136,7 +145,7 @@ class Solver:
         """Force, velocity (designs, actuator, sample) and status (designs, 1, sample) of a strip, in a buffer."""
         work, count = self.work, part.stop - part.start
         *shares, own, whole = ({name: array[:count] for name, array in each.items()} for each in self._buffers)
-        shared = {"parameters": work.parameters[part], "gravity": np.array([GRAVITY]), "motion": work.motion}
+        shared = {"parameters": work.parameters[part], "gravity": GRAVITY, "motion": work.motion}
         inputs: dict[str, np.ndarray] = {"motion": work.motion}
         inputs["platform_wrench"] = self.platform(shared, work.samples, own)["wrench"]
         for k, (run, mount, share) in enumerate(zip(self.limbs, work.mounts, shares, strict=True)):
@@ -159,7 +168,7 @@ class Solver:
 
 
 def check(forces: np.ndarray, what: str) -> None:
-    """Raises CheckError unless all forces (design, actuator, sample) are there and the first design has the known ones."""
+    """Raises CheckError unless all forces (design, actuator, sample) are there and the first design's are as known."""
     require(bool(np.isfinite(forces).all()), f"{what}: {np.isnan(forces).sum()} forces of {forces.size} are missing")
     instants = forces[0][:, :: forces.shape[-1] // len(GOLDEN)]
     error = np.abs(instants.T - GOLDEN).max() / np.abs(GOLDEN).max()

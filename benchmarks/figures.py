@@ -1,4 +1,4 @@
-"""A measured number with all that it takes to read it: unit, remark, machine, versions; as a table and as JSON lines."""
+"""A measured number with all that it takes to read it: unit, remark, machine, versions; as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class CheckError(AssertionError):
 class Figure:
     """One number of a case. A value of None says that it could not be measured, and the remark says why."""
 
-    case: str
     name: str
     value: float | None
     unit: str
@@ -86,7 +85,8 @@ def _cpu(key: str) -> str | None:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    return next((value.strip() for name, _, value in (line.partition(":") for line in lines) if name.strip() == key), None)
+    pairs = (line.partition(":") for line in lines)
+    return next((value.strip() for name, _, value in pairs if name.strip() == key), None)
 
 
 def _version(package: str) -> str | None:
@@ -96,9 +96,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def json_line(figure: Figure, around: dict[str, Any]) -> str:
+def json_line(case: str, figure: Figure, around: dict[str, Any]) -> str:
     """A figure as one JSON object that can be read without the others."""
-    return json.dumps({**asdict(figure), "machine": around})
+    return json.dumps({"case": case, **asdict(figure), "machine": around})
 
 
 def heading(around: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
+import pinocchio as pin  # type: ignore[import-untyped]
 
 from benchmarks import delta
 from benchmarks.delta import Solver
@@ -30,14 +30,16 @@ UNIT_TWISTS = np.hstack([np.zeros((3, 3)), np.eye(3)])
 
 @dataclass(frozen=True)
 class Tree:
-    """The spanning tree of a robot in Pinocchio; `slots` are its joints' places in q, limb by limb, the platform's last."""
+    """The spanning tree of a robot in Pinocchio; `slots` are the places of its joints in q, the platform's last."""
 
     pool: Any
     slots: tuple[int, ...]
 
     def rows(self, values: np.ndarray) -> np.ndarray:
         """Joint values (sample, ..., limb, joint) in Pinocchio's order, (joint, ..., sample), Fortran order."""
-        flat = [*np.moveaxis(values[..., :-1].reshape(*values.shape[:-2], -1), -1, 0), values[..., 0, -1]]
+        links = (len(self.slots) - 1) // values.shape[-2]  # then come the joint at the platform and cut joints
+        tree = values[..., :links].reshape(*values.shape[:-2], -1)
+        flat = [*np.moveaxis(tree, -1, 0), values[..., 0, links]]
         result = np.empty_like(flat)
         result[list(self.slots)] = flat
         return np.asfortranarray(np.moveaxis(result, 1, -1))
@@ -50,7 +52,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Samples:
-    """Motion of the tree's joints (joint, sample), what it gives the drives (sample, freedom, joint), J_IK, and a buffer."""
+    """What Pinocchio is given: motion of the tree's joints (joint, sample), and a buffer for their torques.
+
+    `rates` (sample, freedom, joint) are joint rates for unit twists of the platform; `jacobian` is J_IK, (sample,
+    actuator, freedom).
+    """
 
     q: np.ndarray
     qd: np.ndarray
@@ -70,7 +76,7 @@ def rnea(size: Size) -> Iterator[Figure]:
     delta.check(forces.T[None], "Pinocchio")
     error = np.abs(forces - ours).max() / np.abs(ours).max()
     require(error < 1e-9, f"Pinocchio and compiled forces differ by {error:.1e}, relative; expected below 1e-9")
-    yield Figure("peer", "forces differ by", error, "relative", f"all {size.samples} samples of the default design")
+    yield Figure("forces differ by", error, "relative", f"all {size.samples} samples of the default design")
     yield from _times(tree, samples, size)
 
 
@@ -82,9 +88,8 @@ def prepare(robot: Robot, tree: Tree, motion: np.ndarray) -> tuple[Samples, np.n
     made = inverse_kinematics(robot, position=position, twist=twist, acceleration=second)
     ours = inverse_dynamics(robot, position=position, twist=twist, acceleration=second, full=True)
     unit = inverse_kinematics(robot, position=position[:, None], twist=UNIT_TWISTS)
-    rows = [tree.rows(each) for each in (made.position, made.velocity, made.acceleration)]
-    samples = Samples(*rows, tree.rows(unit.velocity).T, ours.jacobian, np.empty_like(rows[0]))
-    return samples, ours.force
+    q, qd, qdd = (tree.rows(each) for each in (made.position, made.velocity, made.acceleration))
+    return Samples(q, qd, qdd, tree.rows(unit.velocity).T, ours.jacobian, np.empty_like(q)), ours.force
 
 
 def assembled(tree: Tree, samples: Samples) -> np.ndarray:
@@ -101,11 +106,11 @@ def _times(tree: Tree, samples: Samples, size: Size) -> Iterator[Figure]:
     theirs = best(lambda: tree.rnea(*moving), size.repeats) / count
     closed = best(lambda: assembled(tree, samples), size.repeats) / count
     unit, part = "us/sample/core", "a part of the job against all of it"
-    yield Figure("peer", "limbsweep", mine * 1e6, unit, "inverse kinematics, closure, dynamics")
-    yield Figure("peer", "Pinocchio rnea", theirs * 1e6, unit, f"rneaInParallel on 1 thread, tree of {bodies} bodies")
-    yield Figure("peer", "Pinocchio rnea, over limbsweep", theirs / mine, "x", part)
-    yield Figure("peer", "Pinocchio rnea and projection", closed * 1e6, unit, "kinematics given; projection in NumPy")
-    yield Figure("peer", "Pinocchio rnea and projection, over limbsweep", closed / mine, "x", part)
+    yield Figure("limbsweep", mine * 1e6, unit, "inverse kinematics, closure, dynamics")
+    yield Figure("Pinocchio rnea", theirs * 1e6, unit, f"rneaInParallel on 1 thread, tree of {bodies} bodies")
+    yield Figure("Pinocchio rnea, over limbsweep", theirs / mine, "x", part)
+    yield Figure("Pinocchio rnea and projection", closed * 1e6, unit, "kinematics given; projection in NumPy")
+    yield Figure("Pinocchio rnea and projection, over limbsweep", closed / mine, "x", part)
 
 
 def _ours(designs: int, samples: int, repeats: int) -> float:
@@ -117,7 +122,7 @@ def _ours(designs: int, samples: int, repeats: int) -> float:
 def spanning_tree(mechanism: Mechanism) -> Tree:
     """The robot without its cut joints, the platform on the first limb, in world axes."""
     model = pin.Model()
-    model.gravity = pin.Motion(np.array(delta.GRAVITY), np.zeros(3))
+    model.gravity = pin.Motion(delta.GRAVITY[0], np.zeros(3))
     joints: list[int] = []
     for k, instance in enumerate(mechanism.instances):
         own = _add_limb(model, mechanism, instance)
@@ -130,7 +135,8 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
 
 
 def _add_limb(model: Any, mechanism: Mechanism, instance: Instance) -> list[int]:
-    base, joints = mount_pose(instance.base), []
+    base = mount_pose(instance.base)
+    joints: list[int] = []
     for link in mechanism.limbs[instance.limb].links:
         at = mount_pose(link.placement)
         parent, placed = (joints[link.parent], at) if link.parent >= 0 else (0, joined_pose(base, at))
@@ -140,7 +146,7 @@ def _add_limb(model: Any, mechanism: Mechanism, instance: Instance) -> list[int]
 
 def _add_platform(model: Any, mechanism: Mechanism, instance: Instance, joints: Sequence[int]) -> int:
     """The platform on the tip of a limb: a joint about the z axis of the tip's frames."""
-    tip = mechanism.limbs[instance.limb].tip
+    (tip,) = mechanism.limbs[instance.limb].tips
     seat = joined_pose(mount_pose(instance.platform), mount_pose(tip.frame_b))
     body = _moved(mechanism.platform.inertia, inverse_pose(seat))
     return _add(model, joints[tip.a], mount_pose(tip.frame_a), (0.0, 0.0, 1.0), body, "platform")

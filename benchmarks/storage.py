@@ -1,4 +1,4 @@
-"""One store, written and read block by block, against plain Zarr with the same shards, chunks and codecs, and plain files.
+"""A store, written and read by blocks, against plain Zarr with the same shards, chunks and codecs, and plain files.
 
 The data are forces of the Delta, since what compresses decides the speed. Files go where temporary files go; nothing is
 forced to the disk, neither by us nor by the others, so all of them meet the same page cache.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -115,22 +116,19 @@ def plain_array(path: Path, layout: Layout, variable: str) -> Any:
 
 
 def store(size: Size) -> Iterator[Figure]:
-    """Bytes a second, before compression, of a process that writes all blocks of a new store, and of one that reads them."""
+    """Bytes a second, before compression, of one process that writes all blocks of a new store, and then reads them."""
     parts = _parts(size)
     designs, *_, samples, actuators = parts[0].shape
     sizes = {"design": designs * BLOCKS, "friction": 1, "trajectory": 1, "time": samples, "actuator": actuators}
     layout = Layout(sizes, {"design": designs}, (VARIABLE,))
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
-        seconds = {}
-        for kind in KEEPERS:
-            for name, value in zip(("write", "read"), _times(kind, Path(folder), layout, parts, size), strict=True):
-                seconds[f"{name}, {kind.name}"] = value
+        times = {kind.name: _times(kind, Path(folder), layout, parts, size) for kind in KEEPERS}
     what = f"{BLOCKS} blocks of {parts[0].nbytes / 2**20:.1f} MiB, chunks of {layout.chunk(VARIABLE)}"
-    for name, value in seconds.items():
-        yield Figure("storage", name, sum(part.nbytes for part in parts) / value * 1e-6, "MB/s", what)
-    for name in ("write", "read"):
-        ratio = 100.0 * seconds[f"{name}, {PlainZarr.name}"] / seconds[f"{name}, {Ours.name}"]
-        yield Figure("storage", f"{name}, limbsweep of plain Zarr", ratio, "%", "same shards, chunks and codecs")
+    for k, name in enumerate(("write", "read")):
+        for keeper, seconds in times.items():
+            yield Figure(f"{name}, {keeper}", sum(part.nbytes for part in parts) / seconds[k] * 1e-6, "MB/s", what)
+        ratio = 100.0 * times[PlainZarr.name][k] / times[Ours.name][k]
+        yield Figure(f"{name}, limbsweep of plain Zarr", ratio, "%", "same shards, chunks and codecs")
 
 
 def _parts(size: Size) -> list[np.ndarray]:
@@ -141,17 +139,24 @@ def _parts(size: Size) -> list[np.ndarray]:
     return [np.ascontiguousarray(forces.swapaxes(1, 2))[:, None, None]] * BLOCKS
 
 
-def _times(kind: type[Keeper], folder: Path, layout: Layout, parts: list[np.ndarray], size: Size) -> tuple[float, float]:
+def _times(
+    kind: type[Keeper], folder: Path, layout: Layout, parts: list[np.ndarray], size: Size
+) -> tuple[float, float]:
     """Best times to write and to read everything [s]. Raises CheckError where other numbers come back.
 
-    Every repeat writes to files that are new, because Zarr would read an old shard first.
+    Every repeat writes new files, because Zarr would read an old shard first.
     """
     repeats, path = 7 if size.full else 1, folder / kind.__name__
-    times = []
+    written = float("inf")
     for _ in range(repeats):
         shutil.rmtree(path, ignore_errors=True)
         keeper = kind(path, layout)
-        times.append(best(lambda keeper=keeper: [keeper.write(k, part) for k, part in enumerate(parts)], 1))  # type: ignore[misc]
+        written = min(written, best(partial(_write, keeper, parts), 1))
     for k, part in enumerate(parts):
         require(bool(np.array_equal(keeper.read(k), part)), f"{kind.name}: block {k} is not what was written")
-    return min(times), best(lambda: [keeper.read(k) for k in range(len(parts))], repeats)
+    return written, best(lambda: [keeper.read(k) for k in range(len(parts))], repeats)
+
+
+def _write(keeper: Keeper, parts: list[np.ndarray]) -> None:
+    for k, part in enumerate(parts):
+        keeper.write(k, part)

@@ -31,7 +31,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """An input that cannot be used, with all of its problems in order of place; the command line exits with status 2."""
+    """An input that cannot be used, with all its problems in order of place; the command line exits with status 2."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(problems))

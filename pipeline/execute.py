@@ -7,14 +7,17 @@ scheduler's memory nor the client's grows with the sweep.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any
+
+from pipeline.provenance import require_same_versions, versions
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Work = tuple[dict[Any, Any], Any]
 Result = tuple[Any, Any, float]
+Results = Generator[Result, None, None]
 
 BLOCKS_PER_THREAD = 2
 """Blocks in flight for each thread of the cluster: enough that none waits, few enough that memory stays small."""
@@ -22,7 +25,12 @@ BLOCKS_PER_THREAD = 2
 RETRIES = 2
 
 
-def in_process(work: Iterable[Work]) -> Iterator[Result]:
+def run_all(client: Client | None, work: Iterable[Work]) -> Results:
+    """Results of all work as they come; without a client, computed in this process."""
+    return in_process(work) if client is None else on_cluster(client, work, window(client))
+
+
+def in_process(work: Iterable[Work]) -> Results:
     """One block after another, through the scheduler of Dask that its settings name."""
     from dask.base import get_scheduler
 
@@ -36,35 +44,41 @@ def in_process(work: Iterable[Work]) -> Iterator[Result]:
         yield key, value, time.perf_counter() - start
 
 
-def on_cluster(client: Client, work: Iterable[Work], window: int) -> Iterator[Result]:
+def on_cluster(client: Client, work: Iterable[Work], window: int) -> Results:
     """Blocks on a cluster, at most `window` at once; closing the iterator cancels what is in flight."""
     from distributed import as_completed
 
     source = iter(work)
-    since: dict[Any, float] = {}
-    pending = as_completed(loop=client.loop)
+    flying: dict[Any, tuple[Any, float]] = {}
+    # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
+    pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
     def submit() -> None:
         for graph, key in source:
-            since[key] = time.perf_counter()
-            pending.add(client.get(graph, key, sync=False, retries=RETRIES))
+            future = client.get(graph, key, sync=False, retries=RETRIES)
+            flying[key] = future, time.perf_counter()
+            pending.add(future)
             return
 
     for _ in range(window):
         submit()
     try:
-        for future in pending:
-            error = future.exception() if future.status != "finished" else None
-            value = future.result() if error is None else error
-            key = future.key
+        for future, result in pending:
+            key, value = future.key, result[1] if future.status == "error" else result
+            _, start = flying.pop(key)
             future.release()
-            yield key, value, time.perf_counter() - since.pop(key)
+            yield key, value, time.perf_counter() - start
             submit()
     finally:
-        client.cancel(list(since))
+        client.cancel([future for future, _ in flying.values()])
 
 
 def window(client: Client) -> int:
     """Blocks in flight for the threads that a cluster has now."""
     threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
     return max(2, BLOCKS_PER_THREAD * max(threads, 1))
+
+
+def check_versions(client: Client, cluster: str) -> None:
+    """See that all workers have the packages that are here. Raises InputError about `cluster` with what differs."""
+    require_same_versions(cluster, client.run(versions, on_error="return"))

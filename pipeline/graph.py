@@ -5,20 +5,23 @@
                   +- limb L ---+
                   +- platform -+
 
-Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13. All
-depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions in one task.
+Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
+All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions
+in one task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from dask._task_spec import Task, TaskRef
 
 from pipeline.plan import Plan
+from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import VARIABLES
 from storage.store import StoreWriter
@@ -27,6 +30,9 @@ from tasks.block import Block, Trajectory
 
 Granularity = Literal["limb", "block"]
 Graph = dict[Any, Task]
+
+REASON = 500
+"""Characters of the reason of a failure."""
 
 
 def block_of(plan: Plan, index: int) -> Block:
@@ -55,7 +61,9 @@ def _table(columns: Mapping[str, Any], length: int) -> Any:
     return np.ascontiguousarray(np.stack(list(columns.values()), axis=1)) if columns else np.zeros((length, 0))
 
 
-def block_graph(plan: Plan, index: int, writer: StoreWriter, run: str, granularity: Granularity = "limb") -> tuple[Graph, Any]:
+def block_graph(
+    plan: Plan, index: int, writer: StoreWriter, run: str, granularity: Granularity = "limb"
+) -> tuple[Graph, Any]:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     block = block_of(plan, index)
     store = (f"store-{run}", index)
@@ -73,6 +81,33 @@ def block_graph(plan: Plan, index: int, writer: StoreWriter, run: str, granulari
     return graph, store
 
 
+class TaskError(Exception):
+    """A task failed: the kind of error and its text, nothing else."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        """What is told of an error: one line of bounded length."""
+        return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")
+
+
+def _task(body: Callable[..., Any]) -> Callable[..., Any]:
+    """A body that raises nothing but StoreError and TaskError.
+
+    Other errors may never reach the client: those that cannot be pickled, recursion without end, texts without end.
+    """
+
+    @functools.wraps(body)
+    def guarded(*arguments: Any) -> Any:
+        try:
+            return body(*arguments)
+        except (StoreError, TaskError):
+            raise
+        except Exception as error:
+            raise TaskError.of(error) from error
+
+    return guarded
+
+
 @dataclass(frozen=True)
 class _Rooted:
     """The result of a block's first task."""
@@ -81,27 +116,33 @@ class _Rooted:
     motions: bodies.Motions
 
 
+@_task
 def _root(block: Block) -> _Rooted:
     return _Rooted(block, bodies.motions(block))
 
 
+@_task
 def _limb(rooted: _Rooted, index: int) -> bodies.Arrays:
     return bodies.limb(rooted.block, rooted.motions, index)
 
 
+@_task
 def _platform(rooted: _Rooted) -> bodies.Arrays:
     return bodies.platform(rooted.block, rooted.motions)
 
 
+@_task
 def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Arrays:
     arrays = bodies.assemble(rooted.block, rooted.motions, own, limbs)
     return arrays | bodies.platform_series(rooted.block, rooted.motions)
 
 
+@_task
 def _store(arrays: bodies.Arrays, index: int, writer: StoreWriter) -> Receipt:
     return writer.write(index, arrays)
 
 
+@_task
 def _whole_block(block: Block, writer: StoreWriter, limbs: int) -> Receipt:
     rooted = _root(block)
     shares = [_limb(rooted, k) for k in range(limbs)]

@@ -35,7 +35,10 @@ FRICTION_SAMPLES = 1 << 22
 """Samples times friction sets of a block."""
 
 BLOCK_BYTES = 256 << 20
-"""Bytes that one block may store, so that a task's memory stays below a stated limit."""
+"""Bytes that one block may store."""
+
+BLOCK_MEMORY = 1 << 30
+"""Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
 
 ALWAYS = ("failed_samples", "worst_status")
 """Variables that every store has: they say where results are NaN, and why."""
@@ -60,7 +63,7 @@ class Plan:
 
     @property
     def origin(self) -> tuple[float, float, float]:
-        """Where trajectories count from: the reference position of the robot with its fixed parameters, for all designs."""
+        """Where trajectories count from, for all designs: the reference position at the fixed parameters [m]."""
         return self.mechanism.platform.home.position
 
     @property
@@ -102,21 +105,24 @@ class Plan:
         sweep, mechanism = self.sweep, self.mechanism
         joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
         free, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
-        series = sum(name in sweep.outputs for name in LIMB_JOINT_SERIES)
+        wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
+        series = sum(name in wanted for name in LIMB_JOINT_SERIES)
         per_limb = len(self.limbs) * (free + 1) + actuators * free + joints * series
         shared = per_limb + free + 24  # platform wrench, motion
         return self.block_samples * shared * DOUBLE + self.layout.block_bytes(0)
 
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
-        sizes, block = self.layout.sizes, self.layout.block
+        sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
+        cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs"
         stored = sum(self.layout.bytes(name) for name in self.layout.variables)
         return [
             ("robot", self.sweep.robot),
             *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
             ("samples", f"{self.samples:,}"),
-            ("blocks", f"{self.blocks:,} of {block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"),
-            ("tasks", f"{self.blocks * self.tasks_per_block:,} ({self.tasks_per_block} a block, one for each of {len(self.limbs)} limbs)"),
+            ("blocks", f"{self.blocks:,} of {cut}"),
+            ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
             ("stored", f"{size(stored)} before compression, {self.layout.files:,} files"),
             ("memory", f"at most {size(self.block_memory)} for each block in flight"),
@@ -124,7 +130,7 @@ class Plan:
 
 
 def plan(sweep: Sweep) -> Plan:
-    """The plan of a sweep. Raises InputError where a single trajectory is too long to be held in memory."""
+    """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     variables = tuple(name for name in VARIABLES if name in (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep)))
     sizes = sweep.sizes | {
@@ -134,7 +140,11 @@ def plan(sweep: Sweep) -> Plan:
         "axis": 3,
         "wrench": 6,
     }
-    return Plan(sweep, Layout(sizes, _block(sweep, sizes, variables), variables))
+    per_set, shared = (_pair_bytes(sizes, variables, per_set=each) for each in (True, False))
+    _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared), variables))
+    _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    return made
 
 
 def _status(sweep: Sweep) -> tuple[str, ...]:
@@ -142,29 +152,26 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _block(sweep: Sweep, sizes: Mapping[str, int], variables: tuple[str, ...]) -> dict[str, int]:
-    times = sizes["time"]
-    pairs = sizes["design"] * sizes["trajectory"]
+def _block(sizes: Mapping[str, int], per_set: int, shared: int) -> dict[str, int]:
+    """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set."""
+    times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
-    count = max(1, min(wanted // times, _fitting(sizes, variables)))
-    # a block whose results do not depend on friction would own nothing beyond the first friction set
+    count = max(1, min(wanted // times, BLOCK_BYTES // (per_set + shared)))
     friction = sizes["friction"]
-    if per_set := _pair_bytes(sizes, variables, per_set=True):
+    if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))
         friction = _even(friction, max(1, BLOCK_BYTES // (per_set * count)))
     design = _even(sizes["design"], count)
     trajectory = _even(sizes["trajectory"], max(1, count // design))
-    if (need := _pair_bytes(sizes, variables, per_set=True) + _pair_bytes(sizes, variables, per_set=False)) > BLOCK_BYTES:
-        raise InputError(
-            [
-                Problem(
-                    sweep.name, 0, 0, "time", f"{times:,} times, {size(need)} of results for one design",
-                    f"at most {size(BLOCK_BYTES)}, because a trajectory is never cut",
-                    "Use a longer step, fewer outputs, or several shorter trajectories.",
-                )
-            ]
-        )  # fmt: skip
     return {"design": design, "friction": friction, "trajectory": trajectory}
+
+
+def _require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
+    if need > limit:
+        got = f"{sweep.sizes['time']:,} times, {size(need)} of {what} for one design"
+        rule = f"at most {size(limit)}, because a trajectory is never cut"
+        hint = "Use a longer step, fewer outputs, or several shorter trajectories."
+        raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
 
 
 def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], *, per_set: bool) -> int:
@@ -175,12 +182,6 @@ def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], *, per_set
         if ("friction" in dims) == per_set:
             total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
     return total
-
-
-def _fitting(sizes: Mapping[str, int], variables: tuple[str, ...]) -> int:
-    """How many (design, trajectory) pairs with one friction set fit in BLOCK_BYTES."""
-    each = _pair_bytes(sizes, variables, per_set=True) + _pair_bytes(sizes, variables, per_set=False)
-    return max(1, BLOCK_BYTES // max(each, 1))
 
 
 def _even(size: int, most: int) -> int:
@@ -203,4 +204,5 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
-        yield "joint", "joint", list(mechanism.limbs[0].joints), "", "joint of a limb; the last is the one at the platform"
+        text = "joint of a limb; the last is the one at the platform"
+        yield "joint", "joint", list(mechanism.limbs[0].joints), "", text

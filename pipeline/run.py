@@ -1,7 +1,7 @@
-"""Run a sweep: prepare the store, drive its blocks through a cluster in a bounded window, finish.
+"""Run a sweep: connect to a cluster, prepare the store, drive the blocks through a bounded window, finish.
 
-The coordinator alone writes the ledger. A block is done when its receipt is in the ledger; a run that is interrupted, here or
-by force, goes on with the blocks that have none.
+The coordinator alone writes the ledger. A block is done when its receipt is in the ledger; a run that is interrupted,
+here or by force, goes on with the blocks that have none.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.events import BlockDone, BlockFailed, Event, Finished, Listener, Started
-from pipeline.execute import Result, Work, in_process, on_cluster, window
-from pipeline.graph import Granularity, block_graph
+from pipeline.execute import check_versions, run_all
+from pipeline.graph import Granularity, TaskError, block_graph
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.provenance import attributes
 from robots.status import flags
+from storage.errors import StoreError
 from storage.ledger import Ledger
 from storage.lock import coordinator_lock
 from storage.manifest import finish, require_same
@@ -29,38 +30,50 @@ from storage.schema import Coordinate, units
 from storage.store import StoreWriter, create, open_results
 
 if TYPE_CHECKING:
+    from distributed import Client
     from xarray import Dataset
 
     from pipeline.sweep import Sweep
+
+Cluster = str | Path | ClusterConfig | None
 
 
 def run(
     sweep: Sweep,
     store: str | Path | None = None,
-    cluster: str | Path | ClusterConfig | None = None,
+    cluster: Cluster = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
-    Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this machine for
-    the run. Raises InputError, StoreError for what cannot be run, before anything is computed.
+    Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this
+    machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
+    also where the store cannot be written any more, what has been stored stays. Blocks that fail for other reasons are
+    told to the listeners and left out of the dataset, whose attribute `finished` is then False.
     """
     if store is None:
         return _in_memory(sweep, cluster, listeners, granularity)
-    made = plan(sweep)
-    path = Path(store)
-    config = cluster if isinstance(cluster, ClusterConfig) else ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
-    _prepare(made, path)
-    with coordinator_lock(path), Ledger.open(path, made.blocks) as ledger:
-        if ledger.count < made.blocks:
-            _drive(made, path, ledger, config, listeners, granularity)
-        if ledger.count == made.blocks:
-            finish(path)
-    return open_results(path, unfinished=ledger.count < made.blocks)
+    made, path, config = plan(sweep), Path(store), _config(cluster)
+    if not (path.exists() and _is_finished(made, path)):
+        with connect(config) as client:
+            if client is not None:
+                check_versions(client, config.source)
+            _prepare(made, path)
+            with coordinator_lock(path), Ledger.open(path, made.blocks) as ledger:
+                _drive(made, path, ledger, client, listeners, granularity)
+                if ledger.count == made.blocks:
+                    finish(path)
+    return open_results(path, unfinished=True)
 
 
-def _in_memory(sweep: Sweep, cluster: Any, listeners: Sequence[Listener], granularity: Granularity) -> Dataset:
+def _config(cluster: Cluster) -> ClusterConfig:
+    if isinstance(cluster, ClusterConfig):
+        return cluster
+    return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
+
+
+def _in_memory(sweep: Sweep, cluster: Cluster, listeners: Sequence[Listener], granularity: Granularity) -> Dataset:
     folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
     try:
         return run(sweep, folder / "results.zarr", cluster, listeners, granularity).load()
@@ -68,35 +81,42 @@ def _in_memory(sweep: Sweep, cluster: Any, listeners: Sequence[Listener], granul
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _prepare(made: Plan, path: Path) -> None:
-    """Create the store, or see that it belongs to this sweep."""
+def _is_finished(made: Plan, path: Path) -> bool:
+    """Whether nothing is left to do in a store. Raises StoreError where it is not a store of this sweep."""
     sweep = made.sweep
+    manifest = require_same(path, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    return manifest.state == "finished"
+
+
+def _prepare(made: Plan, path: Path) -> None:
+    """Create the store where there is none."""
     if path.exists():
-        require_same(path, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
         return
     axes = [Coordinate(*row) for row in coordinates(made)]
     kinds = {link.kind for limb in made.mechanism.limbs for link in limb.links if link.joint in limb.actuated}
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
     stored = {name: unit for name, unit in chosen.items() if name in made.layout.variables}
-    create(path, made.layout, axes, attributes(sweep), units=stored, flags=flags())
+    create(path, made.layout, axes, attributes(made.sweep), units=stored, flags=flags())
 
 
 def _drive(
-    made: Plan, path: Path, ledger: Ledger, config: ClusterConfig, listeners: Sequence[Listener], granularity: Granularity
+    made: Plan,
+    path: Path,
+    ledger: Ledger,
+    client: Client | None,
+    listeners: Sequence[Listener],
+    granularity: Granularity,
 ) -> None:
-    """Compute every block without a receipt."""
+    """Compute every block without a receipt. Raises StoreError where one cannot be stored: no other could be."""
     run_name, start = uuid.uuid4().hex[:8], time.perf_counter()
-    writer = StoreWriter(path)
+    writer, tell = StoreWriter(path), _teller(listeners)
     samples = failed = 0
-
-    def tell(event: Event) -> None:
-        for listener in listeners:
-            listener(event)
-
     todo = (block_graph(made, index, writer, run_name, granularity) for index in ledger.remaining())
-    with _results(config, todo) as (dashboard, results):
-        tell(Started(made.blocks, ledger.count, made.block_samples, dashboard))
+    tell(Started(made.blocks, ledger.count, made.block_samples, client.dashboard_link if client else None))
+    with closing(run_all(client, todo)) as results:
         for (_, index), receipt, seconds in results:
+            if isinstance(receipt, StoreError):
+                raise StoreError(f"{receipt}\nthe run stopped at block {index}; run it again to go on") from receipt
             if isinstance(receipt, BaseException):
                 failed += 1
                 tell(BlockFailed(index, _reason(receipt)))
@@ -107,21 +127,13 @@ def _drive(
     tell(Finished(samples, time.perf_counter() - start, failed))
 
 
-@contextmanager
-def _results(config: ClusterConfig, work: Iterator[Work]) -> Iterator[tuple[str | None, Iterator[Result]]]:
-    """The link to the dashboard, and results of all work as they come; what is in flight is cancelled on leaving."""
-    with connect(config) as client:
-        if client is None:
-            yield None, in_process(work)
-            return
-        results = on_cluster(client, work, window(client))
-        try:
-            yield client.dashboard_link, results
-        finally:
-            results.close()
+def _teller(listeners: Sequence[Listener]) -> Callable[[Event], None]:
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return tell
 
 
 def _reason(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text[:500]}"
-
+    return str(error) if isinstance(error, TaskError) else str(TaskError.of(error))

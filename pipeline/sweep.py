@@ -82,6 +82,8 @@ class Sweep:
     outputs: tuple[str, ...]
     metrics: tuple[str, ...]
     text: str
+    name: str = "sweep"
+    """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
 
     @classmethod
@@ -175,7 +177,7 @@ def _read(document: Document, folder: Path) -> Sweep:
     if "time" in file:
         parts["grid"] = _read_time(report, file["time"])
     report.raise_if_any()
-    sweep = Sweep(**parts, text=document.text, warnings=tuple(_warnings(document, parts)))
+    sweep = Sweep(**parts, text=document.text, name=document.name, warnings=tuple(_warnings(document, parts)))
     _check_size(report, sweep)
     return sweep
 

@@ -1,7 +1,7 @@
 """The bodies of the Dask tasks of one block: trajectories, each limb, the platform, the assembly.
 
-A block is a range of designs, friction sets and trajectories with all their times. Its tasks hand on arrays in memory, laid
-out (trajectory, design, component, padded time), so that kernels read and write contiguous rows.
+A block is a range of designs, friction sets and trajectories with all their times. Its tasks hand on arrays in memory,
+laid out (trajectory, design, component, padded time), so that kernels read and write contiguous rows.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Trajectory:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]; `origin` (3,) [m] is what
-    positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute, named as in
-    the dataset.
+    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]; `origin` (3,) [m] is
+    what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute,
+    named as in the dataset.
     """
 
     index: int
@@ -85,7 +85,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Motions:
-    """The root of a block's graph: motion of the platform (trajectory, component, padded time), shared by all designs."""
+    """The root of a block's graph: motion of the platform (trajectory, component, padded time), for all designs."""
 
     motion: np.ndarray
 
@@ -145,7 +145,9 @@ class _Assembly:
         self.series = series
         self.actuators = len(programs.structure(block.family).mechanism.actuators)
         self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
-        self.actuation = kernel(actuation.program(block.law, self.actuators, series, metrics)) if series or metrics else None
+        self.actuation = (
+            kernel(actuation.program(block.law, self.actuators, series, metrics)) if series or metrics else None
+        )
         self.shares = {"platform_wrench": own["wrench"]}
         for k, share in enumerate(limbs):
             self.shares |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
@@ -191,7 +193,12 @@ class _Assembly:
         self.assembly({**inputs, "motion": self.root.motion[j][None]}, self.samples, made)
         self._store_limb_series(j, part, made)
         if self.actuation is not None:
-            given = {"force": made["force"], "velocity": made["velocity"], "status": made["status"], "weight": self.weights}
+            given = {
+                "force": made["force"],
+                "velocity": made["velocity"],
+                "status": made["status"],
+                "weight": self.weights,
+            }
             for f, friction in enumerate(self.block.friction):
                 results = {name: array[:count] for name, array in series.items()}
                 results |= {name: self.out[name][part, f, j] for name in self.metrics}
@@ -251,7 +258,10 @@ def platform_series(block: Block, root: Motions) -> Arrays:
     small = motion.shape[1] == 9
     if "platform_position" in block.series:
         out["platform_position"] = np.ascontiguousarray(_time_first(motion[:, :3], t))
-    for name, rows, full in (("platform_twist", slice(3, 6), slice(12, 18)), ("platform_acceleration", slice(6, 9), slice(18, 24))):
+    for name, rows, full in (
+        ("platform_twist", slice(3, 6), slice(12, 18)),
+        ("platform_acceleration", slice(6, 9), slice(18, 24)),
+    ):
         if name in block.series:
             out[name] = np.zeros((len(motion), t, 6))
             if small:

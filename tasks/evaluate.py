@@ -15,8 +15,7 @@ from robots.friction import LAWS
 from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
-from tasks import programs
-from tasks.friction import LAWS as FRICTION
+from tasks import actuation, programs
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.reactions import SHARES, held
@@ -93,8 +92,10 @@ def inverse_dynamics(
     batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
     done = _Dynamics(robot, batch, motion, gravity, load)
-    force, velocity = (np.ascontiguousarray(done.assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
-    force = force + _friction(friction, velocity)
+    assembled = done.assembled
+    if friction is not None:
+        assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
+    force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
     jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in done.shares]).T
     for values in (force, velocity, jacobian):
         values[done.status != Status.OK] = np.nan
@@ -184,9 +185,8 @@ class _Dynamics:
         return result
 
 
-def _friction(friction: Mapping[str, Any] | None, velocity: np.ndarray) -> Any:
-    if friction is None:
-        return 0.0
+def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarray], samples: int) -> np.ndarray:
+    """Actuator forces (1, actuator, padded samples), from the program that sweeps use too: the same bits."""
     name = friction.get("law", "")
     if name not in LAWS:
         raise ParameterError(f"friction: got law {name!r}; {nearest(name, LAWS)}")
@@ -194,7 +194,10 @@ def _friction(friction: Mapping[str, Any] | None, velocity: np.ndarray) -> Any:
     values = complete(
         law.parameters, {k: v for k, v in friction.items() if k != "law"}, owner=f"friction law {law.name}"
     )
-    return np.vectorize(lambda v: FRICTION[law.name](float(v), *values.values()), otypes=[float])(velocity)
+    inputs = {name: assembled[name] for name in ("force", "velocity", "status")}
+    inputs |= {"friction": np.array([list(values.values())], dtype=float), "weight": np.zeros_like(inputs["status"])}
+    run = kernel(actuation.program(law.name, inputs["force"].shape[1], ("actuator_force",), ()))
+    return run(inputs, samples)["actuator_force"]
 
 
 def parameters(robot: Robot) -> np.ndarray:

@@ -41,7 +41,8 @@ def fused(a: Array, b: Array, c: Array) -> Array:
 
     Where their proof does not reach, near overflow and underflow, rational numbers give the answer, one by one.
     """
-    plain = a * b + c
+    # a finite product may overflow here, but does not where it is not rounded
+    plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)
     uh, ul = two_product(a, b)
     th, tl = two_sum(c, ul)
     vh, vl = two_sum(uh, th)

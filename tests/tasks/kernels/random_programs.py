@@ -130,7 +130,7 @@ class Batch(NamedTuple):
 
 @st.composite
 def batches(draw: st.DrawFn, most: int = 27) -> Batch:
-    """Numbers of both signs and many magnitudes, some of them special; first axes of 1 where all cases share an input."""
+    """Numbers of many magnitudes, some of them special; a first axis of 1 where all cases share an input."""
     cases, samples = draw(st.integers(1, 3)), draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rare = draw(st.sampled_from([0.0, 0.05, 0.4]))

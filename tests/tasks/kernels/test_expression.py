@@ -39,7 +39,7 @@ SAME = {
     "x / 1": lambda x, y: (x / 1.0, x),
     "x / -1": lambda x, y: (x / -1.0, -x),
     "+x": lambda x, y: (+x, x),
-    "--x": lambda x, y: (-(-x), x),
+    "minus minus x": lambda x, y: (expression.neg(-x), x),
     "x + -y": lambda x, y: (x + -y, x - y),
     "-x + y": lambda x, y: (-x + y, y - x),
     "x - -y": lambda x, y: (x - -y, x + y),
@@ -98,7 +98,7 @@ def test_infinite_constants_are_left_to_run_time(graph: Graph) -> None:
 
 
 def test_constant_zero_times_anything_is_zero(x: Expression) -> None:
-    """Zeros of a geometry vanish from a program, so NaN times a constant zero is zero: NaN must not rely on such a product."""
+    """Zeros of a geometry vanish from a program; so NaN does not survive a product with a constant zero."""
     for made in (x * 0.0, 0.0 * x, 0.0 / x, x - x):
         assert made.value == 0.0
 
@@ -116,7 +116,9 @@ def test_numpy_works_on_arrays_of_expressions(x: Expression, y: Expression) -> N
 
 
 def test_a_traced_value_has_no_truth_value(x: Expression) -> None:
-    with pytest.raises(TypeError, match=r"a traced value has no truth value; use tasks\.algebra\.where in place of a branch"):
+    with pytest.raises(
+        TypeError, match=r"a traced value has no truth value; use tasks\.algebra\.where in place of a branch"
+    ):
         bool(x > 0.0)
 
 

@@ -17,7 +17,7 @@ from tasks.kernels.cache import kernel as cached
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
-from tests.tasks.bits import assert_same_bits, bits, poisoned, trimmed
+from tests.tasks.bits import assert_same_bits, bits, inside, poisoned, trimmed
 from tests.tasks.kernels.random_programs import REDUCTIONS, Batch, Recipe, batches, recipes
 
 few = hypothesis_settings(max_examples=60)
@@ -38,7 +38,7 @@ def test_compiled_equals_interpreted_bit_for_bit(recipe: Recipe, batch: Batch) -
     assert_same_bits(trimmed(out, batch.samples), interpret(program, batch.inputs, batch.samples))
     for array in out.values():
         unwritten = np.ones(array.base.shape, dtype=bool)
-        unwritten[tuple(slice(None, None, 2) for _ in array.shape[:-1]) + (slice(0, array.shape[-1]),)] = False
+        unwritten[inside(array.shape)] = False
         assert np.isnan(array.base[unwritten]).all()
 
 
@@ -50,7 +50,10 @@ def test_a_sample_knows_nothing_of_its_neighbours(recipe: Recipe, batch: Batch, 
     random.shuffle(order)  # type: ignore[attr-defined]
     moved = {name: value[..., order] if value.ndim == 3 else value for name, value in batch.strided.items()}
     width = len(order)
-    straight, shuffled = ready(batch.strided, width), ready({k: np.ascontiguousarray(v) for k, v in moved.items()}, width)
+    straight, shuffled = (
+        ready(batch.strided, width),
+        ready({k: np.ascontiguousarray(v) for k, v in moved.items()}, width),
+    )
     for name in set(straight) - set(REDUCTIONS):
         np.testing.assert_array_equal(bits(straight[name][..., order]), bits(shuffled[name]), err_msg=name)
 

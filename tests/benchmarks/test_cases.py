@@ -1,0 +1,66 @@
+"""Every case runs with timing off and asserts its result; the table and the JSON lines are complete."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import math
+
+import pytest
+
+from benchmarks import cases
+from benchmarks.cases import CASES
+from benchmarks.figures import QUICK, Figure
+from robots.parameters import ParameterError
+
+WANTED = {
+    "kernel": ("inverse kinematics and dynamics", "NumPy, same operations, over compiled", "steps, most", "compile"),
+    "designs": ("one design",),
+    "storage": ("write, limbsweep of plain Zarr", "read, limbsweep of plain Zarr"),
+    "run": ("limb tasks, local, ", "block tasks, local, ", "  efficiency when steady"),
+    "series": ("run, of plain Zarr",),
+    "memory": ("coordinator and scheduler, each block more",),
+    "peer": ("forces differ by", "Pinocchio rnea, over limbsweep"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_gives_its_figures(name: str) -> None:
+    case = CASES[name]
+    if case.needs and importlib.util.find_spec(case.needs) is None:
+        pytest.skip(f"{case.needs} is not installed")
+    figures = list(case.figures(QUICK))
+    for wanted in WANTED[name]:
+        assert any(each.name.startswith(wanted) for each in figures), f"{name} has no figure {wanted!r}"
+    for each in figures:
+        assert each.value is not None
+        assert math.isfinite(each.value)
+        assert each.unit
+
+
+def test_a_missing_peer_is_said_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert list(CASES["peer"].figures(QUICK)) == [
+        Figure("not measured", None, "", "needs pinocchio; install limbsweep[peers]")
+    ]
+
+
+def test_table_and_json_lines_hold_the_same_figures() -> None:
+    shown, lines = io.StringIO(), io.StringIO()
+    cases.main(quick=True, names=["designs"], out=shown)
+    cases.main(quick=True, names=["designs"], out=lines, json=True)
+    assert "designs: the same for many designs\n" in shown.getvalue()
+    read = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [each["name"] for each in read] == ["one design", "inverse kinematics and dynamics"]
+    for each in read:
+        assert each["case"] == "designs"
+        assert each["machine"]["cpu"]
+        assert each["name"] in shown.getvalue()
+
+
+def test_an_unknown_case_is_refused_before_anything_runs() -> None:
+    out = io.StringIO()
+    with pytest.raises(ParameterError, match="there is no benchmark 'kernal'; did you mean 'kernel'"):
+        cases.main(names=["designs", "kernal"], out=out)
+    assert out.getvalue() == ""

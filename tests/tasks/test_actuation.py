@@ -1,0 +1,101 @@
+"""Friction laws, series and metrics against NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from robots.friction import LAWS as LAW_DATA
+from tasks import friction
+from tasks.actuation import METRICS, SERIES, program, trapezoid_weights
+from tasks.kernels.kernel import Kernel, padded
+from tests.tasks.bits import padded_last
+
+SAMPLES = 21
+COULOMB, VISCOUS = 0.3, 0.05
+TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
+
+
+def test_every_law_has_its_mathematics() -> None:
+    assert set(friction.LAWS) == set(LAW_DATA)
+    for name, law in LAW_DATA.items():
+        friction.LAWS[name](1.0, *(p.default for p in law.parameters))
+
+
+@pytest.mark.parametrize(("velocity", "expected"), [(2.0, 0.4), (-2.0, -0.4), (0.0, 0.0), (-0.0, 0.0)])
+def test_coulomb_and_viscous_friction(velocity: float, expected: float) -> None:
+    assert friction.coulomb_viscous(velocity, COULOMB, VISCOUS) == pytest.approx(expected)
+    assert friction.none(velocity) == 0.0
+
+
+def test_friction_of_nan_is_nan() -> None:
+    assert math.isnan(friction.coulomb_viscous(math.nan, COULOMB, VISCOUS))
+
+
+def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dict[str, np.ndarray]:
+    """All series and metrics for one friction set, (actuators, samples) and (actuators,)."""
+    made = program("coulomb_viscous", len(force), tuple(SERIES), tuple(METRICS))
+    samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
+    wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}
+    out = Kernel(made)({"friction": np.array([[COULOMB, VISCOUS]]), **wide}, SAMPLES)
+    return {name: value[0, :, :SAMPLES] if value.ndim == 3 else value[0] for name, value in out.items()}
+
+
+def samples() -> tuple[np.ndarray, np.ndarray]:
+    force, velocity = np.random.default_rng(10).normal(size=(2, 3, SAMPLES))
+    velocity[1, 4] = 0.0
+    return force, velocity
+
+
+def test_series_and_metrics_agree_with_numpy() -> None:
+    force, velocity = samples()
+    got = computed(force, velocity, np.zeros(SAMPLES))
+    total = force + COULOMB * np.sign(velocity) + VISCOUS * velocity
+    power, span = total * velocity, float(TIMES[-1] - TIMES[0])
+    expected = {
+        "actuator_force": total,
+        "actuator_power": power,
+        "peak_force": np.abs(total).max(axis=1),
+        "peak_velocity": np.abs(velocity).max(axis=1),
+        "peak_power": np.abs(power).max(axis=1),
+        "rms_force": np.sqrt(np.trapezoid(total**2, TIMES) / span),
+        "energy": np.trapezoid(np.maximum(power, 0.0), TIMES),
+        "regenerated_energy": np.trapezoid(np.maximum(-power, 0.0), TIMES),
+    }
+    assert set(expected) == {*SERIES, *METRICS}
+    for name, value in expected.items():
+        finish = METRICS[name].finish if name in METRICS else lambda x, span: x
+        np.testing.assert_allclose(finish(got[name], span), value, rtol=1e-13, atol=1e-14, err_msg=name)
+
+
+def test_energies_balance() -> None:
+    force, velocity = samples()
+    got = computed(force, velocity, np.zeros(SAMPLES))
+    net = np.trapezoid(got["actuator_power"], TIMES)
+    np.testing.assert_allclose(got["energy"] - got["regenerated_energy"], net, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_failed_sample_spoils_every_metric_of_its_case(metric: str) -> None:
+    force, velocity = samples()
+    status = np.zeros(SAMPLES)
+    status[13] = 1.0
+    got = computed(force, velocity, status)
+    assert np.isnan(got[metric]).all()
+    for name in SERIES:
+        assert np.isnan(got[name][:, 13]).all()
+        assert np.isfinite(np.delete(got[name], 13, axis=1)).all()
+
+
+def test_only_what_is_wanted_is_computed() -> None:
+    least = program("none", 3, (), ("peak_velocity",))
+    assert set(least.outputs) == {"peak_velocity"}
+    assert "mul" not in least.operations()
+
+
+def test_trapezoid_weights() -> None:
+    np.testing.assert_allclose(trapezoid_weights(np.array([0.0, 1.0, 3.0])), [0.5, 1.5, 1.0])
+    np.testing.assert_array_equal(trapezoid_weights(np.array([5.0])), [1.0])
+    assert trapezoid_weights(TIMES).sum() == pytest.approx(TIMES[-1] - TIMES[0])

@@ -1,0 +1,121 @@
+"""Accuracy of sine, cosine and arc tangent against libm, in units in the last place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tasks.elementary import atan2, sincos
+from tasks.kernels.kernel import Kernel, padded
+from tasks.kernels.program import trace
+
+SINCOS = Kernel(trace("sincos", lambda x: dict(zip("sc", sincos(x[0]), strict=True)), case={}, sample={"x": (1,)}))
+ATAN2 = Kernel(trace("atan2", lambda yx: {"angle": atan2(yx[0], yx[1])}, case={}, sample={"yx": (2,)}))
+
+
+def libm(function: Callable[..., float], *arguments: np.ndarray) -> np.ndarray:
+    return np.fromiter(map(function, *(x.tolist() for x in arguments)), dtype=float)
+
+
+def compiled_sincos(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    wide = np.zeros((1, 1, padded(len(x))))
+    wide[0, 0, : len(x)] = x
+    out = SINCOS({"x": wide}, len(x))
+    return out["s"][0, 0, : len(x)], out["c"][0, 0, : len(x)]
+
+
+def compiled_atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    wide = np.ones((1, 2, padded(len(x))))
+    wide[0, :, : len(x)] = y, x
+    return ATAN2({"yx": wide}, len(x))["angle"][0, 0, : len(x)]
+
+
+def assert_within(got: np.ndarray, expected: np.ndarray, ulp: float) -> None:
+    error = np.abs(got - expected) / np.spacing(np.abs(expected))
+    worst = int(np.nanargmax(error))
+    assert error[worst] <= ulp, (worst, got[worst], expected[worst])
+
+
+def near_quarter_turns() -> np.ndarray:
+    """Doubles around multiples of pi/2 up to 1e5, where one of the two functions nearly vanishes."""
+    k = np.unique(np.concatenate([np.arange(2000), np.linspace(2000, 63661, 8000).astype(int)]))
+    x = k * (math.pi / 2.0)
+    around = [x]
+    for side in (-np.inf, np.inf):
+        near = x
+        for _ in range(3):
+            near = np.nextafter(near, side)
+            around.append(near)
+    every = np.concatenate(around)
+    return np.concatenate([every, -every])
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.random.default_rng(1).uniform(-1e5, 1e5, 1_000_000),
+        np.random.default_rng(2).uniform(-2.0 * math.pi, 2.0 * math.pi, 200_000),
+        10.0 ** np.random.default_rng(3).uniform(-300, 5, 100_000),
+        near_quarter_turns(),
+        np.array([0.0, 1e5, -1e5, math.pi / 4, -math.pi / 4, math.nextafter(math.pi / 4, 1.0)]),
+    ],
+    ids=["range", "turn", "magnitudes", "quarter turns", "ends"],
+)
+def test_sine_and_cosine_within_two_units_of_libm(x: np.ndarray) -> None:
+    sine, cosine = compiled_sincos(x)
+    assert_within(sine, libm(math.sin, x), 2.0)
+    assert_within(cosine, libm(math.cos, x), 2.0)
+
+
+def test_sine_is_odd_and_cosine_even_to_the_last_bit() -> None:
+    x = np.random.default_rng(4).uniform(-1e5, 1e5, 10_000)
+    for (a, b), sign in zip(zip(compiled_sincos(x), compiled_sincos(-x), strict=True), (-1.0, 1.0), strict=True):
+        np.testing.assert_array_equal(a, sign * b)
+
+
+def test_sine_of_nothing_finite_is_nan() -> None:
+    for values in compiled_sincos(np.array([np.nan, np.inf, -np.inf])):
+        assert np.isnan(values).all()
+
+
+def test_on_floats_they_are_libm() -> None:
+    assert sincos(0.3) == (math.sin(0.3), math.cos(0.3))
+    assert atan2(0.3, -0.2) == math.atan2(0.3, -0.2)
+
+
+def directions() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    angle = np.concatenate([rng.uniform(-math.pi, math.pi, 200_000), np.arange(-16, 17) * math.pi / 16])
+    size = 10.0 ** rng.uniform(-150, 150, len(angle))
+    lopsided = rng.normal(size=(2, 100_000)) * 10.0 ** rng.uniform(-30, 30, (2, 100_000))
+    return np.concatenate([size * np.sin(angle), lopsided[0]]), np.concatenate([size * np.cos(angle), lopsided[1]])
+
+
+def test_arc_tangent_within_two_units_of_libm() -> None:
+    y, x = directions()
+    assert_within(compiled_atan2(y, x), libm(math.atan2, y, x), 2.0)
+
+
+def test_arc_tangent_on_the_axes_and_diagonals() -> None:
+    values = np.array([(y, x) for y in (0.0, 1.0, -1.0, 3.0) for x in (0.0, 1.0, -1.0, -3.0)]).T
+    assert_within(compiled_atan2(*values), libm(math.atan2, *values), 1.0)
+    assert compiled_atan2(np.array([0.0]), np.array([0.0]))[0] == 0.0
+
+
+def test_arc_tangent_keeps_nan() -> None:
+    nan = np.nan
+    assert np.isnan(compiled_atan2(np.array([nan, nan, 1.0, 0.0]), np.array([1.0, nan, nan, nan]))).all()
+
+
+@pytest.mark.parametrize("constant", [2.0, -2.0])
+def test_one_argument_may_be_a_number(constant: float) -> None:
+    program = trace(
+        "mixed", lambda x: {"a": atan2(x[0], constant), "b": atan2(constant, x[0])}, case={}, sample={"x": (1,)}
+    )
+    x = np.random.default_rng(6).normal(size=64)
+    out = Kernel(program)({"x": x.reshape(1, 1, -1)}, 64)
+    assert_within(out["a"][0, 0], libm(math.atan2, x, np.full(64, constant)), 2.0)
+    assert_within(out["b"][0, 0], libm(math.atan2, np.full(64, constant), x), 2.0)

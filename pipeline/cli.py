@@ -138,9 +138,8 @@ def new(name: str, output: Path) -> None:
 def check(sweep: Path) -> None:
     """Validate the sweep file SWEEP and print the plan, without computing anything."""
     from pipeline.plan import plan
-    from pipeline.sweep import Sweep
 
-    _print(plan(Sweep.from_yaml(sweep)).rows())
+    _print(plan(_sweep(sweep)).rows())
 
 
 @cli.command()
@@ -149,9 +148,7 @@ def check(sweep: Path) -> None:
 @click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
 def run(sweep: Path, store: Path | None, cluster: Path | None) -> None:
     """Run the sweep file SWEEP into a store; go on with a store that is not finished."""
-    from pipeline.sweep import Sweep
-
-    parsed = Sweep.from_yaml(sweep)
+    parsed = _sweep(sweep)
     store = store or Path(sweep.with_suffix(".zarr").name)
     again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
     failed = _run(parsed, store, cluster, shlex.join(again))
@@ -159,6 +156,16 @@ def run(sweep: Path, store: Path | None, cluster: Path | None) -> None:
     if failed:
         click.echo(f"{failed} blocks failed; try them again with: {shlex.join(again)}", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _sweep(path: Path) -> Sweep:
+    """The sweep in a file; its warnings go to standard error."""
+    from pipeline.sweep import Sweep
+
+    sweep = Sweep.from_yaml(path)
+    for warning in sweep.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return sweep
 
 
 def _run(sweep: Sweep, store: Path, cluster: Path | None, again: str) -> int:

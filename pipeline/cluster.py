@@ -25,7 +25,8 @@ SETTINGS: Mapping[str, Any] = {
     "distributed.scheduler.no-workers-timeout": "5 minutes",
     "distributed.scheduler.worker-ttl": "120s",
     "distributed.scheduler.allowed-failures": 3,
-    "distributed.comm.retry.count": 3,
+    # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
+    "distributed.comm.retry.count": 0,
     "tokenize.ensure-deterministic": True,
 }
 """Settings for runs that outlive trouble; those of the cluster file come after them."""
@@ -143,5 +144,6 @@ def _flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in node.items():
         here = f"{path}.{key}" if path else key
-        flat |= _flat(value, here) if isinstance(value, dict) and value else {here: value}
+        # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
+        flat |= _flat(value, here) if isinstance(value, dict) else {here: value}
     return flat

@@ -103,7 +103,9 @@ def _task(body: Callable[..., Any]) -> Callable[..., Any]:
         except (StoreError, TaskError):
             raise
         except Exception as error:
-            raise TaskError.of(error) from error
+            failure = TaskError.of(error)
+        # raised here, because what an exception was raised from is sent with it
+        raise failure
 
     return guarded
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-KEPT_BYTES = 1 << 29
+KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
 """Arrays below this size in bytes are not worth keeping."""
 

@@ -250,6 +250,15 @@ def test_a_bad_sweep_is_refused(tiny: Path, command: str, old: str, new: str, me
     assert message in said
 
 
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_warnings_of_a_sweep_are_shown(tiny: Path, command: str, fake_run: Callable[..., None]) -> None:
+    fake_run(lambda *_, **__: None)
+    tiny.write_text(TINY + "gravity: [0, 0, 9.81]\n")
+    result = limbsweep(command, str(tiny))
+    assert result.exit_code == 0
+    assert "warning: tiny.yaml:8:10 gravity: got gravity that points up" in result.stderr
+
+
 def test_a_missing_sweep_is_refused() -> None:
     assert "nowhere.yaml" in refused("check", "nowhere.yaml")
 

@@ -154,6 +154,15 @@ def test_settings_of_the_file_come_after_ours_and_leave_with_the_cluster() -> No
     assert dask.config.get("distributed.scheduler.worker-ttl") == before
 
 
+def test_an_empty_section_of_the_file_changes_nothing() -> None:
+    import dask
+    import distributed  # noqa: F401 - its settings
+
+    before = dask.config.get("distributed.comm")
+    with connect(parse(section("kind: synchronous") + "\ndistributed: {comm: {}}")):
+        assert dask.config.get("distributed.comm") == before
+
+
 def _environment() -> tuple[int, str | None]:
     return os.getpid(), os.environ.get("OPENBLAS_NUM_THREADS")
 

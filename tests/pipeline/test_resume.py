@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -21,13 +21,12 @@ from pipeline.cli import cli
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.errors import InputError
 from pipeline.events import BlockDone, Event, Finished, Started
-from pipeline.graph import TaskError
 from pipeline.run import run
 from storage import open_results
 from storage.errors import StoreError
-from storage.ledger import LEDGER, Ledger
+from storage.ledger import Ledger
 from storage.lock import coordinator_lock
-from storage.manifest import Manifest
+from storage.manifest import Manifest, refusals
 from tests.pipeline.runs import (
     EVERYTHING,
     FEW,
@@ -151,7 +150,6 @@ def test_ctrl_c_at_the_command_line_leaves_a_store_to_go_on_with(
 
 
 def _start(path: Path, kind: str) -> subprocess.Popen[str]:
-    # a group of its own, so that what it has started can be looked at
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         [sys.executable, "-c", SLOW_RUN, str(path), kind], stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
@@ -183,7 +181,6 @@ def test_a_killed_run_goes_on_with_what_is_left(tmp_path: Path, expected: str) -
     print(f"seed {seed}")
     _kill_and_resume(tmp_path / "s.zarr", "synchronous", 3, random.Random(seed))
     assert content_hash(tmp_path / "s.zarr") == expected
-    assert not list(tmp_path.rglob(".*.draft")) or True
 
 
 @pytest.mark.chaos
@@ -268,7 +265,8 @@ def test_of_many_runs_that_start_together_one_goes_on(tmp_path: Path, expected: 
     computed = [index for each in outcomes if not isinstance(each, StoreError) for index in done(each)]
     assert sorted(computed) == list(range(BLOCKS)), "each block once, by whomever"
     refused = [str(each) for each in outcomes if isinstance(each, StoreError)]
-    assert all("another run is writing" in each or "exists already" in each or "s.zarr: " in each for each in refused)
+    reasons = ("another run is writing to this store", "exists already", "Directory not empty")
+    assert all(any(reason in each for reason in reasons) for each in refused), refused
     assert content_hash(path) == expected
 
 
@@ -346,9 +344,11 @@ def test_failed_blocks_end_the_command_with_1_and_a_second_one_with_0(
 
 
 def full(index: int, body: Callable[..., Any], *arguments: Any) -> Any:
-    if index == 4:
-        raise StoreError("s.zarr/actuator_force/c/4: No space left on device; check free space")
-    return body(*arguments)
+    """A block that meets the end of the disk, as `storage` tells of it."""
+    with refusals(Path("s.zarr")):
+        if index == 4:
+            raise OSError(errno.ENOSPC, "No space left on device", "s.zarr/actuator_force/c/4")
+        return body(*arguments)
 
 
 def test_a_full_disk_stops_the_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str) -> None:
@@ -410,7 +410,10 @@ def test_on_a_cluster_failures_come_back_and_futures_are_let_go(
         assert told[2] == "UnsendableError: no way"
         assert told[3] == "ValueError: " + "x" * 500
         assert max(held) <= 4, "results that the client wants: no more than the window"
-        events.clear()
+        with monkeypatch.context() as patch:
+            wrap_blocks(patch, full)
+            with pytest.raises(StoreError, match=r"No space left on device; .*\n.* stopped at block 4; run it again"):
+                go(tmp_path / "u.zarr", FEW, address)
         with monkeypatch.context() as patch:
             wrap_blocks(patch, slowly, 0.2)
             with pytest.raises(KeyboardInterrupt):
@@ -422,9 +425,4 @@ def test_on_a_cluster_failures_come_back_and_futures_are_let_go(
 
 def _wanted(dask_scheduler: Any) -> list[str]:
     """Results that some client holds."""
-    return [str(key) for client in dask_scheduler.clients.values() for key in (each.key for each in client.wants_what)]
-
-
-def test_what_a_task_error_says() -> None:
-    assert str(TaskError.of(KeyError("a\n b"))) == "KeyError: 'a\\n b'"
-    assert signal.SIGKILL and LEDGER
+    return [str(each.key) for client in dask_scheduler.clients.values() for each in client.wants_what]

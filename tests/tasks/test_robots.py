@@ -346,6 +346,32 @@ def test_four_motors_share_the_load_with_least_squares() -> None:
         assert abs(left @ force) < 1e-10 * np.abs(force).max()
 
 
+def test_weights_shift_the_load_between_motors() -> None:
+    robot = catalog.build("delta_4rr2rrr")
+    weights, motion = np.array([1.0, 2.0, 5.0, 0.5]), states(robot, 30)._asdict()
+    found = inverse_dynamics(robot, **motion, weights=weights, full=True)
+    even = inverse_dynamics(robot, **motion, full=True)
+    for force, other, jacobian in zip(found.force, even.force, found.jacobian, strict=True):
+        wrench = jacobian.T @ other
+        np.testing.assert_allclose(jacobian.T @ force, wrench, atol=1e-11 * np.abs(wrench).max())
+        left = np.linalg.svd(jacobian)[0][:, 3]
+        assert abs(left @ (weights * force)) < 1e-10 * np.abs(weights * force).max()
+    np.testing.assert_array_equal(inverse_dynamics(robot, **motion, weights=np.ones(4)), even.force)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0], [1.0, 1.0, np.nan, 1.0]])
+def test_weights_that_do_not_fit(weights: list[float]) -> None:
+    robot = catalog.build("delta_4rr2rrr")
+    with pytest.raises(ValueError, match="expected 4 finite numbers above zero, one for each actuator"):
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=weights)
+
+
+def test_weights_without_a_choice() -> None:
+    robot = catalog.build("delta_3r2us")
+    with pytest.raises(ValueError, match="weights: delta_3r2us has no more actuators than freedoms; leave them out"):
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=np.ones(3))
+
+
 def test_limbs_are_traced_once_for_all_parameters(robot: Robot) -> None:
     program = programs.limb_program(robot.family, 0)
     first = robot.family.parameters[0].name

@@ -80,18 +80,21 @@ def inverse_dynamics(
     gravity: Array = GRAVITY,
     load: Array = None,
     friction: Mapping[str, Any] | None = None,
+    weights: Array = None,
     full: bool = False,
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the platform; see `inverse_kinematics`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, world
-    axes; friction: {"law": name, parameter: value, ...} in the actuated joints. With `full`, an InverseDynamics.
+    axes; friction: {"law": name, parameter: value, ...} in the actuated joints; weights (actuator,), of a robot with
+    more actuators than freedoms: the frictionless forces have the least sum of weight times square, one each where they
+    are absent. With `full`, an InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
     batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
-    done = _Dynamics(robot, batch, motion, gravity, load)
+    done = _Dynamics(robot, batch, motion, gravity, load, weights)
     assembled = done.assembled
     if friction is not None:
         assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
@@ -153,7 +156,16 @@ def actuator_positions(robot: Robot, *, position: Array, rotation: Array = None)
 class _Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
-    def __init__(self, robot: Robot, batch: tuple[int, ...], motion: Array, gravity: Array, load: Array, statics: bool = False):
+    def __init__(
+        self,
+        robot: Robot,
+        batch: tuple[int, ...],
+        motion: Array,
+        gravity: Array,
+        load: Array,
+        weights: Array = None,
+        statics: bool = False,
+    ):
         self.robot, self.motion, self.samples = robot, motion, int(np.prod(batch, dtype=int))
         self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
         self.shares = _limbs(robot, motion, gravity, statics=statics)
@@ -165,7 +177,7 @@ class _Dynamics:
                 if name in self.own:
                     chosen = [TWIST.index(each) for each in directions]
                     self.own[name][0, :, : self.samples] -= acting[:, chosen].T
-        inputs = {"motion": motion, "platform_wrench": self.own["wrench"]}
+        inputs = {"motion": motion, "platform_wrench": self.own["wrench"], **_weights(robot, weights)}
         for k, share in enumerate(self.shares):
             inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
         self.assembled = kernel(programs.assembly_program(robot.family))(inputs, self.samples)
@@ -183,6 +195,21 @@ class _Dynamics:
             result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
             start = stop
         return result
+
+
+def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
+    even = programs.even_weights(robot.family)
+    if weights is None:
+        return even
+    if not even:
+        raise ValueError(f"weights: {robot.name} has no more actuators than freedoms; leave them out")
+    result = np.asarray(weights, dtype=float)
+    if result.shape != even["weights"].shape[1:] or not (np.isfinite(result) & (result > 0)).all():
+        raise ValueError(
+            f"weights: got {weights!r}; "
+            f"expected {even['weights'].size} finite numbers above zero, one for each actuator"
+        )
+    return {"weights": result[None]}
 
 
 def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarray], samples: int) -> np.ndarray:

@@ -24,7 +24,8 @@ from tasks.kinematics import HOME, JointState, Motion, Pose, motions
 Scalar = Any
 Array = Any
 
-ITERATIONS = 12
+ITERATIONS = 20
+STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = 1e-8  # residual, relative to the size of the limb, from which one more step is exact to rounding
 CLOSED = 1e-10  # the same for a sample to count as solved
 SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
@@ -109,7 +110,11 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
     links, size = mounted.limb.links, _size(start)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
-        return [state.moved(link, d) for state, link, d in zip(states, links, step, strict=True)]
+        longest: Scalar = 0.0
+        for d in step:
+            longest = where(abs(d) > longest, abs(d), longest)
+        scale = where(longest > STEP_LIMIT, STEP_LIMIT / longest, 1.0)
+        return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
         states = _unpacked(mounted.limb, flat)

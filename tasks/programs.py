@@ -243,16 +243,18 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench`, and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
-    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK.
+    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
+    more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
+    case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuated) for each in made.mechanism.instances]
 
-    def one_sample(motion: Array, platform_wrench: Array, **shares: Array) -> dict[str, Any]:
+    def one_sample(motion: Array, platform_wrench: Array, weights: Array = None, **shares: Array) -> dict[str, Any]:
         jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
-        forces = assembly.actuator_forces(jacobian, wrench)
+        forces = assembly.actuator_forces(jacobian, wrench, weights)
         _, moving = platform.unpack(motion, made.mechanism.platform)
         velocity = jacobian @ platform.free_twist(made.mechanism.platform, moving)
         status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
@@ -267,7 +269,14 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
     reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
     chosen = {name: reductions[name] for name in metrics}
-    return trace(f"{family.name}.assembly", one_sample, case={}, sample=sample, reductions=chosen)
+    return trace(f"{family.name}.assembly", one_sample, case=case, sample=sample, reductions=chosen)
+
+
+def even_weights(family: Family) -> dict[str, np.ndarray]:
+    """The case input `weights` (1, actuator) of an assembly whose actuators count alike; none without a choice."""
+    made = structure(family)
+    count = len(made.mechanism.actuators)
+    return {"weights": np.ones((1, count))} if count > made.freedoms else {}
 
 
 def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:

@@ -86,8 +86,8 @@ def direct(system: Equations) -> np.ndarray:
 def gmres(system: Equations) -> tuple[np.ndarray, int]:
     """The unknowns by GMRES to a relative residual of 1e-13, preconditioned by an incomplete LU factorisation.
 
-    With it about 3 iterations do. Without, the spectrum gives GMRES no hold: it takes 145 iterations, nearly as many as
-    there are unknowns, and some 400 times as long; scaling rows and columns does not help.
+    With it 3 or 4 iterations do. Without, the spectrum gives GMRES no hold: it takes 145 iterations, nearly as many as
+    there are unknowns, and some 200 times as long; scaling rows and columns does not help.
     """
     matrix, iterations = system.matrix.tocsc(), 0
 
@@ -121,16 +121,14 @@ def least_norm(system: Equations) -> np.ndarray:
     """
     q, r = np.linalg.qr(system.carried.toarray())
     known = q.T @ system.carried_fixed
-    matrix, drives = (
-        scipy.linalg.solve_triangular(r, m.toarray().T, trans="T").T for m in (system.matrix, system.drives)
-    )
+    matrix = scipy.linalg.solve_triangular(r, system.matrix.toarray().T, trans="T").T
     goal = system.right + matrix @ known
     rows, triangle, seen, unseen = _row_space(matrix)
     wrench = seen @ scipy.linalg.solve_triangular(triangle, goal[rows], trans="T")
-    wrench = wrench + unseen @ _inner(drives @ unseen, drives @ (wrench - known) + system.drives_fixed)
     if np.abs(matrix @ wrench - goal).max() > BALANCED * np.abs(goal).max():
-        wrench = np.full_like(wrench, np.nan)
-    return np.asarray(scipy.linalg.solve_triangular(r, wrench - known, check_finite=False))
+        return np.full(len(wrench), np.nan)
+    x, idle = (scipy.linalg.solve_triangular(r, each) for each in (wrench - known, unseen))
+    return np.asarray(x + idle @ _inner(system.drives @ idle, system.drives @ x + system.drives_fixed))
 
 
 def _inner(moved: np.ndarray, force: np.ndarray) -> np.ndarray:

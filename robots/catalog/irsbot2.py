@@ -110,9 +110,9 @@ IRSBOT2 = Family(
     source=PAPER,
     parameters=(
         _length("base_radius", 0.09, "middle of the robot to the motor axes"),
-        _length("upper_arm", 0.30, "length of the driven arms and of the bars beside them"),
+        _length("upper_arm", 0.28, "length of the driven arms and of the bars beside them"),
         _length("link_offset", 0.06, "bar above the arm"),
-        _length("rod_length", 0.46, "length of the distal rods"),
+        _length("rod_length", 0.52, "length of the distal rods"),
         _length("elbow_half_width", 0.10, "plane of motion to the universal joints of the elbow"),
         _length("platform_half_width", 0.04, "plane of motion to the universal joints of the platform"),
         _length("platform_radius", 0.05, "middle of the platform to its joints, along x"),

@@ -11,11 +11,12 @@ import pytest
 import scipy.sparse.linalg
 
 from robots import catalog
-from robots.model import BASE, PLATFORM, Inertia, Robot
-from tasks import inverse_dynamics, inverse_kinematics, system_solution
+from robots.model import BASE, PLATFORM, Inertia, Mechanism, Robot
+from tasks import inverse_dynamics, system_solution
 from tasks.body_motion import BodyMotion, body_motion
 from tasks.newton_euler_system import Reactions, System, assemble, joint_reactions_reference, unique
 from tasks.rotations import roll_pitch_yaw
+from tasks.system_solution import Method
 from tests.reference import delta_newton_euler
 from tests.tasks.moving import motion
 
@@ -223,24 +224,32 @@ def test_passive_joints_do_no_work_and_driven_ones_pass_on_the_actuator_force(ro
             np.testing.assert_allclose(along, expected, rtol=0, atol=1e-9 * scale)
 
 
-def test_a_passive_joint_with_inertia_of_its_own_carries_it() -> None:
-    family = catalog.family("hexapod_6rrrprr")
+def _with_flywheels(name: str) -> Robot:
+    """A robot with inertia of its own at every joint, driven or not."""
+    family = catalog.family(name)
 
-    def with_flywheels(p: Any) -> Any:
+    def assembled(p: Any) -> Mechanism:
         mechanism = family.assemble(p)
-        leg = mechanism.limbs[0]
-        links = tuple(replace(link, armature=0.02 + 0.01 * k) for k, link in enumerate(leg.links))
-        return replace(mechanism, limbs=(replace(leg, links=links),))
+        (limb,) = mechanism.limbs
+        links = tuple(replace(link, armature=0.02 + 0.01 * k) for k, link in enumerate(limb.links))
+        return replace(mechanism, limbs=(replace(limb, links=links),))
 
-    robot = Robot.of(replace(family, name="hexapod_with_flywheels", assemble=with_flywheels), {})
+    return Robot.of(replace(family, name=f"{name}_with_flywheels", assemble=assembled), {})
+
+
+@pytest.mark.parametrize(("name", "method"), [("hexapod_6rrrprr", "direct"), ("delta_4rr2rrr", "least_norm")])
+def test_inertia_of_passive_joints_is_carried_through_them(name: str, method: Method) -> None:
+    robot = _with_flywheels(name)
     case = _case(robot, 3)
-    solved = joint_reactions_reference(robot, **case)
+    solved = joint_reactions_reference(robot, **case, method=method)
     _close(solved.actuator_force, inverse_dynamics(robot, **case))
-    qdd = inverse_kinematics(robot, **{k: v for k, v in case.items() if k not in ("gravity", "load")}).acceleration
     states = body_motion(robot, **{k: v for k, v in case.items() if k not in ("gravity", "load")})
-    for k, link in enumerate(robot.mechanism.limbs[0].links[:3]):
-        along = (solved.wrench[:, 0, k, :3] * states.limbs[0][k].turned(link.axis)).sum(axis=1)
-        np.testing.assert_allclose(along, -link.armature * qdd[:, 0, k], rtol=1e-8, atol=1e-8)
+    limb, scale = robot.mechanism.limbs[0], np.abs(solved.wrench).max()
+    for k, link in enumerate(limb.links):
+        if link.kind == "revolute" and link.joint not in limb.actuated:
+            along = (solved.wrench[:, 0, k, :3] * states.limbs[0][k].turned(link.axis)).sum(axis=1)
+            expected = -link.armature * states.joints.acceleration[:, 0, k]
+            np.testing.assert_allclose(along, expected, rtol=0, atol=1e-9 * scale)
 
 
 # --- where statics leaves a choice ----------------------------------------------------------------------------------

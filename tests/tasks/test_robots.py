@@ -15,6 +15,8 @@ from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, programs
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
+from tests.reference.delta_bodies import PAPER, parse_delta
+from tests.reference.delta_motion import extension
 from tests.reference.tree_energy import tree_energy
 from tests.tasks.bits import bits
 
@@ -38,10 +40,10 @@ REGIONS = {
     "delta_rl5_1450": Region((0.35, 0.35, 0.15), 0.0, 3),
     "delta_4rr2rrr": Region((0.35, 0.35, 0.15), 0.0, 3),
     "delta_3r2us": Region((0.35, 0.35, 0.15), 0.0, 3),
-    "irsbot2": Region((0.20, 0.0, 0.10), 0.0, 2),
-    "five_bar": Region((0.20, 0.0, 0.12), 0.0, 3),  # the platform is a point: its turn about the joints is free
-    "gough_stewart": Region((0.5, 0.5, 0.3), 0.3, 6),
-    "hexapod_6rrrprr": Region((0.06, 0.06, 0.06), 0.3, 6),
+    "irsbot2": Region((0.30, 0.0, 0.15), 0.0, 2),
+    "five_bar": Region((0.30, 0.0, 0.18), 0.0, 3),  # the platform is a point: its turn about the joints is free
+    "gough_stewart": Region((1.0, 1.0, 0.6), 0.6, 6),
+    "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5, 6),
 }
 
 
@@ -106,6 +108,19 @@ def test_the_region_is_reached(robot: Robot) -> None:
     found = inverse_dynamics(robot, **states(robot, 2000)._asdict(), full=True)
     assert (found.status == Status.OK).all()
     assert np.isfinite(found.force).all()
+
+
+def test_a_delta_keeps_its_branch_up_to_the_end_of_its_reach() -> None:
+    """Full Newton steps used to throw an arm over to the other branch near the end of its reach."""
+    robot, delta = catalog.build("delta_3rr2rrr"), parse_delta(PAPER)
+    random = np.random.default_rng(6)
+    home = np.array(robot.mechanism.platform.home.position)
+    position = home + random.uniform(-1, 1, (2000, 3)) * (0.7, 0.7, 0.3)
+    stretch = np.abs([extension(delta, each) for each in position]).max(axis=1)
+    status = inverse_dynamics(robot, position=position, full=True).status
+    clear = np.abs(stretch - 1.0) > 1e-3
+    np.testing.assert_array_equal((status == Status.OK)[clear], (stretch < 1.0)[clear])
+    assert (status[clear & (stretch > 1.0)] == Status.NOT_REACHABLE).all()
 
 
 def test_joint_motion_is_the_derivative_of_the_positions(robot: Robot) -> None:
@@ -329,6 +344,32 @@ def test_four_motors_share_the_load_with_least_squares() -> None:
     for force, jacobian in zip(found.force, found.jacobian, strict=True):
         left = np.linalg.svd(jacobian)[0][:, 3]  # a preload: it does no work on the platform
         assert abs(left @ force) < 1e-10 * np.abs(force).max()
+
+
+def test_weights_shift_the_load_between_motors() -> None:
+    robot = catalog.build("delta_4rr2rrr")
+    weights, motion = np.array([1.0, 2.0, 5.0, 0.5]), states(robot, 30)._asdict()
+    found = inverse_dynamics(robot, **motion, weights=weights, full=True)
+    even = inverse_dynamics(robot, **motion, full=True)
+    for force, other, jacobian in zip(found.force, even.force, found.jacobian, strict=True):
+        wrench = jacobian.T @ other
+        np.testing.assert_allclose(jacobian.T @ force, wrench, atol=1e-11 * np.abs(wrench).max())
+        left = np.linalg.svd(jacobian)[0][:, 3]
+        assert abs(left @ (weights * force)) < 1e-10 * np.abs(weights * force).max()
+    np.testing.assert_array_equal(inverse_dynamics(robot, **motion, weights=np.ones(4)), even.force)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0], [1.0, 1.0, np.nan, 1.0]])
+def test_weights_that_do_not_fit(weights: list[float]) -> None:
+    robot = catalog.build("delta_4rr2rrr")
+    with pytest.raises(ValueError, match="expected 4 finite numbers above zero, one for each actuator"):
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=weights)
+
+
+def test_weights_without_a_choice() -> None:
+    robot = catalog.build("delta_3r2us")
+    with pytest.raises(ValueError, match="weights: delta_3r2us has no more actuators than freedoms; leave them out"):
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=np.ones(3))
 
 
 def test_limbs_are_traced_once_for_all_parameters(robot: Robot) -> None:

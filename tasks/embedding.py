@@ -172,7 +172,8 @@ class Embedding:
 class Tips:
     """The cut joints between limb and platform at one configuration; all poses and motions in the limb's mount frame.
 
-    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own origin.
+    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own
+    origin.
     """
 
     limb: Limb
@@ -191,7 +192,9 @@ class Tips:
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
         other = self.platform if closure.b == PLATFORM else self.at[closure.b]
-        return Joined(closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows))
+        return Joined(
+            closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows)
+        )
 
     @cached_property
     def joined(self) -> tuple[Joined, ...]:

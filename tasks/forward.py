@@ -124,7 +124,7 @@ def equations_of_motion(
     status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
     for values in fields.values():
         values[status != Status.OK] = np.nan
-    kept = {name: values[:samples].reshape(*batch, *values.shape[1:]) for name, values in fields.items()}
+    kept = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
     return Equations(**kept, status=status[:samples].astype(np.int8).reshape(batch))
 
 

@@ -187,54 +187,6 @@ def platform_program(family: Family, held: bool = False) -> Program:
     return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
 
 
-@functools.cache
-def balance_program(family: Family) -> Program:
-    """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
-
-    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb.
-    """
-    made = structure(family)
-    instances = made.mechanism.instances
-    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in instances]
-    starts = [sum(driven[:k]) for k in range(len(driven))]
-
-    def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
-        shares = [{name: parts[f"{name}_{k}"] for name in reactions.SHARES} for k in range(len(instances))]
-        forces = [array(force[start : start + n]) for start, n in zip(starts, driven, strict=True)]
-        multipliers = reactions.redundant_multipliers(shares, forces, array(held))
-        return {f"redundant_{k}": value for k, value in enumerate(multipliers)}
-
-    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (made.held,)}
-    for k, each in enumerate(instances):
-        shapes = reactions.share_shapes(made.held, driven[k], made.redundant(each.limb))
-        sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
-    return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
-
-
-@functools.cache
-def reaction_program(family: Family, limb_index: int) -> Program:
-    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb; see `reactions.joint_reactions`.
-
-    Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
-    """
-    made = structure(family)
-
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
-        force, redundant = array(loads["force"]), array(loads["redundant"])
-        statics = reactions.LimbStatics(mounted, solved)
-        return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
-
-    limb_ = made.mechanism.limbs[limb_index]
-    sample = {
-        "motion": (made.motion_size,),
-        "force": (len(limb_.actuated),),
-        "redundant": (made.redundant(limb_index),),
-    }
-    name = f"{family.name}.{limb_.name}.reactions"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample)
-
-
 CASE_METRICS = ("failed_samples", "worst_status", "condition")
 
 

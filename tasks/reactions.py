@@ -187,21 +187,30 @@ def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
     return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
 
 
-def redundant_multipliers(shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array) -> list[Array]:
+def redundant_multipliers(
+    shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array, carried: Sequence[int]
+) -> tuple[list[Array], list[Scalar]]:
     """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
 
-    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench.
+    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench, along those of the held
+    directions that are `carried`. Also what is missing along the others, which limbs cannot make up for.
     """
     wishes = [s["wish_passive"] + s["wish_driven"] @ u for s, u in zip(shares, forces, strict=True)]
-    if not len(wrench):
-        return [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
-    spread = [s["held_redundant"] @ s["metric"] for s in shares]
     missing = -array(wrench)
-    for s, u, wish, part in zip(shares, forces, wishes, spread, strict=True):
-        missing = missing - s["held_passive"] - s["held_driven"] @ u - part @ wish
-    system = sum(part @ s["held_redundant"].T for part, s in zip(spread, shares, strict=True))
-    balance = inverse(system) @ missing
-    return [s["metric"] @ (wish + s["held_redundant"].T @ balance) for s, wish in zip(shares, wishes, strict=True)]
+    for s, u in zip(shares, forces, strict=True):
+        missing = missing - s["held_passive"] - s["held_driven"] @ u
+    rows = [s["held_redundant"][list(carried)] for s in shares]
+    multipliers = [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
+    if carried:
+        system = sum(each @ s["metric"] @ each.T for each, s in zip(rows, shares, strict=True))
+        short = missing[list(carried)] - sum(each @ nu for each, nu in zip(rows, multipliers, strict=True))
+        balance = inverse(array(system)) @ short
+        multipliers = [
+            nu + s["metric"] @ (each.T @ balance) for nu, s, each in zip(multipliers, shares, rows, strict=True)
+        ]
+    for s, nu in zip(shares, multipliers, strict=True):
+        missing = missing - s["held_redundant"] @ nu
+    return multipliers, [missing[row] for row in range(len(missing)) if row not in carried]
 
 
 def joint_reactions(statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array) -> list[list[Scalar]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import solve_ivp
+from scipy.integrate import DOP853
 
 from robots.model import Robot
 from robots.status import Status
@@ -26,13 +26,22 @@ Acting = Any
 
 _RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
 
+ROUGH = 0.1
+"""Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
+
+STILL = 1e-6
+"""Acceleration [m/s^2, rad/s^2] below which differences are rounding."""
+
+SHORT = 1e-9
+"""Share of the whole time below which an adaptive step is stuck."""
+
 
 class Simulation(NamedTuple):
     """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
 
     drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
     cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
-    for a case that came to an end, which holds NaN from there on.
+    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on.
     """
 
     time: np.ndarray
@@ -120,14 +129,23 @@ def simulate_adaptive(
     flat = np.full((len(wanted), len(first)), np.nan)
     with np.errstate(all="ignore"):  # a failed case holds NaN
         if np.isfinite(_flat_rate(system, wanted[0], first)).all():  # the first step cannot be chosen otherwise
-            found = solve_ivp(
-                lambda t, y: _flat_rate(system, t, y), wanted[[0, -1]], first, "DOP853", wanted, rtol=rtol, atol=atol
-            )
-            flat[: found.y.shape[1]] = found.y.T
+            _fill(flat, system, wanted, first, rtol, atol)
         flat[0] = first
         still = np.zeros(motion.shape[-1])
         kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(wanted, flat, strict=True)]
         return _collected(system, kept, ())
+
+
+def _fill(flat: np.ndarray, system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> None:
+    """Rows of `flat` for all times up to where the integrator gets stuck."""
+    solver = DOP853(lambda t, y: _flat_rate(system, t, y), times[0], first, times[-1], rtol=rtol, atol=atol)
+    while solver.status == "running":
+        solver.step()
+        if solver.status == "failed" or (solver.step_size < SHORT * (times[-1] - times[0]) and solver.t < times[-1]):
+            return
+        passed = (times > solver.t_old) & (times <= solver.t)
+        if passed.any():
+            flat[passed] = solver.dense_output()(times[passed]).T
 
 
 def _opened(
@@ -141,23 +159,26 @@ def _opened(
     position, rotation, twist = moving
     position = robot.mechanism.platform.home.position if position is None else position
     batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
-    acting = (_of_time(given[name], first[name], batch) for name in given)
+    acting = (_of_time(name, given[name], first[name], batch) for name in given)
     return System(robot, form, gravity, *acting), motion, batch
 
 
-def _of_time(value: Acting, first: np.ndarray, batch: Batch) -> OfTime:
+def _of_time(name: str, value: Acting, first: np.ndarray, batch: Batch) -> OfTime:
     if callable(value):
         function: Callable[[float], Array] = value
-        return lambda t: inputs.rows(np.asarray(function(t), dtype=float), batch)
+        return lambda t: inputs.rows(inputs.checked(name, function(t), first.shape[-1:]), batch)
     constant = inputs.rows(first, batch)
     return lambda t: constant
 
 
 def _rk4(system: System, t: float, state: State, step: float) -> State:
-    total, rate = state, state
+    total, rate, changes = state, state, []
     for share, weight in _RK4:
         rate = system.rate(t + share * step, state if share == 0.0 else state.moved(rate, share * step))
         total = total.moved(rate, step * weight / 6.0)
+        changes.append(rate.speed)
+    rough = np.abs(changes[2] - changes[1]).max(axis=0) > ROUGH * np.abs(changes).max(axis=(0, 1)) + STILL
+    total.position[:, rough] = np.nan
     return total.normalised()
 
 
@@ -181,7 +202,8 @@ def _collected(system: System, kept: Sequence[Kept], batch: Batch) -> Simulation
     position = stacked([each.position for each in states], 3)
     rotation = stacked([quaternions.rotation_matrix(each.quaternion) for each in states], 3, 3)
     twist = stacked([system.twist(system.speed(each)) for each in states], 6)
+    ended = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1))
+    position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
     drift, gap = (stacked([getattr(each, name) for each in kept]) for name in ("drift", "gap"))
-    lost = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1)).all(axis=0)
-    status = np.where(lost, Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
+    status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
     return Simulation(np.array([each.time for each in kept]), position, rotation, twist, drift, gap, status)

@@ -17,9 +17,9 @@ from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.footprint import footprint
 from benchmarks.runs import Stopwatch, text
 from pipeline.cluster_file import ClusterConfig, Kind
+from pipeline.coordinator import run
 from pipeline.graph import Granularity
 from pipeline.plan import plan
-from pipeline.run import run
 from pipeline.sweep import Sweep
 from tasks.kernels.cache import kernel
 
@@ -109,8 +109,8 @@ def memory(size: Size) -> Iterator[Figure]:
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:
-        # 13 designs of 10 001 samples fill a block
-        sweep = text(13, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
+        # 104 designs of 10 001 samples fill a block
+        sweep = text(104, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"

@@ -16,8 +16,8 @@ from benchmarks import runs
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
+from pipeline.coordinator import run
 from pipeline.plan import plan
-from pipeline.run import run
 from pipeline.sweep import Sweep
 from storage.layout import Layout
 

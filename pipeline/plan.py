@@ -22,8 +22,8 @@ from storage.schema import VARIABLES
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 17
-"""Samples of a block: large against the cost of a task, small against memory. `docs/decisions` has the measurement."""
+BLOCK_SAMPLES = 1 << 20
+"""Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 SMALL_BLOCK = 1 << 14
 """Samples below which cutting a small sweep finer gains nothing."""
@@ -36,6 +36,9 @@ FRICTION_SAMPLES = 1 << 22
 
 BLOCK_BYTES = 256 << 20
 """Bytes that one block may store."""
+
+BLOCK_TARGET = 384 << 20
+"""Bytes that the tasks of one block should hold at once; blocks are made shorter until they do."""
 
 BLOCK_MEMORY = 1 << 30
 """Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
@@ -102,14 +105,7 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        sweep, mechanism = self.sweep, self.mechanism
-        joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
-        free, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
-        wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
-        series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-        per_limb = len(self.limbs) * (free + 1) + actuators * free + joints * series
-        shared = per_limb + free + 24  # platform wrench, motion
-        return self.block_samples * shared * DOUBLE + self.layout.block_bytes(0)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
 
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
@@ -142,7 +138,8 @@ def plan(sweep: Sweep) -> Plan:
     }
     per_set, shared = (_pair_bytes(sizes, variables, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared), variables))
+    handed_on = _handed_on(sweep, mechanism) * sizes["time"]
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     return made
 
@@ -152,11 +149,22 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _block(sizes: Mapping[str, int], per_set: int, shared: int) -> dict[str, int]:
+def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
+    """Bytes of one sample that the tasks of a block hand on to each other."""
+    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+    free, actuators, limbs = len(mechanism.platform.mobility), len(mechanism.actuators), len(mechanism.instances)
+    wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
+    series = sum(name in wanted for name in LIMB_JOINT_SERIES)
+    motion = 24  # shared by all designs, but there may be one design only
+    return DOUBLE * (limbs * (free + 1) + actuators * free + joints * series + free + motion)
+
+
+def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:
     """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set."""
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
-    count = max(1, min(wanted // times, BLOCK_BYTES // (per_set + shared)))
+    fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
+    count = max(1, min(wanted // times, fitting))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))

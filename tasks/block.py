@@ -133,7 +133,7 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
 class _Assembly:
     """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache."""
 
-    STRIP = 4096  # samples
+    STRIP = 8192  # samples
 
     def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
         self.block, self.root, self.limbs = block, root, limbs

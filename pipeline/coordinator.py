@@ -113,7 +113,8 @@ def _drive(
     samples = failed = 0
     todo = (block_graph(made, index, writer, run_name, granularity) for index in ledger.remaining())
     tell(Started(made.blocks, ledger.count, made.block_samples, client.dashboard_link if client else None))
-    with closing(run_all(client, todo)) as results:
+    parallel = len(made.limbs) + 1 if granularity == "limb" else 1
+    with closing(run_all(client, todo, parallel)) as results:
         for (_, index), receipt, seconds in results:
             if isinstance(receipt, StoreError):
                 raise StoreError(f"{receipt}\nthe run stopped at block {index}; run it again to go on") from receipt

@@ -75,7 +75,7 @@ def _limb_opening(robot: Robot, instance: Instance, angles: np.ndarray, platform
     base = mount_pose(instance.base)
     at = {link: joined_pose(base, pose) for link, pose in poses(limb.links, states).items()}
     at[PLATFORM] = joined_pose(platform, mount_pose(instance.platform))
-    return max(_gap(at, closure) for closure in (*limb.loops, limb.tip))
+    return max(_gap(at, closure) for closure in (*limb.loops, *limb.tips))
 
 
 def _gap(at: Mapping[int, Pose], closure: Closure) -> float:

@@ -37,7 +37,9 @@ class Tree:
 
     def rows(self, values: np.ndarray) -> np.ndarray:
         """Joint values (sample, ..., limb, joint) in Pinocchio's order, (joint, ..., sample), Fortran order."""
-        flat = [*np.moveaxis(values[..., :-1].reshape(*values.shape[:-2], -1), -1, 0), values[..., 0, -1]]
+        links = (len(self.slots) - 1) // values.shape[-2]  # then come the joint at the platform and cut joints
+        tree = values[..., :links].reshape(*values.shape[:-2], -1)
+        flat = [*np.moveaxis(tree, -1, 0), values[..., 0, links]]
         result = np.empty_like(flat)
         result[list(self.slots)] = flat
         return np.asfortranarray(np.moveaxis(result, 1, -1))
@@ -144,7 +146,7 @@ def _add_limb(model: Any, mechanism: Mechanism, instance: Instance) -> list[int]
 
 def _add_platform(model: Any, mechanism: Mechanism, instance: Instance, joints: Sequence[int]) -> int:
     """The platform on the tip of a limb: a joint about the z axis of the tip's frames."""
-    tip = mechanism.limbs[instance.limb].tip
+    (tip,) = mechanism.limbs[instance.limb].tips
     seat = joined_pose(mount_pose(instance.platform), mount_pose(tip.frame_b))
     body = _moved(mechanism.platform.inertia, inverse_pose(seat))
     return _add(model, joints[tip.a], mount_pose(tip.frame_a), (0.0, 0.0, 1.0), body, "platform")

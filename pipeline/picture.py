@@ -40,18 +40,19 @@ class JointMark:
 
 @dataclass(frozen=True)
 class LimbSketch:
-    """One limb in the frame of the base: lines (n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tip.
+    """One limb in the frame of the base: lines (n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
 
-    `tip` (3,) [m] is the end of the limb, `platform_tip` the same point carried by the platform: equal where the limb
-    closes.
+    `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same
+    points carried by the platform: equal where the limb closes.
     """
 
     name: str
     lines: Array
     joints: tuple[JointMark, ...]
     cuts: Array
-    tip: Array
-    platform_tip: Array
+    mounts: Array
+    tips: Array
+    platform_tips: Array
 
 
 def sketch(mechanism: Mechanism) -> tuple[LimbSketch, ...]:
@@ -62,15 +63,17 @@ def sketch(mechanism: Mechanism) -> tuple[LimbSketch, ...]:
 
 def _limb(instance: Instance, limb: Limb, home: Array) -> LimbSketch:
     poses = _poses(limb, _matrix(instance.base))
-    tip = _point(poses[limb.tip.a], limb.tip.frame_a)
-    platform_tip = _point(home @ _matrix(instance.platform), limb.tip.frame_b)
+    tips = np.array([_point(poses[tip.a], tip.frame_a) for tip in limb.tips])
+    seat = home @ _matrix(instance.platform)
+    platform_tips = np.array([_point(seat, tip.frame_b) for tip in limb.tips])
+    mounts = np.array([pose[:3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE])
     cuts = np.array([_point(poses[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
     joints = tuple(
         JointMark(link.joint, pose[:3, 3], pose[:3, :3] @ np.array(link.axis, float), link.joint in limb.actuated)
         for link, pose in zip(limb.links, poses, strict=True)
     )
     lines = np.array([line for i in range(len(limb.links)) for line in _body(limb, poses, i)])
-    return LimbSketch(instance.name, lines, joints, cuts, tip, platform_tip)
+    return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, platform_tips)
 
 
 def _poses(limb: Limb, mount: Array) -> list[Array]:
@@ -84,7 +87,7 @@ def _poses(limb: Limb, mount: Array) -> list[Array]:
 def _body(limb: Limb, poses: list[Array], index: int) -> Iterator[tuple[Array, Array]]:
     """Lines from the joint of a link to everything that is attached to it; to its centre of mass where nothing is."""
     attached = [poses[i][:3, 3] for i, link in enumerate(limb.links) if link.parent == index]
-    for closure in (*limb.loops, limb.tip):
+    for closure in (*limb.loops, *limb.tips):
         sides = ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
         attached += [_point(poses[index], frame) for link, frame in sides if link == index]
     for end in attached or [_point(poses[index], Frame(position=limb.links[index].inertia.centre))]:
@@ -111,8 +114,8 @@ def draw(robot: Robot) -> Figure:
     figure = Figure(figsize=(7.0, 7.0), layout="constrained")
     with rc_context({"grid.color": "#dddddd", "grid.linewidth": 0.6}):  # the only public way for 3D axes
         axes: Axes3D = figure.add_subplot(projection="3d", computed_zorder=False)
-    base = np.array([limb.joints[0].point for limb in limbs])
-    platform = np.array([limb.platform_tip for limb in limbs])
+    base = np.concatenate([limb.mounts for limb in limbs])
+    platform = np.concatenate([limb.platform_tips for limb in limbs])
     points = np.concatenate([limb.lines.reshape(-1, 3) for limb in limbs])
     size = float(np.ptp(points, axis=0).max())
     _plate(axes, base, BASE_COLOUR, "base", 0.04 * size)
@@ -125,13 +128,15 @@ def draw(robot: Robot) -> Figure:
 
 
 def _plate(axes: Axes3D, corners: Array, colour: str, label: str, above: float) -> None:
-    centre = corners.mean(axis=0)
-    if len(corners) > 2:
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-        around = np.argsort(np.arctan2(*(corners - centre)[:, 1::-1].T))
-        plate = Poly3DCollection([corners[around]], facecolors=colour, edgecolors=colour, alpha=0.18, zorder=1)
-        axes.add_collection3d(plate)
+    centre = corners.mean(axis=0)
+    _, _, directions = np.linalg.svd(corners - centre)  # the plane of the corners comes first, whichever way it lies
+    along, across = directions[:2] @ (corners - centre).T
+    outline = corners[np.argsort(np.arctan2(across, along))]
+    axes.add_collection3d(Poly3DCollection([outline], facecolors=colour, edgecolors=colour, alpha=0.18, zorder=1))
+    # a plate seen from its side, or one of two corners, is a line, and that of one corner a point
+    axes.plot(*np.vstack([outline, outline[:1]]).T, color=colour, linewidth=1.2, marker="s", markersize=4, zorder=1)
     axes.text(
         *(centre + np.array((0.0, 0.0, above))), label, color=colour, fontsize=9, ha="center", va="center", zorder=5
     )
@@ -140,7 +145,7 @@ def _plate(axes: Axes3D, corners: Array, colour: str, label: str, above: float) 
 def _draw_limb(axes: Axes3D, limb: LimbSketch, colour: str, arrow: float) -> None:
     for line in limb.lines:
         axes.plot(*line.T, color=colour, linewidth=2.0, solid_capstyle="round", zorder=2)
-    points = np.array([*(joint.point for joint in limb.joints), *limb.cuts, limb.tip])
+    points = np.array([*(joint.point for joint in limb.joints), *limb.cuts, *limb.tips])
     axes.scatter(*points.T, s=16, c="white", edgecolors=colour, linewidths=1.2, depthshade=False, zorder=3)
     for joint in limb.joints:
         if joint.driven:

@@ -21,11 +21,18 @@ def sweep_text(family: Family) -> str:
         name=family.name,
         title=family.title,
         parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
+        normal=_normal(family),
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
         laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in MOTIONS.values()),
     )
+
+
+def _normal(family: Family) -> list[int]:
+    """The direction along which the platform is not free to move, or z."""
+    mobility = family.assemble({p.name: p.default for p in family.parameters}).platform.mobility
+    return [0, 1, 0] if "vy" not in mobility else [0, 0, 1]
 
 
 def _around(parameter: Parameter) -> tuple[float, float]:
@@ -70,7 +77,7 @@ friction:
 # Motions of the platform, relative to its reference pose, each under a name of your choice. Kinds and their parameters:
 {motions}
 trajectories:
-  circle: {{kind: circle, radius: 0.05, normal: [0, 0, 1], period: 1.0}}
+  circle: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}
 
 time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
 gravity: [0, 0, -9.81]

@@ -41,12 +41,23 @@ def transpose(a: Matrix) -> Matrix:
 def product(a: Matrix, b: Matrix) -> Matrix:
     """Product of two matrices."""
     columns = tuple(zip(*b, strict=True))
-    return tuple(tuple(sum(x * y for x, y in zip(row, col, strict=True)) for col in columns) for row in a)  # type: ignore[return-value]
+    rows = (tuple(sum(x * y for x, y in zip(row, column, strict=True)) for column in columns) for row in a)
+    return tuple(rows)  # type: ignore[return-value]
 
 
 def minus(a: Vector, b: Vector) -> Vector:
     """Difference of two vectors."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def scaled(a: Vector, factor: Number) -> Vector:
+    """A vector of another length."""
+    return (a[0] * factor, a[1] * factor, a[2] * factor)
+
+
+def dot(a: Vector, b: Vector) -> Number:
+    """Scalar product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vector, b: Vector) -> Vector:
@@ -56,13 +67,12 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 def length(a: Vector) -> Number:
     """Length of a vector."""
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    return sqrt(dot(a, a))
 
 
 def unit(a: Vector) -> Vector:
     """The direction of a vector."""
-    scale = 1.0 / length(a)
-    return (a[0] * scale, a[1] * scale, a[2] * scale)
+    return scaled(a, 1.0 / length(a))
 
 
 def along(direction: Vector, up: Vector = (0.0, 0.0, 1.0)) -> Matrix:
@@ -85,7 +95,10 @@ def around_z(count: int) -> tuple[Frame, ...]:
 
 
 def _circle(step: int, count: int) -> tuple[float, float]:
-    # sin and cos of a third or sixth of a turn from their exact values, so that symmetric limbs agree to the last bit
+    # quarters and sixths of a turn from their exact sines and cosines, so that symmetric limbs agree to the last bit
+    if (4 * step) % count == 0:
+        turn = (4 * step // count) % 4
+        return (1.0, 0.0, -1.0, 0.0)[turn], (0.0, 1.0, 0.0, -1.0)[turn]
     if (6 * step) % count == 0:
         half, height = 0.5, math.sqrt(3) / 2
         turn = (6 * step // count) % 6

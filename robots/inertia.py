@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from robots.geometry import dot, minus
 from robots.model import ZERO, Inertia, Matrix, Number, Vector
 
 AXES = ("x", "y", "z")
@@ -22,6 +23,32 @@ def cylinder(density: Number, length: Number, diameter: Number, axis: str, centr
     moments = [across] * 3
     moments[AXES.index(axis)] = mass * radius2 * 0.5
     return Inertia(mass, centre, diagonal(*moments))
+
+
+def bar(mass: Number, length: Number, axis: str, centre: Vector = ZERO, diameter: Number = 0.0) -> Inertia:
+    """Solid cylinder of a given mass along a coordinate axis, centre at `centre`; slender without a diameter."""
+    radius2 = diameter * diameter * 0.25
+    moments = [mass * (radius2 * 3.0 + length * length) * (1.0 / 12.0)] * 3
+    moments[AXES.index(axis)] = mass * radius2 * 0.5
+    return Inertia(mass, centre, diagonal(*moments))
+
+
+def joined(a: Inertia, b: Inertia) -> Inertia:
+    """Two bodies made one, both given in the same axes."""
+    mass = a.mass + b.mass
+    share = b.mass / mass
+    x, y, z = gap = minus(b.centre, a.centre)
+    reduced = a.mass * share  # of the masses on both ends of the gap
+    square = dot(gap, gap)
+    tensor = tuple(
+        tuple(
+            a.tensor[i][j] + b.tensor[i][j] + reduced * ((square if i == j else 0.0) - gap[i] * gap[j])
+            for j in range(3)
+        )
+        for i in range(3)
+    )
+    centre = (a.centre[0] + share * x, a.centre[1] + share * y, a.centre[2] + share * z)
+    return Inertia(mass, centre, tensor)  # type: ignore[arg-type]
 
 
 def point(mass: Number, centre: Vector = ZERO) -> Inertia:

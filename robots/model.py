@@ -23,7 +23,7 @@ Number = Any
 Vector = tuple[Number, Number, Number]
 Matrix = tuple[Vector, Vector, Vector]
 JointKind = Literal["revolute", "prismatic"]
-ClosureKind = Literal["revolute", "universal", "spherical"]
+ClosureKind = Literal["revolute", "universal", "spherical", "prismatic", "cylindrical"]
 
 BASE = -1
 """Parent index of a link that is mounted on the base."""
@@ -78,8 +78,9 @@ class Closure:
     """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
 
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
-    Spherical: origins coincide. A limb's `tip` has `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at
-    the platform.
+    Spherical: origins coincide. Prismatic and cylindrical: along the z axes of both frames, which lie on one line; the
+    former holds all axes of the frames parallel. A limb's `tips` have `b` = PLATFORM, and `frame_b` is given in the
+    limb's mount frame at the platform.
     """
 
     joint: str
@@ -95,7 +96,7 @@ PLATFORM = -2
 
 @dataclass(frozen=True)
 class Limb:
-    """A representative limb: links, parents first; closures of its loops; its tip at the platform.
+    """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
     `actuated` names the driven joints.
     """
@@ -103,13 +104,13 @@ class Limb:
     name: str
     links: tuple[Link, ...]
     loops: tuple[Closure, ...]
-    tip: Closure
+    tips: tuple[Closure, ...]
     actuated: tuple[str, ...]
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the tree joints, then of the joint at the platform where it has one variable."""
-        return (*(link.joint for link in self.links), *((self.tip.joint,) if self.tip.kind == "revolute" else ()))
+        """Names of all joints: of the tree, at the platform, then the cut joints of the loops."""
+        return tuple(each.joint for each in (*self.links, *self.tips, *self.loops))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

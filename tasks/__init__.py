@@ -3,6 +3,6 @@
 Imports `robots` only; knows nothing of Dask, Zarr or files.
 """
 
-from tasks.evaluate import inverse_dynamics, inverse_kinematics
+from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 
-__all__ = ["inverse_dynamics", "inverse_kinematics"]
+__all__ = ["inverse_dynamics", "inverse_kinematics", "joint_reactions"]

@@ -130,7 +130,19 @@ def _minor(a: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Scalar:
     return total
 
 
-def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
+def determinant(a: Array) -> Scalar:
+    """Determinant of a square matrix, by the way of `inverse`, with which it shares its operations when traced."""
+    if len(a) <= 4:
+        return adjugate(a)[1]
+    r = _reflected(array(a))[0]
+    result: Scalar = -1.0 if len(a) % 2 == 0 else 1.0  # each of the n - 1 reflections changes the sign
+    for k in range(len(a)):
+        result = result * r[k, k]
+    return result
+
+
+def _reflected(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R and Q^T of Householder's factorisation; below its diagonal R holds what rounding leaves."""
     n = len(a)
     r, qt = np.array(a, dtype=object), np.array(np.eye(n), dtype=object)
     for k in range(n - 1):
@@ -141,6 +153,12 @@ def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
         beta = reciprocal(signed * v[0])
         for m in (r, qt):
             m[k:, :] = m[k:, :] - np.outer(v * beta, v @ m[k:, :])
+    return r, qt
+
+
+def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
+    n = len(a)
+    r, qt = _reflected(a)
     result = np.array(np.zeros((n, n)), dtype=object)
     for i in reversed(range(n)):
         pivot = reciprocal(r[i, i])

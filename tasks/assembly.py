@@ -18,15 +18,16 @@ Array = Any
 SINGULAR = 1e-12  # determinant of J_IK relative to the product of the lengths of its columns
 
 
-def actuator_forces(jacobian: Array, wrench: Array) -> list[Scalar]:
-    """u with J_IK^T u = wrench; of least norm where there are more actuators than freedoms.
+def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
+    """u with J_IK^T u = wrench; where there are more actuators than freedoms, that of the least sum of weights u^2.
 
-    jacobian (actuator, freedom), wrench (freedom,).
+    jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given.
     """
     j, w = array(jacobian), array(wrench)
     if j.shape[0] == j.shape[1]:
         return list(inverse(j).T @ w)
-    return list(j @ (inverse(j.T @ j) @ w))
+    eased = j if weights is None else j / array(weights)[:, None]
+    return list(eased @ (inverse(j.T @ eased) @ w))
 
 
 def singularity(jacobian: Array) -> Scalar:

@@ -190,7 +190,11 @@ class _Assembly:
         inputs = {name: array[j, part] for name, array in self.shares.items()}
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
-        self.assembly({**inputs, "motion": self.root.motion[j][None]}, self.samples, made)
+        self.assembly(
+            {**inputs, **programs.even_weights(self.block.family), "motion": self.root.motion[j][None]},
+            self.samples,
+            made,
+        )
         self._store_limb_series(j, part, made)
         if self.actuation is not None:
             given = {

@@ -14,13 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Closure, Limb
-from tasks.algebra import adjugate, array, cross, inverse
-from tasks.closures import End, Joined
+from robots.model import BASE, PLATFORM, Closure, Limb
+from tasks.algebra import array, cross, determinant, inverse
+from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
 Scalar = Any
 Array = Any
+
+
+ORIGIN = np.zeros(3)
+
+
+def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
+    """The rows of a closure that are not among these."""
+    return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class LimbChoice:
 
     loops: tuple[LoopChoice, ...]
     independent: tuple[int, ...]
-    tip_rows: tuple[int, ...]
+    tip_rows: tuple[tuple[int, ...], ...]
 
 
 def loop_matrix(
@@ -53,8 +61,8 @@ def loop_matrix(
 ) -> np.ndarray:
     """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
     result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
-    for side, end, sign in ((side_a, joined.a, 1.0), (side_b, joined.b, -1.0)):
-        for i, (omega, v) in columns(limb.links, at, side, end.origin).items():
+    for side, point, sign in ((side_a, joined.point, 1.0), (side_b, joined.b.origin, -1.0)):
+        for i, (omega, v) in columns(limb.links, at, side, point).items():
             for k, value in enumerate(joined.rate(omega, v)):
                 result[k, i] = result[k, i] + value * sign
     return array(result)
@@ -69,11 +77,19 @@ class SolvedLoop:
     closure: Closure
     at: dict[int, Pose]
 
+    def with_rows(self, rows: tuple[int, ...]) -> Joined:
+        """Both ends of the cut joint with these rows."""
+        c = self.closure
+        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), rows)
+
     @cached_property
     def joined(self) -> Joined:
         """Both ends of the cut joint, in the axes of the loop's root."""
-        c = self.closure
-        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), self.choice.rows)
+        return self.with_rows(self.choice.rows)
+
+    def dropped(self) -> list[Scalar]:
+        """How far the rows that were dropped as redundant are from closed."""
+        return self.with_rows(others(self.closure, self.choice.rows)).residual()
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -92,8 +108,8 @@ class SolvedLoop:
     def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
         """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
         moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
-        ends = ((self.closure.a, self.joined.a), (self.closure.b, self.joined.b))
-        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], end.origin - self.at[i].position) for i, end in ends)
+        ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
+        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
         return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
 
 
@@ -139,6 +155,10 @@ class Embedding:
         """How far every kept row of every loop is from closed."""
         return [value for loop in self.loops for value in loop.joined.residual()]
 
+    def dropped(self) -> list[Scalar]:
+        """How far every row that was dropped as redundant is from closed."""
+        return [value for loop in self.loops for value in loop.dropped()]
+
     def correction(self) -> np.ndarray:
         """h of a Newton step: what closes the loops to first order."""
         return self._answers([loop.joined.residual() for loop in self.loops])
@@ -149,35 +169,58 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class Tip:
-    """The cut joint between limb and platform at one configuration; all poses and motions in the limb's mount frame."""
+class Tips:
+    """The cut joints between limb and platform at one configuration; all poses and motions in the limb's mount frame.
+
+    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own origin.
+    """
 
     limb: Limb
     choice: LimbChoice
     embedding: Embedding
     at: dict[int, Pose]
     platform: Pose
+    reference: Array
 
     @classmethod
-    def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose) -> Tip:
-        """The tip for these joint states; `platform` is the pose of the limb's mount frame at the platform."""
-        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform)
+    def of(
+        cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose, reference: Array = ORIGIN
+    ) -> Tips:
+        """The tips for these joint states."""
+        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
+
+    def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
+        other = self.platform if closure.b == PLATFORM else self.at[closure.b]
+        return Joined(closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows))
 
     @cached_property
-    def joined(self) -> Joined:
-        """Both ends of the joint at the platform."""
-        tip = self.limb.tip
-        ends = End.of(self.at[tip.a], tip.frame_a), End.of(self.platform, tip.frame_b)
-        return Joined(tip.kind, *ends, self.choice.tip_rows)
+    def joined(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform."""
+        return tuple(self._join(tip, rows) for tip, rows in zip(self.limb.tips, self.choice.tip_rows, strict=True))
+
+    @cached_property
+    def cut_joints(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform, then of every cut joint of a loop, with all rows, in mount axes."""
+        return tuple(self._join(each, range(row_count(each.kind))) for each in (*self.limb.tips, *self.limb.loops))
+
+    @cached_property
+    def offsets(self) -> tuple[Array, ...]:
+        """From the platform's origin to each joint."""
+        return tuple(joined.b.origin - self.reference for joined in self.joined)
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Rows of the tip over tree joints."""
-        return loop_matrix(self.limb, self.at, self.joined, path(self.limb.links, self.limb.tip.a), ())
+        """Rows of the tips over tree joints."""
+        return self._matrix(self.joined)
+
+    def _matrix(self, joints: Sequence[Joined]) -> np.ndarray:
+        sides = (path(self.limb.links, tip.a) for tip in self.limb.tips)
+        pairs = zip(joints, sides, strict=True)
+        return np.vstack([loop_matrix(self.limb, self.at, joined, side, ()) for joined, side in pairs])
 
     @cached_property
     def compound(self) -> np.ndarray:
-        """Rows of the tip over independent joints, L_t = J H in Eqs. (79), (85)."""
+        """Rows of the tips over independent joints, L_t = J H in Eqs. (79), (85)."""
         return self.matrix @ self.embedding.matrix
 
     @cached_property
@@ -188,7 +231,7 @@ class Tip:
     @cached_property
     def determinant(self) -> Scalar:
         """det L_t; its sign tells assembly branches apart."""
-        return adjugate(self.compound)[1] if len(self.compound) <= 4 else _determinant(self.compound)
+        return determinant(self.compound)
 
     def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
@@ -196,39 +239,76 @@ class Tip:
         return self.embedding.matrix @ (self.inverse @ wanted) + answered
 
     def residuals(self) -> list[Scalar]:
-        """How far every kept row, of tip and loops, is from closed."""
-        return [*self.joined.residual(), *self.embedding.residuals()]
+        """How far every kept row, of tips and loops, is from closed."""
+        return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
+
+    def dropped(self) -> list[Scalar]:
+        """How far every row of the tips that was dropped as redundant is from closed."""
+        return [value for joined in self.redundant for value in joined.residual()]
 
     def newton_step(self) -> np.ndarray:
         """Step of all tree joints, Eq. (96)."""
-        return self.solve([-value for value in self.joined.residual()], self.embedding.correction())
+        demand = [-value for joined in self.joined for value in joined.residual()]
+        return self.solve(demand, self.embedding.correction())
 
-    def rates(self, omega: Array, v: Array) -> np.ndarray:
-        """Tree joint rates for the platform's angular velocity, and velocity of the joint at the platform. Eq. (87)."""
-        return self.embedding.matrix @ (self.inverse @ array(self.joined.rate(omega, v)))
+    def rates(self, platform: Motion) -> np.ndarray:
+        """Tree joint rates for a motion of the platform's origin. Eq. (87)."""
+        demand: list[Scalar] = []
+        for joined, offset in zip(self.joined, self.offsets, strict=True):
+            demand += joined.rate(platform.omega, platform.at(offset)[0])
+        return self.embedding.matrix @ (self.inverse @ array(demand))
 
-    def accelerations(self, rates: Array, platform: Motion, offset: Array) -> np.ndarray:
-        """Tree joint accelerations for a motion of the platform's origin, `offset` away from the joint. Eq. (88)."""
-        moving = motions(self.limb.links, self.at, rates, root=BASE)[self.limb.tip.a]
-        arm = self.joined.a.origin - self.at[self.limb.tip.a].position
-        drift = self.joined.drift(moving, platform, arm, offset)
-        return self.solve([-value for value in drift], self.embedding.drift(rates))
+    def accelerations(self, rates: Array, platform: Motion) -> np.ndarray:
+        """Tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
+        moving = motions(self.limb.links, self.at, rates, root=BASE)
+        demand: list[Scalar] = []
+        for tip, joined, offset in zip(self.limb.tips, self.joined, self.offsets, strict=True):
+            arm = joined.point - self.at[tip.a].position
+            demand += [-value for value in joined.drift(moving[tip.a], platform, arm, offset)]
+        return self.solve(demand, self.embedding.drift(rates))
 
-    def covector(self, multipliers: Sequence[Scalar], offset: Array) -> np.ndarray:
+    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
         """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
-        moment, force = np.zeros(3), np.zeros(3)
-        for row, value in zip(self.choice.tip_rows, multipliers, strict=True):
-            m, f = self.joined.wrench(row)
-            moment, force = moment + m * value, force + f * value
-        return array([*(moment + cross(offset, force)), *force])
+        return self._covector(self.joined, multipliers)
+
+    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """The same for the rows that were dropped as redundant."""
+        return self._covector(self.redundant, multipliers)
+
+    def _covector(self, joints: Sequence[Joined], multipliers: Sequence[Scalar]) -> np.ndarray:
+        values = iter(multipliers)
+        total = np.zeros(6)
+        for joined, offset in zip(joints, self.offsets, strict=True):
+            moment, force = total_wrench(joined, [next(values) for _ in joined.rows])
+            total = total + array([*(moment + cross(offset, force)), *force])
+        return total
+
+    @cached_property
+    def redundant(self) -> tuple[Joined, ...]:
+        """The joints at the platform with the rows that were dropped."""
+        pairs = zip(self.limb.tips, self.choice.tip_rows, strict=True)
+        return tuple(self._join(tip, others(tip, kept)) for tip, kept in pairs)
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """Dropped rows of the tips over tree joints."""
+        return self._matrix(self.redundant)
+
+    def joint_wrenches(self, kept: Sequence[Scalar], dropped: Sequence[Scalar]) -> list[tuple[Array, Array]]:
+        """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
+        values, rest = iter(kept), iter(dropped)
+        result = []
+        for joined, other in zip(self.joined, self.redundant, strict=True):
+            m, f = total_wrench(joined, [next(values) for _ in joined.rows])
+            n, g = total_wrench(other, [next(rest) for _ in other.rows])
+            result.append((m + n, f + g))
+        return result
 
 
-def _determinant(a: Array) -> Scalar:
-    # by elimination along the rows, enough for a sign and a size
-    m = np.array(a, dtype=object)
-    result: Scalar = 1.0
-    for k in range(len(m)):
-        result = result * m[k, k]
-        for i in range(k + 1, len(m)):
-            m[i, k:] = m[i, k:] - m[k, k:] * (m[i, k] / m[k, k])
-    return result
+def total_wrench(joined: Joined, multipliers: Sequence[Scalar]) -> tuple[Array, Array]:
+    """(moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
+    moment, force = np.zeros(3), np.zeros(3)
+    for row, value in zip(joined.rows, multipliers, strict=True):
+        m, f = joined.wrench(row)
+        moment, force = moment + m * value, force + f * value
+    return moment, force

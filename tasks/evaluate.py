@@ -18,6 +18,7 @@ from robots.status import Status
 from tasks import actuation, programs
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.reactions import SHARES, held
 
 Array = Any
 GRAVITY = (0.0, 0.0, -9.81)
@@ -56,7 +57,7 @@ def inverse_kinematics(
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96).
     """
-    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     shares = _limbs(robot, motion, GRAVITY, programs.LIMB_SERIES)
     samples = int(np.prod(batch, dtype=int))
     status = np.stack([share["status"][0, 0, :samples] for share in shares])
@@ -79,41 +80,136 @@ def inverse_dynamics(
     gravity: Array = GRAVITY,
     load: Array = None,
     friction: Mapping[str, Any] | None = None,
+    weights: Array = None,
     full: bool = False,
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the platform; see `inverse_kinematics`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, world
-    axes; friction: {"law": name, parameter: value, ...} in the actuated joints. With `full`, an InverseDynamics.
+    axes; friction: {"law": name, parameter: value, ...} in the actuated joints; weights (actuator,), of a robot with
+    more actuators than freedoms: the frictionless forces have the least sum of weight times square, one each where they
+    are absent. With `full`, an InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
-    batch, motion = _motion(robot, position, rotation, twist, acceleration)
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
     samples = int(np.prod(batch, dtype=int))
-    shares = _limbs(robot, motion, gravity)
-    wrench = kernel(programs.platform_program(robot.family))(
-        {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}, samples
-    )["wrench"]
-    if load is not None:
-        free = [TWIST.index(name) for name in programs.structure(robot.family).mechanism.platform.mobility]
-        acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(samples, 6)[:, free].T
-        wrench[0, :, :samples] -= acting
-    inputs = {"motion": motion, "platform_wrench": wrench}
-    for k, share in enumerate(shares):
-        inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
-    assembled = kernel(programs.assembly_program(robot.family))(inputs, samples)
-    status = assembled["status"][0, 0, :samples]
+    done = _Dynamics(robot, batch, motion, gravity, load, weights)
+    assembled = done.assembled
     if friction is not None:
         assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
     force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
-    jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in shares]).T
+    jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in done.shares]).T
     for values in (force, velocity, jacobian):
-        values[status != Status.OK] = np.nan
+        values[done.status != Status.OK] = np.nan
     force, velocity = force.reshape(*batch, -1), velocity.reshape(*batch, -1)
     if not full:
         return force
     shape = (*batch, force.shape[-1], programs.structure(robot.family).freedoms)
-    return InverseDynamics(force, velocity, jacobian.reshape(shape), status.astype(np.int8).reshape(batch))
+    return InverseDynamics(force, velocity, jacobian.reshape(shape), done.status.astype(np.int8).reshape(batch))
+
+
+def joint_reactions(
+    robot: Robot,
+    *,
+    position: Array,
+    rotation: Array = None,
+    twist: Array = None,
+    acceleration: Array = None,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    full: bool = False,
+) -> Any:
+    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the platform; see `inverse_dynamics`.
+
+    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
+    `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of a
+    loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not unique:
+    those given have the least norm, see `tasks.reactions`. With `full`, a pair with the status (*batch).
+    Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
+    """
+    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
+    samples = int(np.prod(batch, dtype=int))
+    done = _Dynamics(robot, batch, motion, gravity, load, statics=True)
+    wrenches = done.reactions()
+    most = max(wrench.shape[1] // 6 for wrench in wrenches)
+    result = np.full((samples, len(wrenches), most, 6), np.nan)
+    for k, wrench in enumerate(wrenches):
+        result[:, k, : wrench.shape[1] // 6] = wrench[0, :, :samples].T.reshape(samples, -1, 6)
+    result[done.status != Status.OK] = np.nan
+    result = result.reshape(*batch, *result.shape[1:])
+    return (result, done.status.astype(np.int8).reshape(batch)) if full else result
+
+
+def actuator_positions(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
+    """Positions of the actuated joints (*batch, actuator) [rad or m]; see `inverse_kinematics`."""
+    found = inverse_kinematics(robot, position=position, rotation=rotation).position
+    mechanism = programs.structure(robot.family).mechanism
+    chosen = [
+        found[..., k, mechanism.limbs[each.limb].index(name)]
+        for k, each in enumerate(mechanism.instances)
+        for name in mechanism.limbs[each.limb].actuated
+    ]
+    return np.stack(chosen, axis=-1)
+
+
+class _Dynamics:
+    """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        batch: tuple[int, ...],
+        motion: Array,
+        gravity: Array,
+        load: Array,
+        weights: Array = None,
+        statics: bool = False,
+    ):
+        self.robot, self.motion, self.samples = robot, motion, int(np.prod(batch, dtype=int))
+        self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
+        self.shares = _limbs(robot, motion, gravity, statics=statics)
+        self.own = kernel(programs.platform_program(robot.family, statics))(self.inputs, self.samples)
+        if load is not None:
+            acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(self.samples, 6)
+            mobility = programs.structure(robot.family).mechanism.platform.mobility
+            for name, directions in (("wrench", mobility), ("held", held(mobility))):
+                if name in self.own:
+                    chosen = [TWIST.index(each) for each in directions]
+                    self.own[name][0, :, : self.samples] -= acting[:, chosen].T
+        inputs = {"motion": motion, "platform_wrench": self.own["wrench"], **_weights(robot, weights)}
+        for k, share in enumerate(self.shares):
+            inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
+        self.assembled = kernel(programs.assembly_program(robot.family))(inputs, self.samples)
+        self.status = self.assembled["status"][0, 0, : self.samples]
+
+    def reactions(self) -> list[np.ndarray]:
+        """Wrenches of all joints of each limb (1, joint * 6, padded samples)."""
+        family, force, width = self.robot.family, self.assembled["force"], self.motion.shape[-1]
+        parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
+        balanced = kernel(programs.balance_program(family))({"force": force, "held": self.own["held"], **parts}, width)
+        mechanism, start, result = programs.structure(family).mechanism, 0, []
+        for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
+            stop = start + len(mechanism.limbs[instance.limb].actuated)
+            inputs = {**self.inputs, "mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
+            result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
+            start = stop
+        return result
+
+
+def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
+    even = programs.even_weights(robot.family)
+    if weights is None:
+        return even
+    if not even:
+        raise ValueError(f"weights: {robot.name} has no more actuators than freedoms; leave them out")
+    result = np.asarray(weights, dtype=float)
+    if result.shape != even["weights"].shape[1:] or not (np.isfinite(result) & (result > 0)).all():
+        raise ValueError(
+            f"weights: got {weights!r}; "
+            f"expected {even['weights'].size} finite numbers above zero, one for each actuator"
+        )
+    return {"weights": result[None]}
 
 
 def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarray], samples: int) -> np.ndarray:
@@ -131,31 +227,37 @@ def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarr
     return run(inputs, samples)["actuator_force"]
 
 
-def _parameters(robot: Robot) -> np.ndarray:
+def parameters(robot: Robot) -> np.ndarray:
+    """The `parameters` input of kernels, (1, parameter)."""
     return programs.with_parameters(robot.family, robot.values)
 
 
-def _gravity(gravity: Array) -> np.ndarray:
+def gravity_input(gravity: Array) -> np.ndarray:
+    """The `gravity` input of kernels, (1, 3)."""
     result = np.asarray(gravity, dtype=float)
     if result.shape != (3,):
         raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
     return result.reshape(1, 3)
 
 
+def mounts(robot: Robot) -> list[np.ndarray]:
+    """The `mount` input of the kernels of each limb, (1, size) each."""
+    return programs.mount_values(robot.family, robot.values)
+
+
 def _limbs(
-    robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = ()
+    robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = (), statics: bool = False
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
-    mounts = programs.mount_values(robot.family, robot.values)
-    inputs = {"parameters": _parameters(robot), "gravity": _gravity(gravity), "motion": motion}
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
     instances = programs.structure(robot.family).mechanism.instances
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series))({**inputs, "mount": mount}, motion.shape[-1])
-        for each, mount in zip(instances, mounts, strict=True)
+        kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, motion.shape[-1])
+        for each, mount in zip(instances, mounts(robot), strict=True)
     ]
 
 
-def _motion(
+def motion_input(
     robot: Robot, position: Array, rotation: Array, twist: Array, acceleration: Array
 ) -> tuple[tuple[int, ...], np.ndarray]:
     """Batch shape, and the motion input (1, size, padded samples) of all kernels."""
@@ -191,4 +293,19 @@ def _packed(robot: Robot, position: Array, rotation: Array, twist: Array, accele
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
         if np.abs(value).max(initial=0.0) > 1e-12:
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
+    _check_plane(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
     return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _check_plane(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse motion along axes that the platform is not free to move along; vectors (3, samples)."""
+    platform = robot.mechanism.platform
+    for k, axis in enumerate("xyz"):
+        if f"v{axis}" in platform.mobility:
+            continue
+        for name, vector in vectors.items():
+            expected = float(platform.home.position[k]) if name == "position" else 0.0
+            if np.abs(vector[k] - expected).max(initial=0.0) > 1e-12:
+                raise ValueError(
+                    f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
+                )

@@ -10,19 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robots.model import TWIST, Limb
+import numpy as np
+
+from robots.model import PLATFORM, TWIST, Limb
 from robots.status import Status
 from tasks import newton_euler
 from tasks.algebra import array, cross, iterate, opposite, total, where
 from tasks.elementary import atan2
-from tasks.embedding import LimbChoice, Tip
+from tasks.embedding import LimbChoice, Tips
 from tasks.frames import inverse_pose, joined_pose
 from tasks.kinematics import HOME, JointState, Motion, Pose, motions
 
 Scalar = Any
 Array = Any
 
-ITERATIONS = 12
+ITERATIONS = 20
+STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = 1e-8  # residual, relative to the size of the limb, from which one more step is exact to rounding
 CLOSED = 1e-10  # the same for a sample to count as solved
 SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
@@ -42,9 +45,10 @@ class Mounted:
         """Pose of the mount frame at the platform, seen from the one at the base."""
         return joined_pose(inverse_pose(self.base), joined_pose(platform, self.platform))
 
-    def tip(self, states: Sequence[JointState], platform: Pose) -> Tip:
-        """The limb's tip for these joint states and this pose of the platform."""
-        return Tip.of(self.limb, self.choice, states, self.target(platform))
+    def tips(self, states: Sequence[JointState], platform: Pose) -> Tips:
+        """The limb's tips for these joint states and this pose of the platform."""
+        reference = self.base.rotation.T @ (platform.position - self.base.position)
+        return Tips.of(self.limb, self.choice, states, self.target(platform), reference)
 
     def inward(self, motion: Motion) -> Motion:
         """A motion in world axes, turned to the axes of the limb."""
@@ -59,58 +63,67 @@ class Mounted:
 
 @dataclass(frozen=True)
 class Solved:
-    """The motion of a limb: tip, joint states, rates and accelerations, status."""
+    """The motion of a limb: tips, joint states, rates and accelerations, status."""
 
-    tip: Tip
+    tips: Tips
     states: Sequence[JointState]
     rates: Array
     accelerations: Array
-    offset: Array
     status: Scalar
 
 
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
-    start = mounted.tip([HOME] * len(mounted.limb.links), home)
+    start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states = _positions(mounted, start, platform)
-    tip = mounted.tip(states, platform)
+    tips = mounted.tips(states, platform)
     moving = mounted.inward(motion)
-    # from the platform's reference point to the joint, in the axes of the limb
-    offset = tip.joined.b.origin - mounted.base.rotation.T @ (platform.position - mounted.base.position)
-    velocity, _ = moving.at(offset)
-    rates = tip.rates(moving.omega, velocity)
-    accelerations = tip.accelerations(rates, moving, offset)
-    return Solved(tip, states, rates, accelerations, offset, _status(tip, start))
+    rates = tips.rates(moving)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
+
+
+def at_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints are where they are, closed or not; accelerations are those without acceleration of
+    the platform. The status is always OK."""
+    tips, moving = mounted.tips(states, platform), mounted.inward(motion)
+    rates = tips.rates(moving)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
-    tip, limb = solved.tip, mounted.limb
+    tips, limb = solved.tips, mounted.limb
     turned = mounted.base.rotation.T @ gravity
     forces = newton_euler.inverse_dynamics(limb.links, solved.states, solved.rates, solved.accelerations, turned)
-    embedding = tip.embedding.matrix
-    multipliers = tip.inverse.T @ (embedding.T @ array(forces))
-    wrench = mounted.outward(tip.covector(multipliers, solved.offset))
-    rows = embedding @ tip.inverse
-    jacobian = [mounted.outward(tip.covector(rows[limb.index(name)], solved.offset)) for name in limb.actuated]
-    return wrench, jacobian
+    embedding = tips.embedding.matrix
+    wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
+    rows = embedding @ tips.inverse
+    return wrench, [mounted.outward(tips.covector(rows[limb.index(name)])) for name in limb.actuated]
 
 
-def _positions(mounted: Mounted, start: Tip, platform: Pose) -> list[JointState]:
-    links = mounted.limb.links
-    size = total([*start.joined.a.origin, *start.joined.b.origin])
+def _size(start: Tips) -> Scalar:
+    """A length of the limb at its reference pose [m]."""
+    return total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
+
+
+def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState]:
+    links, size = mounted.limb.links, _size(start)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
-        return [state.moved(link, d) for state, link, d in zip(states, links, step, strict=True)]
+        longest: Scalar = 0.0
+        for d in step:
+            longest = where(abs(d) > longest, abs(d), longest)
+        scale = where(longest > STEP_LIMIT, STEP_LIMIT / longest, 1.0)
+        return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
         states = _unpacked(mounted.limb, flat)
-        tip = mounted.tip(states, platform)
+        tips = mounted.tips(states, platform)
         # NaN counts as done: it will not get better
-        far = total(tip.residuals()) > CONVERGED * size
-        return _packed(mounted.limb, moved(states, tip.newton_step())), opposite(far)
+        far = total(tips.residuals()) > CONVERGED * size
+        return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
 
-    first = moved([HOME] * len(links), mounted.tip([HOME] * len(links), platform).newton_step())
+    first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
     return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), ITERATIONS))
 
 
@@ -129,39 +142,43 @@ def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
     ]
 
 
-def _status(tip: Tip, start: Tip) -> Scalar:
-    size = total([*start.joined.a.origin, *start.joined.b.origin])
-    determinant = tip.determinant
+def _status(tips: Tips, start: Tips) -> Scalar:
+    closed, determinant = CLOSED * _size(start), tips.determinant
     box: Scalar = 1.0
-    for column in tip.compound.T:
+    for column in tips.compound.T:
         box = box * sum(x * x for x in column)
     flat = determinant * determinant <= box * SINGULAR**2
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     status = where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
-    return where(total(tip.residuals()) <= CLOSED * size, status, float(Status.NOT_REACHABLE))
+    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
-    """Positions of the tree joints, then of the joint at the platform [rad or m]; zero at the reference pose."""
-    links = mounted.limb.links
+    """Positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
+
+    NaN for a cut joint with several variables.
+    """
     angles = [
         atan2(state.sin, state.cos) if link.kind == "revolute" else state.shift
-        for link, state in zip(links, solved.states, strict=True)
+        for link, state in zip(mounted.limb.links, solved.states, strict=True)
     ]
-    if mounted.limb.tip.kind != "revolute":
-        return angles
-    a, b = solved.tip.joined.a.axes, solved.tip.joined.b.axes
-    return [*angles, atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0])]
+    for joined in solved.tips.cut_joints:
+        a, b = joined.a.axes, joined.b.axes
+        one = joined.kind == "revolute"
+        angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
+    return angles
 
 
 def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
-    tip = solved.tip
-    if tip.joined.kind != "revolute":
-        return list(solved.rates), list(solved.accelerations)
-    last = motions(mounted.limb.links, tip.at, solved.rates, solved.accelerations)[mounted.limb.tip.a]
-    moving = mounted.inward(platform)
-    axis = tip.joined.a.axes[:, 2]
-    rate = axis @ (moving.omega - last.omega)
-    second = axis @ (moving.alpha - last.alpha) + cross(last.omega, axis) @ (moving.omega - last.omega)
-    return [*solved.rates, rate], [*solved.accelerations, second]
+    tips, limb = solved.tips, mounted.limb
+    bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}
+    rates, accelerations = list(solved.rates), list(solved.accelerations)
+    for closure, joined in zip((*limb.tips, *limb.loops), tips.cut_joints, strict=True):
+        a, b, axis = bodies[closure.a], bodies[closure.b], joined.a.axes[:, 2]
+        relative = b.omega - a.omega
+        one = joined.kind == "revolute"
+        rates.append(axis @ relative if one else np.nan)
+        accelerations.append(axis @ (b.alpha - a.alpha) + cross(a.omega, axis) @ relative if one else np.nan)
+    return rates, accelerations

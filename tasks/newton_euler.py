@@ -75,14 +75,14 @@ def inverse_dynamics(
     gravity: Array,
 ) -> list[Scalar]:
     """Generalised forces of the tree joints [N m or N], drives included; `gravity` (3,) in the axes of the base."""
-    wrenches = _propagate(links, states, _body_wrenches(links, states, rates, accelerations, gravity))
+    wrenches = joint_wrenches(links, states, body_wrenches(links, states, rates, accelerations, gravity))
     return [
         (array(link.axis) @ wrenches[i][0 if link.kind == "revolute" else 1]) + link.armature * accelerations[i]
         for i, link in enumerate(links)
     ]
 
 
-def _body_wrenches(
+def body_wrenches(
     links: Sequence[Link], states: Sequence[JointState], rates: Array, accelerations: Array, gravity: Array
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Outward: each body's motion and the (moment, force) at its origin that the motion takes."""
@@ -107,7 +107,7 @@ def _body_wrenches(
     return result
 
 
-def _propagate(
+def joint_wrenches(
     links: Sequence[Link], states: Sequence[JointState], own: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Inward: (moment, force) that each joint carries, at the link's origin in its axes."""

@@ -18,7 +18,7 @@ Array = Any
 
 def motion_size(mobility: Sequence[str]) -> int:
     """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
-    return 9 if tuple(mobility) == TRANSLATION else 24
+    return 9 if set(mobility) <= set(TRANSLATION) else 24
 
 
 def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
@@ -34,12 +34,11 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
 
 
 def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
-    """What moves the platform along its free twists, inertia and weight, at its reference point. Eq. (104)."""
+    """(moment, force) at the platform's reference point that its motion takes, weight included, in world axes. Eq. (104)."""
     inward = pose.rotation.T
     spin = spin_matrix(inward @ motion.omega, inward @ motion.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ (motion.a - array(gravity)))
-    covector = [*(pose.rotation @ moment), *(pose.rotation @ force)]
-    return [covector[TWIST.index(name)] for name in platform.mobility]
+    return [*(pose.rotation @ moment), *(pose.rotation @ force)]
 
 
 def free_twist(platform: Platform, motion: Motion) -> np.ndarray:

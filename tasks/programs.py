@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Family, Frame, Instance, Mechanism
-from tasks import assembly, limb, platform
+from robots.model import TWIST, Family, Frame, Instance, Mechanism
+from tasks import assembly, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
-from tasks.embedding import LimbChoice
+from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
+from tasks.kinematics import Motion, Pose
 from tasks.topology import choose
 
 Array = Any
@@ -42,6 +43,17 @@ class Structure:
         return len(self.mechanism.platform.mobility)
 
     @property
+    def held(self) -> int:
+        """Number of components of the platform's twist that are not free."""
+        return len(reactions.held(self.mechanism.platform.mobility))
+
+    def redundant(self, limb_index: int) -> int:
+        """Number of rows of a limb's cut joints that its kinematics has dropped."""
+        limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
+        kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
+        return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+
+    @property
     def motion_size(self) -> int:
         """Length of a motion vector."""
         return platform.motion_size(self.mechanism.platform.mobility)
@@ -54,7 +66,8 @@ class Structure:
 def flat_mount(instance: Instance) -> list[Any]:
     """The 24 numbers of an instance's mount frames: rotation, position, at base and platform."""
     frames = (instance.base, instance.platform)
-    return [x for frame in frames for x in (*np.ravel(np.asarray(frame.rotation, dtype=object)), *frame.position)]
+    # entries may be arrays over designs, which an array of objects would take apart
+    return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
 
 
 def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
@@ -96,7 +109,8 @@ def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray
     return result
 
 
-def _symbolic(made: Structure, parameters: Array) -> Mechanism:
+def symbolic(made: Structure, parameters: Array) -> Mechanism:
+    """The mechanism with these parameters, in the family's order."""
     names = [p.name for p in made.family.parameters]
     return made.family.assemble(dict(zip(names, parameters, strict=True)))
 
@@ -105,52 +119,120 @@ LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
 @functools.cache
-def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = ()) -> Program:
+def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), statics: bool = False) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for the tree joints and the joint at the platform.
+    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
     """
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mechanism = _symbolic(made, parameters)
-        instance = next(each for each in mechanism.instances if each.limb == limb_index)
-        numbers = flat_mount(instance)
-        for k, value in zip(made.differing[limb_index], mount, strict=True):
-            numbers[k] = value
-        base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
-        mobility = mechanism.platform.mobility
-        mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, mobility)
-        pose, moving = platform.unpack(motion, mechanism.platform)
-        solved = limb.solve(mounted, mount_pose(mechanism.platform.home), pose, moving)
+        mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
         result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in series:
             available["joint_position"] = limb.joint_angles(mounted, solved)
+        if statics:
+            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         return result | {name: available[name] for name in series}
 
-    sizes = {
-        "parameters": (len(family.parameters),),
-        "mount": (len(made.differing[limb_index]),),
-        "gravity": (GRAVITY,),
-    }
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+
+
+def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+    """Case inputs of the programs of a limb."""
+    count = len(made.differing[limb_index])
+    return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def mounted_limb(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, Pose, Pose, Motion]:
+    """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
+    mechanism = symbolic(made, parameters)
+    numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
+    for k, value in zip(made.differing[limb_index], mount, strict=True):
+        numbers[k] = value
+    base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
+    body = mechanism.platform
+    mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
+    return mounted, mount_pose(body.home), *platform.unpack(motion, body)
+
+
+def solved_limb(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
+    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+    mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+    return mounted, limb.solve(mounted, home, pose, moving), pose, moving
 
 
 @functools.cache
-def platform_program(family: Family) -> Program:
-    """The `wrench` that the platform's own motion takes."""
+def platform_program(family: Family, held: bool = False) -> Program:
+    """The `wrench` that the platform's own motion takes along its free twists, and on request along those `held`."""
     made = structure(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        body = _symbolic(made, parameters).platform
-        return {"wrench": platform.wrench(body, *platform.unpack(motion, body), gravity)}
+        body = symbolic(made, parameters).platform
+        wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
+        result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        if held:
+            result["held"] = [wrench[TWIST.index(name)] for name in reactions.held(body.mobility)]
+        return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def balance_program(family: Family) -> Program:
+    """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
+
+    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb.
+    """
+    made = structure(family)
+    instances = made.mechanism.instances
+    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in instances]
+    starts = [sum(driven[:k]) for k in range(len(driven))]
+
+    def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
+        shares = [{name: parts[f"{name}_{k}"] for name in reactions.SHARES} for k in range(len(instances))]
+        forces = [array(force[start : start + n]) for start, n in zip(starts, driven, strict=True)]
+        multipliers = reactions.redundant_multipliers(shares, forces, array(held))
+        return {f"redundant_{k}": value for k, value in enumerate(multipliers)}
+
+    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (made.held,)}
+    for k, each in enumerate(instances):
+        shapes = reactions.share_shapes(made.held, driven[k], made.redundant(each.limb))
+        sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
+    return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
+
+
+@functools.cache
+def reaction_program(family: Family, limb_index: int) -> Program:
+    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb; see `reactions.joint_reactions`.
+
+    Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
+    """
+    made = structure(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
+        force, redundant = array(loads["force"]), array(loads["redundant"])
+        statics = reactions.LimbStatics(mounted, solved)
+        return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
+
+    limb_ = made.mechanism.limbs[limb_index]
+    sample = {
+        "motion": (made.motion_size,),
+        "force": (len(limb_.actuated),),
+        "redundant": (made.redundant(limb_index),),
+    }
+    name = f"{family.name}.{limb_.name}.reactions"
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample)
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")
@@ -161,16 +243,18 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench`, and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
-    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK.
+    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
+    more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
+    case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuated) for each in made.mechanism.instances]
 
-    def one_sample(motion: Array, platform_wrench: Array, **shares: Array) -> dict[str, Any]:
+    def one_sample(motion: Array, platform_wrench: Array, weights: Array = None, **shares: Array) -> dict[str, Any]:
         jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
-        forces = assembly.actuator_forces(jacobian, wrench)
+        forces = assembly.actuator_forces(jacobian, wrench, weights)
         _, moving = platform.unpack(motion, made.mechanism.platform)
         velocity = jacobian @ platform.free_twist(made.mechanism.platform, moving)
         status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
@@ -185,7 +269,14 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
     reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
     chosen = {name: reductions[name] for name in metrics}
-    return trace(f"{family.name}.assembly", one_sample, case={}, sample=sample, reductions=chosen)
+    return trace(f"{family.name}.assembly", one_sample, case=case, sample=sample, reductions=chosen)
+
+
+def even_weights(family: Family) -> dict[str, np.ndarray]:
+    """The case input `weights` (1, actuator) of an assembly whose actuators count alike; none without a choice."""
+    made = structure(family)
+    count = len(made.mechanism.actuators)
+    return {"weights": np.ones((1, count))} if count > made.freedoms else {}
 
 
 def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:

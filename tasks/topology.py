@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robots.model import TWIST, Limb, Link, Mechanism
+from robots.model import PLATFORM, TWIST, Limb, Link, Mechanism
 from tasks.closures import End, Joined, row_count
-from tasks.embedding import LimbChoice, LoopChoice, Tip, loop_matrix
+from tasks.embedding import LimbChoice, LoopChoice, Tips, loop_matrix
 from tasks.frames import inverse_pose, joined_pose, mount_pose
 from tasks.kinematics import HOME, JointState, Pose, path, poses
 
@@ -70,16 +70,18 @@ def _tip_rows(
     loops: tuple[LoopChoice, ...],
     independent: tuple[int, ...],
     generic: Sequence[tuple[list[JointState], Pose]],
-) -> tuple[int, ...]:
-    every = LimbChoice(loops, independent, tuple(range(row_count(limb.tip.kind))))
-    rows = pivots([Tip.of(limb, every, states, target).compound for states, target in generic])
+) -> tuple[tuple[int, ...], ...]:
+    counts = [row_count(tip.kind) for tip in limb.tips]
+    every = LimbChoice(loops, independent, tuple(tuple(range(count)) for count in counts))
+    rows = pivots([Tips.of(limb, every, states, target).compound for states, target in generic])
     if len(rows) < len(independent):
         names = ", ".join(limb.links[i].joint for i in independent)
         raise TopologyError(
             f"limb {limb.name}: the platform determines {len(rows)} of its {len(independent)} "
             f"independent joints ({names}); give it fewer joints, or a tip that holds more"
         )
-    return rows
+    starts = [sum(counts[:k]) for k in range(len(counts))]
+    return tuple(tuple(row - start for row in rows if 0 <= row - start < n) for start, n in zip(starts, counts, strict=True))
 
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
@@ -143,8 +145,8 @@ def _assembled(limb: Limb, target: Pose) -> list[JointState]:
 def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose) -> tuple[np.ndarray, np.ndarray]:
     at = poses(limb.links, states)
     residuals, matrices = [], []
-    for closure in (*limb.loops, limb.tip):
-        other = target if closure is limb.tip else at[closure.b]
+    for closure in (*limb.loops, *limb.tips):
+        other = target if closure.b == PLATFORM else at[closure.b]
         ends = End.of(at[closure.a], closure.frame_a), End.of(other, closure.frame_b)
         joined = Joined(closure.kind, *ends, tuple(range(row_count(closure.kind))))
         side_a, side_b = _sides(limb.links, closure.a, closure.b)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from robots.catalog import delta, gough_stewart
+from robots.catalog import delta, delta_3r2us, five_bar, gough_stewart, hexapod_6rrrprr, irsbot2
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
-FAMILIES: dict[str, Family] = {family.name: family for family in (*delta.FAMILIES, *gough_stewart.FAMILIES)}
+_MODULES = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
+FAMILIES: dict[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 
 
 def family(name: str) -> Family:

@@ -1,4 +1,6 @@
-"""Delta robots with parallelogram limbs of revolute joints, 3RR[2RR]R: three translations of the platform.
+"""Delta robots with parallelogram limbs of revolute joints, RR[2RR]R: three translations of the platform.
+
+Three limbs as usual, or four: more motors than freedoms, which share the load.
 
 A limb: 1 base-arm, 2 arm-elbow link, 3 and 5 elbow link-rods, 4 rod-platform link, 6 platform link-platform; joint 7
 between the second rod and the platform link is cut. Reference pose: all arms level, pointing away from the axis of the
@@ -7,6 +9,7 @@ robot.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from robots import inertia
@@ -46,6 +49,7 @@ def _delta(
     wrist: Inertia,
     platform: Inertia,
     armature: Number = 0.0,
+    limbs: int = 3,
 ) -> Mechanism:
     """The mechanism from lengths p and the inertias of its bodies, each in the frame of its link."""
     a, b, c = p["upper_arm"], p["link_length"], p["rod_length"]
@@ -69,8 +73,8 @@ def _delta(
         PLATFORM,
         Frame(AXIS_MINUS_Y, (-p["platform_radius"], 0.0, 0.0)),
     )
-    limb = Limb("RR[2RR]R", links, (parallelogram,), tip, ("1",))
-    instances = tuple(Instance(f"limb{k + 1}", 0, mount, mount) for k, mount in enumerate(around_z(3)))
+    limb = Limb("RR[2RR]R", links, (parallelogram,), (tip,), ("1",))
+    instances = tuple(Instance(f"limb{k + 1}", 0, mount, mount) for k, mount in enumerate(around_z(limbs)))
     return Mechanism((limb,), instances, Platform(platform, TRANSLATION, shifted((0.0, 0.0, -h))))
 
 
@@ -92,7 +96,7 @@ def _mass(name: str, default: float, text: str, source: str, lower: float = 1e-6
     return Parameter(name, "kg", default, lower, 1e6, text, source)
 
 
-def _cylinders(p: Mapping[str, Number]) -> Mechanism:
+def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
     density, a, b, c = p["density"], p["upper_arm"], p["link_length"], p["rod_length"]
     return _delta(
         p,
@@ -101,6 +105,7 @@ def _cylinders(p: Mapping[str, Number]) -> Mechanism:
         rod=inertia.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c)),
         wrist=inertia.cylinder(density, b, p["link_diameter"], "y", (0.0, 0.5 * b, 0.0)),
         platform=inertia.cylinder(density, p["platform_height"], p["platform_diameter"], "z"),
+        limbs=limbs,
     )
 
 
@@ -128,22 +133,31 @@ def _inertia(name: str, default: float, text: str, source: str = DATASET) -> Par
     return Parameter(name, "kg m^2", default, 0.0, 1e6, text, source)
 
 
+CYLINDERS = (
+    *_lengths(0.150, 0.070, 0.250, 1.000, 0.080, PAPER),
+    _length("arm_diameter", 0.030, "diameter of the arms", PAPER),
+    _length("rod_diameter", 0.010, "diameter of the rods", PAPER),
+    _length("link_diameter", 0.020, "diameter of the links between the rods", PAPER),
+    _length("platform_diameter", 0.090, "diameter of the platform", PAPER),
+    _length("platform_height", 0.100, "height of the platform", PAPER),
+    Parameter("density", "kg/m^3", 2700.0, 1.0, 1e5, "density of all bodies", "aluminium; not printed in the paper"),
+)
+"""Parameters of a Delta whose bodies are cylinders."""
+
 DELTA_3RR2RRR = Family(
     name="delta_3rr2rrr",
     title="Delta with parallelograms of revolute joints (like the Motoman MPP3H), aluminium cylinders",
     source=PAPER,
-    parameters=(
-        *_lengths(0.150, 0.070, 0.250, 1.000, 0.080, PAPER),
-        _length("arm_diameter", 0.030, "diameter of the arms", PAPER),
-        _length("rod_diameter", 0.010, "diameter of the rods", PAPER),
-        _length("link_diameter", 0.020, "diameter of the links between the rods", PAPER),
-        _length("platform_diameter", 0.090, "diameter of the platform", PAPER),
-        _length("platform_height", 0.100, "height of the platform", PAPER),
-        Parameter(
-            "density", "kg/m^3", 2700.0, 1.0, 1e5, "density of all bodies", "aluminium; not printed in the paper"
-        ),
-    ),
+    parameters=CYLINDERS,
     assemble=_cylinders,
+)
+
+DELTA_4RR2RRR = Family(
+    name="delta_4rr2rrr",
+    title="Delta with a fourth limb: four motors for three translations, aluminium cylinders",
+    source=PAPER + ", with limbs at right angles; " + DECLARED,
+    parameters=CYLINDERS,
+    assemble=functools.partial(_cylinders, limbs=4),
 )
 
 DELTA_RL5_1450 = Family(
@@ -168,4 +182,4 @@ DELTA_RL5_1450 = Family(
     assemble=_published,
 )
 
-FAMILIES = (DELTA_3RR2RRR, DELTA_RL5_1450)
+FAMILIES = (DELTA_3RR2RRR, DELTA_RL5_1450, DELTA_4RR2RRR)

@@ -72,7 +72,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     tip = Closure("4", "spherical", 2, Frame(), PLATFORM, Frame())
     thick = p["plate_thickness"]
     plate = inertia.cylinder(p["density"], thick, 2.0 * p["platform_radius"], "z")
-    limb = Limb("UPS", links, (), tip, ("3",))
+    limb = Limb("UPS", links, (), (tip,), ("3",))
     return Mechanism((limb,), tuple(instances), Platform(plate, SPATIAL, Frame(IDENTITY, height)))
 
 

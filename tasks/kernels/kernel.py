@@ -98,7 +98,7 @@ class Kernel:
             core = (count, width) if long else (count,)
             shared = (1, *core) if name in shapes else (cases, *core)  # an output has a place for every case
             good = array.shape in (shared, (cases, *core)) and array.dtype == np.float64
-            if not good or (long and width and array.strides[-1] != 8):
+            if not good or (long and array.size and array.strides[-1] != 8):
                 raise ValueError(
                     f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
                     f"expected float64 of shape {(cases, *core)}, samples contiguous"

@@ -17,14 +17,20 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 def test_limbs_meet_the_platform(robot: Robot) -> None:
     for limb in picture.sketch(robot.mechanism):
-        np.testing.assert_allclose(limb.tip, limb.platform_tip, atol=1e-12)
+        np.testing.assert_allclose(limb.tips, limb.platform_tips, atol=1e-12)
 
 
 def test_every_joint_ends_a_line(robot: Robot) -> None:
     for limb in picture.sketch(robot.mechanism):
         ends = limb.lines.reshape(-1, 3)
-        for point in (*(joint.point for joint in limb.joints), *limb.cuts, limb.tip):
+        for point in (*(joint.point for joint in limb.joints), *limb.cuts, *limb.tips):
             assert np.linalg.norm(ends - point, axis=1).min() < 1e-12
+
+
+def test_every_joint_at_base_and_platform_is_a_corner() -> None:
+    for name, mounts, tips in (("delta_3r2us", 1, 2), ("irsbot2", 2, 2), ("hexapod_6rrrprr", 1, 1)):
+        for limb in picture.sketch(catalog.build(name).mechanism):
+            assert (len(limb.mounts), len(limb.tips)) == (mounts, tips)
 
 
 def test_driven_joints_are_the_actuators(robot: Robot) -> None:

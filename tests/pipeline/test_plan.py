@@ -167,7 +167,7 @@ def test_regions_of_blocks_have_the_sizes_of_the_plan(monkeypatch: pytest.Monkey
     cut_finely(monkeypatch)
     made = plan(sweep(EVERYTHING))
     assert lengths(made.layout.region(0, "actuator_force")) == (1, 2, 1, 41, 3)
-    assert lengths(made.layout.region(1, "joint_position")) == (1, 1, 41, 3, 6)
+    assert lengths(made.layout.region(1, "joint_position")) == (1, 1, 41, 3, 7)
     assert sum(made.samples_of(index) for index in range(made.blocks)) == 2 * made.samples
 
 
@@ -179,7 +179,7 @@ def test_coordinates_carry_swept_values_and_names() -> None:
     assert rows["time"][2] == "s"
     assert rows["actuator"][1] == ["limb1.1", "limb2.1", "limb3.1"]
     assert rows["limb"][1] == ["limb1", "limb2", "limb3"]
-    assert len(rows["joint"][1]) == 6
+    assert rows["joint"][1] == ["1", "2", "3", "4", "5", "6", "7"]
     assert "limb" not in {name for name, *_ in coordinates(plan(sweep(FEW)))}
 
 

@@ -220,7 +220,12 @@ def test_all_outputs_of_all_kinds_of_trajectory(robot: str, tmp_path: Path) -> N
         assert variable.dims == VARIABLES[str(name)].dims
         assert {"units", "long_name", "frame"} <= set(variable.attrs)
     assert (data.status.values == Status.OK).all()
-    assert all(np.isfinite(data[name].values).all() for name in data.data_vars)
+    limb = catalog.build(robot).mechanism.limbs[0]
+    several = [closure.joint for closure in limb.tips if closure.kind != "revolute"]  # no joint variable of their own
+    for name, variable in data.data_vars.items():
+        valued = variable.drop_sel(joint=several) if "joint" in variable.dims else variable
+        assert np.isfinite(valued.values).all(), name
+        assert valued.size, name
     drive = {"gough_stewart": ("N", "m", "m/s")}.get(robot, ("N m", "rad", "rad/s"))
     assert tuple(data[f"actuator_{each}"].units for each in ("force", "position", "velocity")) == drive
     assert (data.peak_force.units, data.energy.units, data.peak_velocity.units) == (drive[0], "J", drive[2])

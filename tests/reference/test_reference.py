@@ -11,6 +11,7 @@ import pytest
 from .delta_bodies import AZIMUTHS, PAPER, RL5_1450, Array, Delta, parse_delta
 from .delta_motion import extension, joint_motion
 from .delta_newton_euler import energy, inverse_dynamics
+from .tree_energy import tree_energy
 
 STEP = 1e-100
 ROBOTS = {"paper": PAPER, "rl5": RL5_1450}
@@ -164,31 +165,6 @@ def random_tree(peer: ModuleType, rng: np.random.Generator) -> list[Any]:
             )
         )
     return bodies
-
-
-def tree_energy(bodies: list[Any], q: Array, qd: Array) -> Any:
-    """Kinetic and potential energy of a tree, body by body from the base: nothing of Pinocchio in it."""
-    total, frames = 0.0, {-1: (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))}
-    for index, body in enumerate(bodies):
-        rotation, origin, omega, velocity = frames[body.parent]
-        arm, axis = rotation @ body.position, rotation @ body.rotation @ body.axis
-        rotation, velocity = rotation @ body.rotation, velocity + np.cross(omega, arm)
-        if body.kind == "revolute":
-            rotation, omega = rotation @ _about(body.axis, q[index]), omega + qd[index] * axis
-        else:
-            arm, velocity = arm + q[index] * axis, velocity + qd[index] * axis + np.cross(omega, q[index] * axis)
-        frames[index] = rotation, origin + arm, omega, velocity
-        centre, spin = rotation @ body.centre, rotation.T @ omega
-        speed = velocity + np.cross(omega, centre)
-        total = total + 0.5 * body.mass * (speed @ speed) + 0.5 * spin @ body.tensor @ spin
-        total = total + 9.81 * body.mass * (origin + arm + centre)[2]
-    return total
-
-
-def _about(axis: Array, angle: Any) -> Array:
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross)
 
 
 def test_tree_power_and_gravity(peer: ModuleType) -> None:

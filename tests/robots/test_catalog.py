@@ -39,7 +39,7 @@ def test_models_are_well_formed(name: str) -> None:
             assert link.inertia.mass >= 0.0
             assert (np.diag(tensor) >= 0.0).all()
             assert 2.0 * tensor.diagonal().max() <= np.trace(tensor) * (1.0 + 1e-12)
-    assert len(mechanism.actuators) == len(set(mechanism.actuators)) == len(mechanism.platform.mobility)
+    assert len(mechanism.actuators) == len(set(mechanism.actuators)) >= len(mechanism.platform.mobility)
 
 
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "delta_rl5_1450"])
@@ -60,9 +60,9 @@ def test_actuators_are_named_after_limbs() -> None:
     assert catalog.build("delta_3rr2rrr").mechanism.actuators == ("limb1.1", "limb2.1", "limb3.1")
 
 
-def test_joints_of_a_limb_end_at_the_platform() -> None:
+def test_joints_of_a_limb_are_the_tree_then_those_at_the_platform_then_those_of_the_loops() -> None:
     limb = catalog.build("delta_3rr2rrr").mechanism.limbs[0]
-    assert limb.joints == ("1", "2", "3", "4", "5", "6")
+    assert limb.joints == ("1", "2", "3", "4", "5", "6", "7")
     assert limb.index("4") == 3
 
 

@@ -110,7 +110,7 @@ def _leg() -> Limb:
         Link("u2", "cylinder", 0, "revolute", Y, Frame(), massless),
         Link("p", "piston", 1, "prismatic", Z, shifted((0.0, 0.0, 0.9)), massless),
     )
-    return Limb("UPS", links, (), Closure("s", "spherical", 2, Frame(), PLATFORM, Frame()), ("p",))
+    return Limb("UPS", links, (), (Closure("s", "spherical", 2, Frame(), PLATFORM, Frame()),), ("p",))
 
 
 def _hexapod(p: Mapping[str, Any]) -> Mechanism:
@@ -147,7 +147,7 @@ def serial(axes: Sequence[tuple[float, float, float]], tip: Closure, actuated: t
         Link(str(k), f"body{k}", k - 1, "revolute", axis, shifted((0.0, 0.0, 0.3 if k else 0.0)), point(1.0))
         for k, axis in enumerate(axes)
     )
-    limb = Limb("chain", links, (), tip, actuated)
+    limb = Limb("chain", links, (), (tip,), actuated)
     instance = Instance("one", 0, Frame(IDENTITY, ZERO), Frame())
     top = shifted((0.0, 0.0, 0.3 * len(axes)))
     return Mechanism((limb,), (instance,), Platform(point(1.0), TRANSLATION, top))

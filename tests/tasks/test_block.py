@@ -68,7 +68,7 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("times", [1, 2, 8, 19])
 def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> None:
     made = computed(block(times=times))
-    d, f, j, t, n, k, q = 5, 2, 2, times, 3, 3, 6
+    d, f, j, t, n, k, q = 5, 2, 2, times, 3, 3, 7
     shapes: Mapping[str, tuple[int, ...]] = (
         {"actuator_force": (d, f, j, t, n), "actuator_power": (d, f, j, t, n), "status": (d, j, t)}
         | dict.fromkeys(("actuator_position", "actuator_velocity"), (d, j, t, n))

@@ -1,75 +1,134 @@
-"""Closure rows: residual, rate, drift and wrench belong together."""
+"""Rows of cut joints against finite differences, and a loop with a joint that slides against its closed form."""
 
 from __future__ import annotations
+
+from typing import NamedTuple, get_args
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.model import ClosureKind, Frame
-from tasks.closures import PERPENDICULAR, End, Joined, row_count
-from tasks.kinematics import Motion, Pose
+from robots import inertia
+from robots.model import BASE, Closure, ClosureKind, Frame, Limb, Link
+from tasks.closures import ROWS, End, Joined, row_count
+from tasks.cut_body import embedding, loop_screws
+from tasks.embedding import LoopChoice, SolvedLoop
+from tasks.kinematics import JointState, Motion, Pose, poses
+from tasks.topology import pivots
 
-KINDS: tuple[ClosureKind, ...] = ("revolute", "universal", "spherical")
-RNG = np.random.default_rng(6)
-A, B = (Frame(tuple(map(tuple, Rotation.random(rng=RNG).as_matrix())), tuple(RNG.normal(size=3))) for _ in "ab")  # type: ignore[arg-type]
-POSES = [Pose(Rotation.random(rng=RNG).as_matrix(), RNG.normal(size=3)) for _ in "ab"]
-MOTIONS = [Motion(*RNG.normal(size=(4, 3))) for _ in "ab"]
-
-
-def pose_at(pose: Pose, motion: Motion, t: float) -> Pose:
-    """The body after a time t, to second order."""
-    turn = Rotation.from_rotvec(motion.omega * t + motion.alpha * t * t / 2.0).as_matrix()
-    return Pose(turn @ pose.rotation, pose.position + motion.v * t + motion.a * t * t / 2.0)
+STEP = 1e-3
 
 
-def joined(kind: ClosureKind, t: float = 0.0) -> Joined:
-    a, b = (pose_at(pose, motion, t) for pose, motion in zip(POSES, MOTIONS, strict=True))
-    return Joined(kind, End.of(a, A), End.of(b, B), tuple(range(row_count(kind))))
+class Moving(NamedTuple):
+    """A body in any motion, with the frame of a joint on it."""
+
+    rotation: np.ndarray
+    position: np.ndarray
+    motion: Motion
+    frame: Frame
+
+    def pose(self, time: float) -> Pose:
+        """The pose that has this motion at time zero."""
+        m = self.motion
+        turn = Rotation.from_rotvec(m.omega * time + m.alpha * (0.5 * time * time)).as_matrix()
+        return Pose(turn @ self.rotation, self.position + m.v * time + m.a * (0.5 * time * time))
+
+    def end(self, time: float) -> End:
+        return End.of(self.pose(time), self.frame)
 
 
-def offsets(kind: ClosureKind) -> list[np.ndarray]:
-    now = joined(kind)
-    return [end.origin - pose.position for end, pose in zip((now.a, now.b), POSES, strict=True)]
+def moving_body(random: np.random.Generator) -> Moving:
+    turns = Rotation.random(2, rng=random).as_matrix()
+    frame = Frame(tuple(map(tuple, turns[0])), tuple(random.normal(size=3)))
+    return Moving(turns[1], random.normal(size=3), Motion(*random.normal(size=(4, 3))), frame)
 
 
-@pytest.mark.parametrize(("kind", "count"), [("revolute", 5), ("universal", 4), ("spherical", 3)])
-def test_rows_are_what_the_joint_takes_away(kind: ClosureKind, count: int) -> None:
-    assert row_count(kind) == count == 3 + len(PERPENDICULAR[kind])
+@pytest.mark.parametrize("kind", get_args(ClosureKind))
+def test_rates_and_drifts_are_derivatives(kind: ClosureKind) -> None:
+    random = np.random.default_rng(2)
+    rows = tuple(range(row_count(kind)))
+    for _ in range(10):
+        a, b = moving_body(random), moving_body(random)
+        ahead = [np.array(Joined(kind, a.end(k * STEP), b.end(k * STEP), rows).residual()) for k in (-2, -1, 0, 1, 2)]
+        joined = Joined(kind, a.end(0.0), b.end(0.0), rows)
+        offset_a, offset_b = joined.point - a.position, joined.b.origin - b.position
+        sides = ((a.motion, offset_a), (b.motion, offset_b))
+        of_a, of_b = (np.array(joined.rate(motion.omega, motion.at(arm)[0])) for motion, arm in sides)
+        first = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * STEP)
+        second = (-ahead[0] + 16 * ahead[1] - 30 * ahead[2] + 16 * ahead[3] - ahead[4]) / (12 * STEP * STEP)
+        np.testing.assert_allclose(of_a - of_b, first, atol=1e-9)
+        np.testing.assert_allclose(joined.drift(a.motion, b.motion, offset_a, offset_b), second, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", get_args(ClosureKind))
+def test_wrenches_do_the_work_of_the_rates(kind: ClosureKind) -> None:
+    random = np.random.default_rng(3)
+    rows = tuple(range(row_count(kind)))
+    joined = Joined(kind, moving_body(random).end(0.0), moving_body(random).end(0.0), rows)
+    omega, v = random.normal(size=(2, 3))
+    work = [omega @ moment + v @ force for moment, force in (joined.wrench(row) for row in rows)]
+    np.testing.assert_allclose(joined.rate(omega, v), work, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "universal", "spherical"])
 def test_residuals_vanish_for_a_closed_joint(kind: ClosureKind) -> None:
-    end = End.of(POSES[0], A)
+    end = moving_body(np.random.default_rng(6)).end(0.0)
     spin = Rotation.from_rotvec([0.0, 0.0, 0.7]).as_matrix()
     other = End(end.origin, end.axes @ spin) if kind == "revolute" else end
     np.testing.assert_allclose(Joined(kind, end, other, tuple(range(row_count(kind)))).residual(), 0.0, atol=1e-15)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rate_and_drift_are_derivatives_of_the_residual(kind: ClosureKind) -> None:
-    h = 1e-4
-    behind, now, ahead = (np.array(joined(kind, t).residual()) for t in (-h, 0.0, h))
-    at = [motion.at(offset) for motion, offset in zip(MOTIONS, offsets(kind), strict=True)]
-    # the velocity of each end at its own origin
-    relative = at[0][0] - at[1][0]
-    rate = joined(kind).rate(MOTIONS[0].omega - MOTIONS[1].omega, relative)
-    np.testing.assert_allclose(rate, (ahead - behind) / (2 * h), atol=1e-6)
-    drift = joined(kind).drift(*MOTIONS, *offsets(kind))
-    np.testing.assert_allclose(drift, (ahead - 2 * now + behind) / h**2, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_wrench_of_a_row_has_the_power_of_its_rate(kind: ClosureKind) -> None:
-    omega, v = np.random.default_rng(7).normal(size=(2, 3))
-    now = joined(kind)
-    for row, rate in enumerate(now.rate(omega, v)):
-        moment, force = now.wrench(row)
-        assert moment @ omega + force @ v == pytest.approx(rate, abs=1e-14)
-
-
 def test_only_chosen_rows_are_given() -> None:
-    whole = joined("revolute")
-    some = Joined("revolute", whole.a, whole.b, (4, 1))
-    residual = whole.residual()
-    assert some.residual() == [residual[4], residual[1]]
+    random = np.random.default_rng(7)
+    a, b = moving_body(random).end(0.0), moving_body(random).end(0.0)
+    residual = Joined("revolute", a, b, (0, 1, 2, 3, 4)).residual()
+    assert Joined("revolute", a, b, (4, 1)).residual() == [residual[4], residual[1]]
+
+
+def test_a_joint_holds_what_it_does_not_leave_free() -> None:
+    freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2}
+    assert {kind: 6 - len(rows) for kind, rows in ROWS.items()} == freedoms
+
+
+CRANK, DISTANCE = 0.2, 0.5
+
+
+def swinging_lever(kind: ClosureKind) -> Limb:
+    """A crank about x whose pin carries a block that slides along a lever, which turns about x at a distance in y."""
+    nothing, x = inertia.point(0.0), (1.0, 0.0, 0.0)
+    links = (
+        Link("1", "crank", BASE, "revolute", x, Frame(), nothing),
+        Link("2", "block", 0, "revolute", x, Frame(position=(0.0, CRANK, 0.0)), nothing),
+        Link("3", "lever", BASE, "revolute", x, Frame(position=(0.0, -DISTANCE, 0.0)), nothing),
+    )
+    along_y = Frame(((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)))  # z of the joint is y of the links
+    assert np.linalg.det(along_y.rotation) == pytest.approx(1.0)
+    return Limb("lever", links, (Closure("4", kind, 1, along_y, 2, along_y),), (), ("1",))
+
+
+@pytest.mark.parametrize("kind", ["prismatic", "cylindrical"])
+def test_a_block_on_a_lever_in_closed_form(kind: ClosureKind) -> None:
+    limb = swinging_lever(kind)
+    rate = 0.7
+    for crank in np.linspace(-1.5, 1.5, 7):
+        pin = CRANK * np.array([np.cos(crank), np.sin(crank)])
+        lever = float(np.arctan2(pin[1], pin[0] + DISTANCE))
+        angles = (crank, lever - crank, lever)
+        states = [JointState(np.cos(q), np.sin(q)) for q in angles]
+        at = poses(limb.links, states)
+        every = LoopChoice(BASE, (0, 1), (2,), tuple(range(row_count(kind))), ())
+        whole = SolvedLoop(limb, every, limb.loops[0], at)
+        np.testing.assert_allclose(whole.joined.residual(), 0.0, atol=1e-15)
+        rows = pivots([whole.matrix])
+        loop = SolvedLoop(limb, LoopChoice(BASE, (0, 1), (2,), rows, (1, 2)), limb.loops[0], at)
+        answers = loop.answer(loop.matrix[:, 0])
+        h = 1e-4
+        ahead = [np.arctan2(CRANK * np.sin(q), CRANK * np.cos(q) + DISTANCE) for q in crank + h * np.arange(-2, 3)]
+        slope = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * h)
+        bend = (-ahead[0] + 16 * ahead[1] - 30 * ahead[2] + 16 * ahead[3] - ahead[4]) / (12 * h * h)
+        assert answers[2] == pytest.approx(slope, abs=1e-10)
+        assert answers[1] == pytest.approx(slope - 1.0, abs=1e-10)
+        rates = np.array([1.0, slope - 1.0, slope]) * rate
+        drift = loop.answer(loop.drift(rates))
+        assert drift[2] == pytest.approx(bend * rate**2, abs=1e-6)
+        np.testing.assert_allclose(embedding(loop_screws(loop), [0])[1:3, 0], [slope - 1.0, slope], atol=1e-10)

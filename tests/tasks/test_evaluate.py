@@ -54,14 +54,14 @@ def about(axis: str, angle: np.ndarray) -> np.ndarray:
 def closure_errors(robot: Robot, q: np.ndarray, platform: np.ndarray) -> np.ndarray:
     """How far every row of both cut joints of every limb is from closed, redundant rows too: from joint angles alone.
 
-    q (samples, 3, 6), platform (samples, 3). Products of rotations along the chain, nothing of the code under test.
+    q (samples, 3, 7), platform (samples, 3). Products of rotations along the chain, nothing of the code under test.
     """
     p, delta = robot.values, parse_delta(dict(robot.values))
     a, b, c = p["upper_arm"], p["link_length"], p["rod_length"]
     tilt = np.array([[delta.height, 0, -delta.reach], [0, c, 0], [delta.reach, 0, delta.height]]) / c
     errors = []
     for k, azimuth in enumerate(AZIMUTHS):
-        q1, q2, q3, q4, q5, q6 = np.moveaxis(q[:, k], -1, 0)
+        q1, q2, q3, q4, q5, q6, q7 = np.moveaxis(q[:, k], -1, 0)
         link = about("-y", q1 + q2) @ tilt
         rod_a, rod_b = link @ about("x", q3), link @ about("x", q5)
         wrist = rod_a @ about("x", q4)
@@ -72,7 +72,7 @@ def closure_errors(robot: Robot, q: np.ndarray, platform: np.ndarray) -> np.ndar
         errors.append(end_b - end_a - wrist @ np.array([0, b, 0]))
         errors.append(end_a + wrist @ np.array([0, b / 2, 0]) - there)
         errors.append((wrist @ tilt.T @ about("-y", q6) - np.eye(3)).reshape(-1, 9) * c)
-        errors.append(np.cross(rod_b[..., 0], wrist[..., 0]) * c)
+        errors.append((rod_b @ about("x", q7) - wrist).reshape(-1, 9) * c)
     return np.concatenate(errors, axis=1)
 
 
@@ -105,7 +105,7 @@ def test_closure_errors_see_an_open_loop() -> None:
     robot = catalog.build("delta_3rr2rrr")
     r, _, _ = states(robot, 1)
     q = inverse_kinematics(robot, position=r).position
-    for joint in range(6):
+    for joint in range(7):
         open_loop = q.copy()
         open_loop[:, 1, joint] += 1e-6
         assert np.abs(closure_errors(robot, open_loop, r)).max() > 1e-8
@@ -120,7 +120,7 @@ def test_joint_motion_and_forces_agree_with_the_reference(name: str, seed: int) 
     expected = [reference(delta, *state, LOAD) for state in zip(*parts, strict=True)]
     kinematics = inverse_kinematics(robot, position=parts[0], twist=twist(parts[1]), acceleration=twist(parts[2]))
     for field in ("position", "velocity", "acceleration"):
-        assert_near(getattr(kinematics, field), np.array([each[f"joint_{field}"] for each in expected]))
+        assert_near(getattr(kinematics, field)[..., :6], np.array([each[f"joint_{field}"] for each in expected]))
     got = solved(robot, parts, gravity=GRAVITY, load=LOAD, full=True)
     assert (got.status == Status.OK).all()
     assert_near(got.force, np.array([each["torque"] for each in expected]))
@@ -154,6 +154,7 @@ def test_the_parallelogram_stays_one(name: str) -> None:
     for q, size in zip(result[:3], (1.0, 10.0, 300.0), strict=True):
         np.testing.assert_allclose(q[..., 2], q[..., 4], rtol=1e-11, atol=1e-13 * size)
         np.testing.assert_allclose(q[..., 2], -q[..., 3], rtol=1e-11, atol=1e-13 * size)
+        np.testing.assert_allclose(q[..., 2], -q[..., 6], rtol=1e-11, atol=1e-13 * size)
     assert np.abs(result.position[..., 2]).max() > 0.1
 
 
@@ -242,7 +243,7 @@ def test_an_impossible_design_is_a_value_not_an_exception() -> None:
 
 def test_another_branch_is_told_from_the_reference_one() -> None:
     robot = catalog.build("delta_3rr2rrr")
-    position = np.array([0.08137422, 0.30657063, -0.71378919])  # within reach, but Newton's steps go astray
+    position = np.array([0.43, -0.64, -0.37])  # within reach, but so far to the side that Newton's steps go astray
     reference({}, position, np.zeros(3), np.zeros(3))
     result = inverse_dynamics(robot, position=position, full=True)
     assert result.status == Status.WRONG_BRANCH

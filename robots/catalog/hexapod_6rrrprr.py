@@ -1,0 +1,139 @@
+"""Hexapod 6-RR-RP-RR with offset universal joints: the two axes of a joint at base or platform do not meet.
+
+A leg: 1 and 2 the axes at the base, 3 the rotation about the leg that the ball screw allows, 4 its driven feed, 5 and 6
+the axes at the platform. Bodies of the source: link 1 between joints 1 and 2; links 2 and 3, which count as one, after
+joint 2; link 4 after the feed; link 5 between joints 5 and 6; what joint 3 turns has no mass of its own. Mount frames
+stand at the joint circles, z along the leg at the reference pose and x, the axis of joints 1 and 6, level; so all legs
+are one limb, and the offsets lie along the leg there. The force of joint 4 is that of the feed along the leg; how much
+of it the screw's lead turns into motor torque is the matter of a drive and not in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robots import inertia
+from robots.geometry import AXIS_X, along, length, minus, polar, shifted
+from robots.model import (
+    BASE,
+    PLATFORM,
+    SPATIAL,
+    Closure,
+    Family,
+    Frame,
+    Inertia,
+    Instance,
+    Limb,
+    Link,
+    Mechanism,
+    Number,
+    Platform,
+    Vector,
+)
+from robots.parameters import Parameter
+
+PAPER = "Robotica 2024, doi 10.1017/S0263574724000365: 6-RR-RP-RR with offset universal joints"
+DECLARED = "declared here; the tables of the source are lost"
+LEGS = 6
+X: Vector = (1.0, 0.0, 0.0)
+Y: Vector = (0.0, 1.0, 0.0)
+Z: Vector = (0.0, 0.0, 1.0)
+
+
+def _joint_points(p: Mapping[str, Number], leg: int) -> tuple[Vector, Vector]:
+    """Base point, and platform point relative to the platform, of a leg at the reference pose."""
+    pair, side = divmod(leg, 2)
+    sign = -1.0 if side == 0 else 1.0
+    base = polar(p["base_radius"], 120.0 * pair + sign * p["base_half_angle"])
+    platform = polar(p["platform_radius"], 120.0 * pair + sign * p["platform_half_angle"])
+    return base, platform
+
+
+def _direction(p: Mapping[str, Number], leg: int) -> Vector:
+    base, platform = _joint_points(p, leg)
+    return minus((platform[0], platform[1], p["home_height"]), base)
+
+
+def _upwards(mass: Number, span: Number, diameter: Number) -> Inertia:
+    return inertia.bar(mass, span, "z", (0.0, 0.0, 0.5 * span), diameter)
+
+
+def _leg(p: Mapping[str, Number]) -> Limb:
+    low, high = p["base_offset"], p["platform_offset"]
+    span = length(_direction(p, 0)) - low - high  # all legs are of one length at the reference pose
+    part = p["body_share"] * span
+    feed = inertia.bar(p["feed_mass"], part, "z", (0.0, 0.0, -0.5 * part), p["feed_diameter"])
+    links = (
+        Link("1", "base_link", BASE, "revolute", X, Frame(), _upwards(p["base_link_mass"], low, 0.0)),
+        Link(
+            "2",
+            "screw",
+            0,
+            "revolute",
+            Y,
+            shifted((0.0, 0.0, low)),
+            _upwards(p["screw_mass"], part, p["screw_diameter"]),
+        ),
+        Link("3", "turn", 1, "revolute", Z, Frame(), inertia.point(0.0)),
+        Link("4", "feed", 2, "prismatic", Z, shifted((0.0, 0.0, span)), feed),
+        Link("5", "platform_link", 3, "revolute", Y, Frame(), _upwards(p["platform_link_mass"], high, 0.0)),
+    )
+    tip = Closure("6", "revolute", 4, Frame(AXIS_X, (0.0, 0.0, high)), PLATFORM, Frame(AXIS_X))
+    return Limb("RRRPRR", links, (), (tip,), ("4",))
+
+
+def _assemble(p: Mapping[str, Number]) -> Mechanism:
+    instances = []
+    for leg in range(LEGS):
+        base, platform = _joint_points(p, leg)
+        turned = along(_direction(p, leg))
+        instances.append(Instance(f"leg{leg + 1}", 0, Frame(turned, base), Frame(turned, platform)))
+    level, upright = p["platform_inertia_level"], p["platform_inertia_upright"]
+    body = Inertia(p["platform_mass"], (0.0, 0.0, 0.0), inertia.diagonal(level, level, upright))
+    home = shifted((0.0, 0.0, p["home_height"]))
+    return Mechanism((_leg(p),), tuple(instances), Platform(body, SPATIAL, home))
+
+
+def _length(name: str, default: float, text: str, lower: float = 1e-3) -> Parameter:
+    return Parameter(name, "m", default, lower, 1e2, text, DECLARED)
+
+
+def _mass(name: str, default: float, text: str) -> Parameter:
+    return Parameter(name, "kg", default, 1e-6, 1e6, text, DECLARED)
+
+
+def _angle(name: str, default: float, text: str) -> Parameter:
+    return Parameter(name, "deg", default, 0.0, 60.0, text, DECLARED)
+
+
+HEXAPOD_6RRRPRR = Family(
+    name="hexapod_6rrrprr",
+    title="Hexapod 6-RR-RP-RR with offset universal joints and ball screws",
+    source=PAPER,
+    parameters=(
+        _length("base_radius", 0.30, "centre to the joints of the base"),
+        _length("platform_radius", 0.20, "centre to the joints of the platform"),
+        _length("home_height", 0.40, "circle of the platform's joints above that of the base at the reference pose"),
+        _length("base_offset", 0.015, "distance of the two axes at the base, U_b", 0.0),
+        _length("platform_offset", 0.015, "distance of the two axes at the platform, U_p", 0.0),
+        _angle("base_half_angle", 15.0, "half the angle of a pair of base joints"),
+        _angle("platform_half_angle", 45.0, "the platform joints of that pair, from the middle of the pair"),
+        Parameter(
+            "body_share", "1", 0.6, 0.1, 1.0, "length of screw and feed, each, in that between the offsets", DECLARED
+        ),
+        _mass("base_link_mass", 0.15, "mass of link 1"),
+        _mass("screw_mass", 1.2, "mass of links 2 and 3"),
+        _mass("feed_mass", 0.5, "mass of link 4"),
+        _mass("platform_link_mass", 0.15, "mass of link 5"),
+        _length("screw_diameter", 0.05, "diameter of links 2 and 3", 0.0),
+        _length("feed_diameter", 0.03, "diameter of link 4", 0.0),
+        _mass("platform_mass", 8.0, "mass of the platform"),
+        Parameter(
+            "platform_inertia_level", "kg m^2", 0.06, 0.0, 1e6, "inertia of the platform about x and y", DECLARED
+        ),
+        Parameter("platform_inertia_upright", "kg m^2", 0.11, 0.0, 1e6, "inertia of the platform about z", DECLARED),
+    ),
+    assemble=_assemble,
+)
+
+FAMILIES = (HEXAPOD_6RRRPRR,)

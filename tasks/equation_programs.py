@@ -1,0 +1,174 @@
+"""Programs of the equations of motion of a robot family: the share of each limb and of the platform, and what is made of them.
+
+Inputs are named as in `tasks.programs`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family
+from tasks import equations, limb, platform
+from tasks.algebra import array, inverse, total
+from tasks.assembly import singularity
+from tasks.elementary import sincos
+from tasks.equations import Share
+from tasks.kernels.program import Program, trace
+from tasks.kinematics import JointState
+from tasks.programs import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure, symbolic
+
+Array = Any
+SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
+
+
+def _named(share: Share) -> dict[str, Array]:
+    return dict(zip(SHARES, (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate), strict=True))
+
+
+@functools.cache
+def limb_share_program(family: Family, limb_index: int) -> Program:
+    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`."""
+    made = structure(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
+        share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {"status": [solved.status], "potential": [energy]}
+
+    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.equations"
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def limb_state_program(family: Family, limb_index: int) -> Program:
+    """The same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
+
+    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
+    """
+    made = structure(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
+        mounted, _, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+        states = [_state(link.kind, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
+        solved = limb.at_states(mounted, states, pose, moving)
+        share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {
+            "potential": [energy],
+            "rates": solved.rates,
+            "correction": solved.tips.newton_step(),
+            "open": [total(solved.tips.residuals())],
+        }
+
+    limb_ = made.mechanism.limbs[limb_index]
+    sample = {"motion": (made.motion_size,), "angles": (len(limb_.links),)}
+    return trace(f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(made, limb_index), sample=sample)
+
+
+def _state(kind: str, value: Any) -> JointState:
+    if kind == "prismatic":
+        return JointState(shift=value)
+    sine, cosine = sincos(value)
+    return JointState(cosine, sine)
+
+
+@functools.cache
+def platform_share_program(family: Family) -> Program:
+    """The platform's share of the equations of motion and its `potential` energy."""
+    made = structure(family)
+
+    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        body = symbolic(made, parameters).platform
+        pose, moving = platform.unpack(motion, body)
+        share = equations.platform_share(body, pose, moving, array(gravity))
+        return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
+
+    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    return trace(f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (made.motion_size,)})
+
+
+def share_shapes(made: Structure, limb_index: int | None) -> dict[str, tuple[int, ...]]:
+    """Shapes of a limb's share, or of the platform's."""
+    free = made.freedoms
+    driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuated)
+    return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
+
+
+def _inputs(made: Structure) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
+    limbs = [each.limb for each in made.mechanism.instances]
+    for k, limb_index in enumerate([None, *limbs]):
+        owner = "platform" if limb_index is None else str(k - 1)
+        shapes |= {f"{name}_{owner}": shape for name, shape in share_shapes(made, limb_index).items()}
+    return shapes
+
+
+def _total(made: Structure, parts: dict[str, Array]) -> Share:
+    owners = ["platform", *(str(k) for k in range(len(made.mechanism.instances)))]
+    sums = [sum((array(parts[f"{name}_{owner}"]) for owner in owners), start=0.0) for name in SHARES[:3]]
+    stacks = [array(np.vstack([parts[f"{name}_{owner}"] for owner in owners])) for name in SHARES[3:]]
+    return Share(*sums, *stacks)  # type: ignore[arg-type]
+
+
+@functools.cache
+def acceleration_program(family: Family) -> Program:
+    """`acceleration` of the platform's freedoms from actuator `force` and `load` along them; whether J_IK is `singular`."""
+    made = structure(family)
+
+    def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
+        summed = _total(made, parts)
+        _, moving = platform.unpack(motion, made.mechanism.platform)
+        speed = platform.free_twist(made.mechanism.platform, moving)
+        return {"acceleration": equations.acceleration(summed, speed, array(force), array(load))}
+
+    sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
+    return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
+
+
+@functools.cache
+def total_program(family: Family) -> Program:
+    """The summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
+
+    Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`; `singular`
+    is 1 where J_IK has lost rank.
+    """
+    made = structure(family)
+
+    def one_sample(motion: Array, **parts: Array) -> dict[str, Any]:
+        summed = _total(made, parts)
+        result: dict[str, Any] = _named(summed)
+        result["singular"] = [equations.flag(singularity(summed.jacobian))]
+        if summed.jacobian.shape[0] == summed.jacobian.shape[1]:
+            form = equations.actuator_form(summed)
+            result |= {
+                "actuator_mass": form.mass,
+                "actuator_coriolis": form.coriolis,
+                "actuator_gravity": form.gravity,
+                "forward": form.forward,
+                "forward_rate": form.forward_rate,
+            }
+        return result
+
+    return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(made))
+
+
+@functools.cache
+def actuator_acceleration_program(family: Family) -> Program:
+    """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
+    made = structure(family)
+    free, driven = made.freedoms, len(made.mechanism.actuators)
+
+    def one_sample(
+        mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
+    ) -> dict[str, Any]:
+        wanted = force + forward.T @ load - coriolis @ rate - gravity
+        return {"acceleration": inverse(mass) @ wanted}
+
+    square, row = (driven, driven), (driven,)
+    sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}
+    sample |= {"force": row, "load": (free,)}
+    return trace(f"{family.name}.actuator_acceleration", one_sample, case={}, sample=sample)

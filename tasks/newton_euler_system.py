@@ -1,0 +1,208 @@
+"""The Newton-Euler equations of a whole parallel robot as one sparse linear system for everything its joints transmit.
+
+Six equations for each body and for the platform, in world axes; the unknowns are the wrench components that the joints
+can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares inverse kinematics
+with the limb formulation, and nothing after it. It serves checks and single states, not sweeps. Source: Huang et al.,
+Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made in
+`tasks.system_assembly`, and solved in `tasks.system_solution`.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robots.model import TWIST, Family, Robot
+from robots.status import ADVICE, Status
+from tasks import system_solution
+from tasks.body_motion import BodyMotion, RobotMotion, body_motion
+from tasks.evaluate import GRAVITY, InverseKinematics, inverse_kinematics
+from tasks.system_assembly import Assembly, Moments
+from tasks.system_solution import Method
+
+Array = Any
+
+LOOSE = 1e-9
+"""Share of a unit vector of the null space above which a component is not unique."""
+
+
+class Reactions(NamedTuple):
+    """What a robot's joints and drives carry.
+
+    actuator_force (actuator,) [N m or N], the drives' own inertia included; wrench (limb, joint, 6): (moment, force) on
+    the child by the parent at the joint's origin on the child, world axes, in the order of `Limb.joints`, with the part
+    that the drive passes on; residual: largest error of any equation [N m or N]; iterations (0 for a factorisation).
+    """
+
+    actuator_force: np.ndarray
+    wrench: np.ndarray
+    residual: Any
+    iterations: Any
+
+
+class Unknowns(NamedTuple):
+    """Meaning of some unknowns x: the wrench on the child at `point` (3,) is fixed (6,) + basis (6, k) @ x[columns]."""
+
+    joints: tuple[str, ...]
+    columns: slice
+    point: np.ndarray
+    basis: np.ndarray
+    fixed: np.ndarray
+
+
+@dataclass(frozen=True)
+class System:
+    """The equations matrix @ x = right of one state, six rows for each of `bodies`: moments, then forces.
+
+    Wrenches of all joints, flat, are carried @ x + carried_fixed; actuator forces are drives @ x + drives_fixed.
+    """
+
+    matrix: Any
+    right: np.ndarray
+    bodies: tuple[str, ...]
+    unknowns: tuple[Unknowns, ...]
+    carried: Any
+    carried_fixed: np.ndarray
+    drives: Any
+    drives_fixed: np.ndarray
+    limbs: int
+
+    def solve(self, method: Method = "direct") -> Reactions:
+        """Solve by "direct" factorisation, "gmres", or for "least_norm"; see `tasks.system_solution`.
+
+        All is NaN where there is no solution: at a singular pose, or for a load that no joint holds. Raises ValueError
+        for a method that does not fit the system.
+        """
+        x, iterations = system_solution.solve(self, method)
+        residual = float(np.abs(self.matrix @ x - self.right).max())
+        force, wrench = self.drives @ x + self.drives_fixed, self.carried @ x + self.carried_fixed
+        if np.isnan(residual):
+            force, wrench = (np.full_like(values, np.nan) for values in (force, wrench))
+        return Reactions(force, wrench.reshape(self.limbs, -1, 6), residual, iterations)
+
+
+def assemble(
+    robot: Robot,
+    *,
+    position: Array,
+    rotation: Array = None,
+    twist: Array = None,
+    acceleration: Array = None,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    moments: Moments = "body",
+) -> System:
+    """The system of one state: position (3,), rotation (3, 3), twist, acceleration and load (6,), gravity (3,).
+
+    Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
+    base as the source has it. Raises ValueError for a state that inverse kinematics cannot solve or of several samples.
+    """
+    if np.shape(position) != (3,):
+        raise ValueError(
+            f"position: got an array of shape {np.shape(position)}; expected (3,), one state; "
+            "for many states call joint_reactions_reference"
+        )
+    moving = body_motion(robot, position=position, rotation=rotation, twist=twist, acceleration=acceleration)
+    status = Status(int(moving.joints.status))
+    if status != Status.OK:
+        raise ValueError(f"position: got a state of {robot.name} with status {status.name}: {ADVICE[status]}")
+    batch = _flat(moving, np.array([0]), ())
+    loads = None if load is None else np.reshape(np.asarray(load, dtype=float), (1, 6))
+    return _system(Assembly(robot, batch, gravity, loads, moments), 0)
+
+
+def _system(assembly: Assembly, sample: int) -> System:
+    """The system of one of the states of an assembly."""
+    unknowns = tuple(
+        Unknowns(joint.names, joint.columns, *(values[sample] for values in joint.passes)) for joint in assembly.joints
+    )
+    return System(
+        matrix=assembly.matrix.at(sample),
+        right=assembly.right[sample],
+        bodies=assembly.bodies,
+        unknowns=unknowns,
+        carried=assembly.carried.at(sample),
+        carried_fixed=assembly.carried_fixed[sample],
+        drives=assembly.drives.at(sample),
+        drives_fixed=assembly.drives_fixed[sample],
+        limbs=len(assembly.limbs),
+    )
+
+
+def joint_reactions_reference(
+    robot: Robot,
+    *,
+    position: Array,
+    rotation: Array = None,
+    twist: Array = None,
+    acceleration: Array = None,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    method: Method = "direct",
+) -> Reactions:
+    """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
+
+    Samples that inverse kinematics cannot solve hold NaN.
+    """
+    moving = body_motion(robot, position=position, rotation=rotation, twist=twist, acceleration=acceleration)
+    batch = moving.joints.status.shape
+    good = np.flatnonzero(moving.joints.status == Status.OK)
+    loads = None if load is None else np.broadcast_to(load, (*batch, 6)).reshape(-1, 6)[good]
+    mechanism, samples = robot.mechanism, int(np.prod(batch, dtype=int))
+    joints = len(mechanism.limbs[0].joints)
+    force = np.full((samples, len(mechanism.actuators)), np.nan)
+    wrench = np.full((samples, len(mechanism.instances), joints, 6), np.nan)
+    residual, iterations = np.full(samples, np.nan), np.zeros(samples, dtype=int)
+    if len(good):
+        assembly = Assembly(robot, _flat(moving, good, batch), gravity, loads, "body")
+    for k, sample in enumerate(good):
+        solved = _system(assembly, k).solve(method)
+        force[sample], wrench[sample], residual[sample], iterations[sample] = solved
+    return Reactions(*(values.reshape((*batch, *values.shape[1:])) for values in (force, wrench, residual, iterations)))
+
+
+def unique(robot: Robot) -> np.ndarray:
+    """Which components of all joint wrenches statics determines at every generic configuration: bool (limb, joint, 6).
+
+    Found once per family at its default parameters, from the null space at several configurations near the reference
+    pose. The others are a matter of the rule used: see "least_norm".
+    """
+    return _unique(robot.family)
+
+
+@functools.cache
+def _unique(family: Family) -> np.ndarray:
+    robot = Robot.of(family, {})
+    systems = [assemble(robot, position=p, rotation=r) for p, r in _generic_poses(robot)]
+    loose = np.max([np.abs(system.carried @ system_solution.null_space(system.matrix)) for system in systems], axis=0)
+    result = loose.max(axis=1, initial=0.0).reshape(systems[0].limbs, -1, 6) < LOOSE
+    result.setflags(write=False)
+    return result
+
+
+def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Random positions and rotations about the reference pose that inverse kinematics can solve."""
+    platform, random = robot.mechanism.platform, np.random.default_rng(20240601)
+    home, turned = (np.asarray(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
+    free, size = np.array([name in platform.mobility for name in TWIST]), max(float(np.linalg.norm(home)), 1e-3)
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    while len(found) < count:
+        step = np.where(free, random.uniform(-reach, reach, 6), 0.0)
+        position, rotation = home + size * step[3:], Rotation.from_rotvec(step[:3]).as_matrix() @ turned
+        if inverse_kinematics(robot, position=position, rotation=rotation).status == Status.OK:
+            found.append((position, rotation))
+    return found
+
+
+def _flat(moving: RobotMotion, chosen: np.ndarray, batch: tuple[int, ...]) -> RobotMotion:
+    """Chosen samples of a motion, with one batch dim."""
+
+    def of(values: np.ndarray) -> np.ndarray:
+        return values.reshape(-1, *values.shape[len(batch) :])[chosen]
+
+    limbs = tuple(tuple(BodyMotion(*map(of, body)) for body in limb) for limb in moving.limbs)
+    return RobotMotion(limbs, BodyMotion(*map(of, moving.platform)), InverseKinematics(*map(of, moving.joints)))

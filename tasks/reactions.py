@@ -1,0 +1,211 @@
+"""Reaction wrenches of all joints of a limb, passive, actuated and cut ones, for one sample.
+
+Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
+Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics has
+dropped as redundant are free as far as the limb is concerned. The balance of the platform in the directions in which it cannot
+move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N and N m weighed alike,
+at the joints. Components that statics determines do not depend on that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import PLATFORM, TWIST
+from tasks import newton_euler
+from tasks.algebra import array, cross, inverse
+from tasks.embedding import SolvedLoop, loop_matrix, others, total_wrench
+from tasks.limb import Mounted, Solved
+
+Scalar = Any
+Array = Any
+Wrench = tuple[Array, Array]
+
+NOTHING: Wrench = (np.zeros(3), np.zeros(3))
+
+
+def held(mobility: Sequence[str]) -> tuple[str, ...]:
+    """The components of the platform's twist that are not free."""
+    return tuple(name for name in TWIST if name not in mobility)
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What joint wrenches are linear in: wrenches that bodies' motions take, tree forces Q, actuator forces, free multipliers."""
+
+    own: Sequence[Wrench]
+    tree: Array
+    actuators: Array
+    redundant: Array
+
+
+@dataclass(frozen=True)
+class LimbStatics:
+    """The statics of one limb at one configuration; wrenches in the axes of its mount frame at the base."""
+
+    mounted: Mounted
+    solved: Solved
+
+    @property
+    def redundant_count(self) -> int:
+        """Number of free multipliers: dropped rows of tips, then of loops."""
+        tips = self.solved.tips
+        return len(tips.dropped_matrix) + sum(len(self._dropped(loop)) for loop in tips.embedding.loops)
+
+    def motion(self, gravity: Array) -> Causes:
+        """The part of the motion and of gravity."""
+        links, solved = self.mounted.limb.links, self.solved
+        arguments = (solved.states, solved.rates, solved.accelerations, self.mounted.base.rotation.T @ gravity)
+        own = newton_euler.body_wrenches(links, *arguments)
+        tree = array(newton_euler.inverse_dynamics(links, *arguments))
+        return Causes(own, tree, *self._silent())
+
+    def actuator(self, index: int) -> Causes:
+        """The part of a unit force of one actuator."""
+        actuators, redundant = self._silent()
+        actuators[index] = 1.0
+        return Causes(*self._still(), actuators, redundant)
+
+    def multiplier(self, index: int) -> Causes:
+        """The part of a unit value of one free multiplier."""
+        actuators, redundant = self._silent()
+        redundant[index] = 1.0
+        return Causes(*self._still(), actuators, redundant)
+
+    def _silent(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(self.mounted.limb.actuated)), np.zeros(self.redundant_count)
+
+    def _still(self) -> tuple[list[Wrench], np.ndarray]:
+        return [NOTHING] * len(self.mounted.limb.links), np.zeros(len(self.mounted.limb.links))
+
+    def kept(self, causes: Causes) -> Array:
+        """Multipliers of the rows at the platform that kinematics keeps."""
+        tips, limb = self.solved.tips, self.mounted.limb
+        embedding = tips.embedding.matrix
+        dropped = causes.redundant[: len(tips.dropped_matrix)]
+        driven = embedding[[limb.index(name) for name in limb.actuated]]
+        free = embedding.T @ (causes.tree - tips.dropped_matrix.T @ dropped) - driven.T @ causes.actuators
+        return tips.inverse.T @ free
+
+    def on_platform(self, causes: Causes) -> np.ndarray:
+        """(moment, force) of the platform on the limb, at the platform's origin."""
+        tips = self.solved.tips
+        dropped = causes.redundant[: len(tips.dropped_matrix)]
+        return tips.covector(self.kept(causes)) + tips.dropped_covector(dropped)
+
+    def joint_wrenches(self, causes: Causes) -> list[Wrench]:
+        """(moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
+        tips, limb = self.solved.tips, self.mounted.limb
+        cut = self._cut_wrenches(causes)
+        own = list(causes.own)
+        closures = (*limb.tips, *limb.loops)
+        for closure, joined, (moment, force) in zip(closures, tips.cut_joints, cut, strict=True):
+            for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
+                if body != PLATFORM:
+                    arm, inward = joined.point - tips.at[body].position, tips.at[body].rotation.T
+                    m, f = inward @ (moment + cross(arm, force)) * sign, inward @ force * sign
+                    own[body] = (own[body][0] + m, own[body][1] + f)
+        in_tree = newton_euler.joint_wrenches(limb.links, self.solved.states, own)
+        turned = [(tips.at[i].rotation @ m, tips.at[i].rotation @ f) for i, (m, f) in enumerate(in_tree)]
+        return [*turned, *((-moment, -force) for moment, force in cut)]
+
+    def _cut_wrenches(self, causes: Causes) -> list[Wrench]:
+        """(moment, force) on body a of each joint at the platform and each cut joint of a loop."""
+        tips = self.solved.tips
+        kept, used = self.kept(causes), len(tips.dropped_matrix)
+        dropped = causes.redundant[:used]
+        demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
+        wrenches = tips.joint_wrenches(kept, dropped)
+        for loop in tips.embedding.loops:
+            rows = self._dropped(loop)
+            wrenches.append(self._loop_wrench(loop, demand, causes.redundant[used : used + len(rows)]))
+            used += len(rows)
+        return wrenches
+
+    def _loop_wrench(self, loop: SolvedLoop, demand: Array, dropped: Array) -> Wrench:
+        columns = list(loop.choice.dependent)
+        rest = loop.with_rows(self._dropped(loop))
+        matrix = loop_matrix(self.mounted.limb, loop.at, rest, loop.choice.side_a, loop.choice.side_b)[:, columns]
+        kept = loop.inverse.T @ (demand[columns] - matrix.T @ dropped)
+        (m, f), (n, g) = total_wrench(loop.joined, kept), total_wrench(rest, dropped)
+        root = self.solved.tips.at[loop.choice.root].rotation
+        return root @ (m + n), root @ (f + g)
+
+    def _dropped(self, loop: SolvedLoop) -> tuple[int, ...]:
+        return others(loop.closure, loop.choice.rows)
+
+    def held(self, causes: Causes) -> np.ndarray:
+        """Components along the held directions of what the platform does to the limb, world axes."""
+        covector, turn = self.on_platform(causes), self.mounted.base.rotation
+        world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
+        return array([world[TWIST.index(name)] for name in held(self.mounted.mobility)])
+
+
+SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
+"""What the balance of the platform needs of a limb; see `share`."""
+
+
+def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
+    """What the balance needs: wrenches along the held directions, and the norm of joint wrenches as a function of nu.
+
+    The norm is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
+    """
+    motion = statics.motion(gravity)
+    driven = [statics.actuator(k) for k in range(len(motion.actuators))]
+    free = [statics.multiplier(k) for k in range(len(motion.redundant))]
+    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
+    rows = len(held(statics.mounted.mobility))
+    return {
+        "held_passive": statics.held(motion),
+        "held_driven": _stack([statics.held(each) for each in driven], rows),
+        "held_redundant": _stack([statics.held(each) for each in free], rows),
+        "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
+        "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
+        "wish_driven": -(spread.T @ _stack(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
+    }
+
+
+def share_shapes(directions: int, driven: int, redundant: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of a share."""
+    shapes = ((directions,), (directions, driven), (directions, redundant), (redundant, redundant), (redundant,))
+    return dict(zip(SHARES, (*shapes, (redundant, driven)), strict=True))
+
+
+def _flat(wrenches: Sequence[Wrench]) -> np.ndarray:
+    return array([x for moment, force in wrenches for x in (*moment, *force)])
+
+
+def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
+    return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
+
+
+def redundant_multipliers(shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array) -> list[Array]:
+    """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
+
+    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench.
+    """
+    wishes = [s["wish_passive"] + s["wish_driven"] @ u for s, u in zip(shares, forces, strict=True)]
+    if not len(wrench):
+        return [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
+    spread = [s["held_redundant"] @ s["metric"] for s in shares]
+    missing = -array(wrench)
+    for s, u, wish, part in zip(shares, forces, wishes, spread, strict=True):
+        missing = missing - s["held_passive"] - s["held_driven"] @ u - part @ wish
+    system = sum(part @ s["held_redundant"].T for part, s in zip(spread, shares, strict=True))
+    balance = inverse(system) @ missing
+    return [s["metric"] @ (wish + s["held_redundant"].T @ balance) for s, wish in zip(shares, wishes, strict=True)]
+
+
+def joint_reactions(statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array) -> list[list[Scalar]]:
+    """(moment, force) on the child by the parent at the joint, world axes, for all joints in the order of `Limb.joints`.
+
+    The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their joint.
+    """
+    motion, turn = statics.motion(gravity), statics.mounted.base.rotation
+    causes = Causes(motion.own, motion.tree, actuators, redundant)
+    return [[*(turn @ moment), *(turn @ force)] for moment, force in statics.joint_wrenches(causes)]

@@ -1,0 +1,39 @@
+"""Rotations from angles, with angular velocity and acceleration, for batches in plain NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = Any
+
+
+class Turning(NamedTuple):
+    """rotation (*batch, 3, 3) from body to world axes; omega [rad/s] and alpha [rad/s^2], (*batch, 3), world axes."""
+
+    rotation: np.ndarray
+    omega: np.ndarray
+    alpha: np.ndarray
+
+
+def roll_pitch_yaw(angles: Array, rates: Array = 0.0, accelerations: Array = 0.0) -> Turning:
+    """A turn by roll, pitch and yaw about the fixed axes x, y, z, in this order: R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    angles (*batch, 3) as (roll, pitch, yaw) [rad], their first and second derivatives of the same shape or zero. The
+    angles of the hexapod paper, phi, theta, psi of Eqs. (4) and (28), are taken in this order.
+    """
+    q = np.asarray(angles, dtype=float)
+    qd, qdd = (np.broadcast_to(np.asarray(x, dtype=float), q.shape) for x in (rates, accelerations))
+    cos, sin = np.cos(q), np.sin(q)
+    (cr, cp, cy), (sr, sp, sy) = (np.moveaxis(x, -1, 0) for x in (cos, sin))
+    zero, one = np.zeros_like(cr), np.ones_like(cr)
+    yaw_axis = np.stack([zero, zero, one], axis=-1)
+    pitch_axis = np.stack([-sy, cy, zero], axis=-1)
+    roll_axis = np.stack([cy * cp, sy * cp, -sp], axis=-1)
+    side = cr[..., None] * pitch_axis + sr[..., None] * np.cross(roll_axis, pitch_axis)
+    rotation = np.stack([roll_axis, side, np.cross(roll_axis, side)], axis=-1)
+    # each axis is carried by the turns that come after its own
+    yaw, pitch, roll = (qd[..., k, None] * axis for k, axis in ((2, yaw_axis), (1, pitch_axis), (0, roll_axis)))
+    second = qdd[..., 2, None] * yaw_axis + qdd[..., 1, None] * pitch_axis + qdd[..., 0, None] * roll_axis
+    return Turning(rotation, yaw + pitch + roll, second + np.cross(yaw, pitch) + np.cross(yaw + pitch, roll))

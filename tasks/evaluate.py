@@ -18,7 +18,7 @@ from robots.status import Status
 from tasks import actuation, programs
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
-from tasks.reactions import SHARES, held
+from tasks.reactions import SHARES
 
 Array = Any
 GRAVITY = (0.0, 0.0, -9.81)
@@ -173,7 +173,7 @@ class _Dynamics:
         if load is not None:
             acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(self.samples, 6)
             mobility = programs.structure(robot.family).mechanism.platform.mobility
-            for name, directions in (("wrench", mobility), ("held", held(mobility))):
+            for name, directions in (("wrench", mobility), ("held", programs.held_directions(robot.family))):
                 if name in self.own:
                     chosen = [TWIST.index(each) for each in directions]
                     self.own[name][0, :, : self.samples] -= acting[:, chosen].T

@@ -21,8 +21,8 @@ from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import Motion, Pose
-from tasks.topology import choose
+from tasks.kinematics import REST, Motion, Pose
+from tasks.topology import choose, pivots
 
 Array = Any
 GRAVITY = 3
@@ -41,11 +41,6 @@ class Structure:
     def freedoms(self) -> int:
         """Number of free components of the platform's twist."""
         return len(self.mechanism.platform.mobility)
-
-    @property
-    def held(self) -> int:
-        """Number of components of the platform's twist that are not free."""
-        return len(reactions.held(self.mechanism.platform.mobility))
 
     def redundant(self, limb_index: int) -> int:
         """Number of rows of a limb's cut joints that its kinematics has dropped."""
@@ -86,6 +81,27 @@ def structure(family: Family) -> Structure:
     indices = range(len(mechanism.limbs))
     choices = tuple(choose(mechanism, k) for k in indices)
     return Structure(family, mechanism, choices, tuple(_differing(family, k) for k in indices))
+
+
+@functools.cache
+def held_directions(family: Family) -> tuple[str, ...]:
+    """Components of the platform's twist that are not free and that limbs resist, by rank near the reference pose.
+
+    A direction that none resists (the spin of a platform about its only pin) takes no part in the balance of reactions.
+    """
+    made = structure(family)
+    body = made.mechanism.platform
+    names = reactions.not_free(body.mobility)
+    home = mount_pose(body.home)
+    step = np.array([0.03 if name in body.mobility else 0.0 for name in TWIST[3:]]) * (np.abs(home.position).max() + 0.1)
+    columns = []
+    for each in made.mechanism.instances:
+        base, at_platform = mount_pose(each.base), mount_pose(each.platform)
+        part = limb.Mounted(made.mechanism.limbs[each.limb], made.choices[each.limb], base, at_platform, body.mobility)
+        statics = reactions.LimbStatics(part, limb.solve(part, home, Pose(home.rotation, home.position + step), REST))
+        free = range(statics.redundant_count)
+        columns += [statics.held(statics.multiplier(k), names).astype(float) for k in free] if names else []
+    return tuple(names[i] for i in pivots([np.stack(columns, axis=1)])) if columns else ()
 
 
 def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
@@ -135,7 +151,7 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         if "joint_position" in series:
             available["joint_position"] = limb.joint_angles(mounted, solved)
         if statics:
-            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
+            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity), held_directions(family))
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
@@ -180,7 +196,7 @@ def platform_program(family: Family, held: bool = False) -> Program:
         wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
-            result["held"] = [wrench[TWIST.index(name)] for name in reactions.held(body.mobility)]
+            result["held"] = [wrench[TWIST.index(name)] for name in held_directions(family)]
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
@@ -204,9 +220,9 @@ def balance_program(family: Family) -> Program:
         multipliers = reactions.redundant_multipliers(shares, forces, array(held))
         return {f"redundant_{k}": value for k, value in enumerate(multipliers)}
 
-    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (made.held,)}
+    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (len(held_directions(family)),)}
     for k, each in enumerate(instances):
-        shapes = reactions.share_shapes(made.held, driven[k], made.redundant(each.limb))
+        shapes = reactions.share_shapes(len(held_directions(family)), driven[k], made.redundant(each.limb))
         sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
     return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
 

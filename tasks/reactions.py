@@ -28,7 +28,7 @@ Wrench = tuple[Array, Array]
 NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 
 
-def held(mobility: Sequence[str]) -> tuple[str, ...]:
+def not_free(mobility: Sequence[str]) -> tuple[str, ...]:
     """The components of the platform's twist that are not free."""
     return tuple(name for name in TWIST if name not in mobility)
 
@@ -138,18 +138,18 @@ class LimbStatics:
     def _dropped(self, loop: SolvedLoop) -> tuple[int, ...]:
         return others(loop.closure, loop.choice.rows)
 
-    def held(self, causes: Causes) -> np.ndarray:
-        """Components along the held directions of what the platform does to the limb, world axes."""
+    def held(self, causes: Causes, directions: Sequence[str]) -> np.ndarray:
+        """Components along some directions of what the platform does to the limb, world axes."""
         covector, turn = self.on_platform(causes), self.mounted.base.rotation
         world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
-        return array([world[TWIST.index(name)] for name in held(self.mounted.mobility)])
+        return array([world[TWIST.index(name)] for name in directions])
 
 
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
 """What the balance of the platform needs of a limb; see `share`."""
 
 
-def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
+def share(statics: LimbStatics, gravity: Array, directions: Sequence[str]) -> dict[str, Array]:
     """What the balance needs: wrenches along the held directions, and the norm of joint wrenches as a function of nu.
 
     The norm is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
@@ -159,11 +159,11 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     free = [statics.multiplier(k) for k in range(len(motion.redundant))]
     spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
     wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
-    rows = len(held(statics.mounted.mobility))
+    rows = len(directions)
     return {
-        "held_passive": statics.held(motion),
-        "held_driven": _stack([statics.held(each) for each in driven], rows),
-        "held_redundant": _stack([statics.held(each) for each in free], rows),
+        "held_passive": statics.held(motion, directions),
+        "held_driven": _stack([statics.held(each, directions) for each in driven], rows),
+        "held_redundant": _stack([statics.held(each, directions) for each in free], rows),
         "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
         "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
         "wish_driven": -(spread.T @ _stack(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
 from robots.friction import LAWS
-from robots.model import Mechanism
+from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import VARIABLES
 
@@ -49,6 +49,9 @@ ALWAYS = ("failed_samples", "worst_status")
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
 DOUBLE = 8
+ROWS = 5
+"""Constraints of a joint, at most, that may be redundant."""
+
 LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -99,8 +102,8 @@ class Plan:
 
     @property
     def tasks_per_block(self) -> int:
-        """Trajectories, every limb, platform, assembly, store."""
-        return len(self.limbs) + 4
+        """Trajectories, every limb (twice where reactions are asked for), platform, assembly, store."""
+        return len(self.limbs) * (2 if _reacts(self.sweep) else 1) + 4
 
     @property
     def block_memory(self) -> int:
@@ -156,7 +159,22 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = 24  # shared by all designs, but there may be one design only
-    return DOUBLE * (limbs * (free + 1) + actuators * free + joints * series + free + motion)
+    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion
+    return DOUBLE * (numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0))
+
+
+def _reacts(sweep: Sweep) -> bool:
+    return any(name in (*sweep.outputs, *sweep.metrics) for name in ("joint_reaction", "peak_reaction"))
+
+
+def _reaction_numbers(mechanism: Mechanism) -> int:
+    """Numbers of one sample that reactions take beside the others, at most."""
+    held, total = len(TWIST) - len(mechanism.platform.mobility), len(mechanism.actuators) + 1
+    for each in mechanism.instances:
+        limb = mechanism.limbs[each.limb]
+        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuated)
+        total += (held + rows) * (1 + driven + rows) + rows + 2 * len(TWIST) * len(limb.joints)
+    return total + held
 
 
 def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:

@@ -191,7 +191,9 @@ class Tips:
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
         other = self.platform if closure.b == PLATFORM else self.at[closure.b]
-        return Joined(closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows))
+        return Joined(
+            closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows)
+        )
 
     @cached_property
     def joined(self) -> tuple[Joined, ...]:

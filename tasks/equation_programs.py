@@ -25,7 +25,9 @@ SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
 
 
 def _named(share: Share) -> dict[str, Array]:
-    return dict(zip(SHARES, (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate), strict=True))
+    return dict(
+        zip(SHARES, (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate), strict=True)
+    )
 
 
 @functools.cache

@@ -191,7 +191,12 @@ class _Dynamics:
         mechanism, start, result = programs.structure(family).mechanism, 0, []
         for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
             stop = start + len(mechanism.limbs[instance.limb].actuated)
-            inputs = {**self.inputs, "mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
+            inputs = {
+                **self.inputs,
+                "mount": mount,
+                "force": force[:, start:stop],
+                "redundant": balanced[f"redundant_{k}"],
+            }
             result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
             start = stop
         return result
@@ -252,7 +257,9 @@ def _limbs(
     inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
     instances = programs.structure(robot.family).mechanism.instances
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, motion.shape[-1])
+        kernel(programs.limb_program(robot.family, each.limb, series, statics))(
+            {**inputs, "mount": mount}, motion.shape[-1]
+        )
         for each, mount in zip(instances, mounts(robot), strict=True)
     ]
 

@@ -75,7 +75,9 @@ class Model:
         program = equation_programs.total_program(self.robot.family)
         return kernel(program)(self._known(program, motion, parts), motion.shape[-1])
 
-    def acceleration(self, motion: np.ndarray, parts: Mapping[str, np.ndarray], force: Array, load: Array) -> np.ndarray:
+    def acceleration(
+        self, motion: np.ndarray, parts: Mapping[str, np.ndarray], force: Array, load: Array
+    ) -> np.ndarray:
         """Accelerations of the freedoms (1, freedom, samples) from actuator forces and the load along the freedoms."""
         program = equation_programs.acceleration_program(self.robot.family)
         inputs = self._known(program, motion, parts) | {"force": force, "load": load}
@@ -173,7 +175,9 @@ def forward_dynamics(
 def _rows(values: np.ndarray, width: int) -> np.ndarray:
     """(*batch, size) as a kernel's input (1, size, padded samples); padding repeats the last sample."""
     flat = values.reshape(-1, values.shape[-1]).T
-    return np.ascontiguousarray(np.concatenate([flat, np.repeat(flat[:, -1:], width - flat.shape[1], axis=1)], axis=1))[None]
+    return np.ascontiguousarray(np.concatenate([flat, np.repeat(flat[:, -1:], width - flat.shape[1], axis=1)], axis=1))[
+        None
+    ]
 
 
 class ForwardKinematics(NamedTuple):
@@ -227,5 +231,3 @@ def rotation_of(vector: np.ndarray) -> np.ndarray:
     o = np.zeros_like(x)
     k = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
     return np.eye(3) + a * k + b * (k @ k)
-
-

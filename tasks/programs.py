@@ -16,7 +16,7 @@ import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
 from tasks import assembly, limb, platform, reactions
-from tasks.algebra import array, condition_number, where
+from tasks.algebra import array, condition_number, sqrt, where
 from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
@@ -93,7 +93,9 @@ def held_directions(family: Family) -> tuple[str, ...]:
     body = made.mechanism.platform
     names = reactions.not_free(body.mobility)
     home = mount_pose(body.home)
-    step = np.array([0.03 if name in body.mobility else 0.0 for name in TWIST[3:]]) * (np.abs(home.position).max() + 0.1)
+    step = np.array([0.03 if name in body.mobility else 0.0 for name in TWIST[3:]]) * (
+        np.abs(home.position).max() + 0.1
+    )
     columns = []
     for each in made.mechanism.instances:
         base, at_platform = mount_pose(each.base), mount_pose(each.platform)
@@ -227,9 +229,12 @@ def balance_program(family: Family) -> Program:
     return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
 
 
+REACTIONS = ("joint_reaction", "peak_reaction")
+
+
 @functools.cache
-def reaction_program(family: Family, limb_index: int) -> Program:
-    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb; see `reactions.joint_reactions`.
+def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] = REACTIONS[:1]) -> Program:
+    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
     Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
     """
@@ -239,7 +244,9 @@ def reaction_program(family: Family, limb_index: int) -> Program:
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         force, redundant = array(loads["force"]), array(loads["redundant"])
         statics = reactions.LimbStatics(mounted, solved)
-        return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
+        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant)
+        available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
+        return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
     sample = {
@@ -248,7 +255,8 @@ def reaction_program(family: Family, limb_index: int) -> Program:
         "redundant": (made.redundant(limb_index),),
     }
     name = f"{family.name}.{limb_.name}.reactions"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample)
+    reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample, reductions=reduced)
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")

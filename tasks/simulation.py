@@ -70,7 +70,9 @@ class State:
 class _System:
     """Rates of a state, in one of the forms; all samples padded to whole groups of lanes."""
 
-    def __init__(self, robot: Robot, form: Form, gravity: Array, force: Callable[[float], Array], load: Callable[[float], Array]):
+    def __init__(
+        self, robot: Robot, form: Form, gravity: Array, force: Callable[[float], Array], load: Callable[[float], Array]
+    ):
         self.model, self.form, self.force, self.load = Model(robot, gravity), form, force, load
         self.free = self.model.free
 
@@ -155,7 +157,9 @@ def simulate(
     first = force(0.0) if callable(force) else force
     batch = np.broadcast_shapes(start.shape[:-1], turned.shape[:-2], moving.shape[:-1], np.shape(first)[:-1])
     width = padded(int(np.prod(batch, dtype=int)))
-    system = _System(robot, form, gravity, _input(force, batch, width), _input(np.zeros(6) if load is None else load, batch, width))
+    system = _System(
+        robot, form, gravity, _input(force, batch, width), _input(np.zeros(6) if load is None else load, batch, width)
+    )
     _check(robot, form, step, steps, system)
     state = State(
         _rows(start, batch, width), quaternion_of(_rows(turned.reshape(*turned.shape[:-2], 9), batch, width)),
@@ -290,7 +294,9 @@ def simulate_adaptive(
     turned = np.asarray(home.rotation if rotation is None else rotation, dtype=float)
     moving = np.zeros(6) if twist is None else np.asarray(twist, dtype=float)
     width = padded(1)
-    system = _System(robot, "task_space", gravity, _input(force, (), width), _input(np.zeros(6) if load is None else load, (), width))
+    system = _System(
+        robot, "task_space", gravity, _input(force, (), width), _input(np.zeros(6) if load is None else load, (), width)
+    )
     times = np.asarray(times, dtype=float)
 
     def unpacked(flat: np.ndarray) -> State:

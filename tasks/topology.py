@@ -81,7 +81,9 @@ def _tip_rows(
             f"independent joints ({names}); give it fewer joints, or a tip that holds more"
         )
     starts = [sum(counts[:k]) for k in range(len(counts))]
-    return tuple(tuple(row - start for row in rows if 0 <= row - start < n) for start, n in zip(starts, counts, strict=True))
+    return tuple(
+        tuple(row - start for row in rows if 0 <= row - start < n) for start, n in zip(starts, counts, strict=True)
+    )
 
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:

@@ -110,7 +110,8 @@ class Limb:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of all joints: of the tree, at the platform, then the cut joints of the loops."""
-        return tuple(each.joint for each in (*self.links, *self.tips, *self.loops))
+        closures = (*self.tips, *self.loops)
+        return (*(link.joint for link in self.links), *(closure.joint for closure in closures))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

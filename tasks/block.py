@@ -149,7 +149,7 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
 
 
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
-    """Reaction wrenches of limb `index`, and their peaks: (design, trajectory, ..., joint, ...), NaN where a sample failed."""
+    """Reaction wrenches of limb `index` and their peaks: (design, trajectory, ..., joint, ...), NaN where they failed."""
     mechanism = programs.structure(block.family).mechanism
     instance = mechanism.instances[index]
     before = sum(len(mechanism.limbs[each.limb].actuated) for each in mechanism.instances[:index])
@@ -190,8 +190,8 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan
         for k, each in enumerate(limbs):
-            part = (slice(None),) * axis
-            whole[(*part, k, slice(0, each[name].shape[axis]))] = each[name]
+            by_joint = np.moveaxis(each[name], axis, 0)
+            np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
         result[name] = whole
     return result
 

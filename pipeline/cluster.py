@@ -28,6 +28,10 @@ SETTINGS: Mapping[str, Any] = {
     # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
     "distributed.comm.retry.count": 0,
     "tokenize.ensure-deterministic": True,
+    # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
+    "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.admin.log-length": 1000,
 }
 """Settings for runs that outlive trouble; those of the cluster file come after them."""
 

@@ -21,6 +21,7 @@ WANTED = {
     "run": ("limb tasks, local, ", "block tasks, local, ", "  efficiency when steady"),
     "series": ("run, of plain Zarr",),
     "memory": ("coordinator and scheduler, each block more",),
+    "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "peer": ("forces differ by", "Pinocchio rnea, over limbsweep"),
 }
 

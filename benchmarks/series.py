@@ -24,7 +24,7 @@ from storage.layout import Layout
 
 def series(size: Size) -> Iterator[Figure]:
     """A run that stores full time series, against plain Zarr that writes the same arrays from memory."""
-    sweep = Sweep.from_text(text(10, 10, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
+    sweep = Sweep.from_text(text(20, 10, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         results = run(sweep, Path(folder) / "run.zarr", None, [watch])

@@ -40,6 +40,10 @@ ONE_THREAD = dict.fromkeys(
 )
 """Environment of a worker: its threads are Dask's; libraries that start more would only get in each other's way."""
 
+KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+"""Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
+cost more time than what is computed into them."""
+
 LOOPBACK = "127.0.0.1"
 ANSWER_SECONDS = 10
 
@@ -130,7 +134,7 @@ def _in_process(cluster: Cluster) -> dict[str, Any]:
 def _pinned() -> dict[str, Any]:
     import dask
 
-    return ONE_THREAD | dict(dask.config.get("distributed.nanny.pre-spawn-environ", {}) or {})
+    return dict(dask.config.get("distributed.nanny.pre-spawn-environ", {}) or {}) | ONE_THREAD | KEEP_MEMORY
 
 
 def _cores() -> int:

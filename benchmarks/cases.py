@@ -40,6 +40,7 @@ CASES: dict[str, Case] = {
         Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "peers:rnea", "pinocchio"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
         Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
+        Case("blocks", "whole runs in blocks of several lengths, against the kernels", "blocks:blocks"),
         Case("series", "a whole run that stores full time series, against plain Zarr", "series:series"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )

@@ -43,14 +43,14 @@ def efficiency(size: Size) -> Iterator[Figure]:
     cores = surroundings()["cores"]
     sweep = Sweep.from_text(text(100, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False))
     what = f"{plan(sweep).samples:,} samples in {plan(sweep).blocks} blocks, from the cluster being there to the end"
-    kernels = 1.0 / _kernel_seconds(size)
+    kernels = 1.0 / kernel_seconds(size)
     yield Figure("kernels, 1 thread", kernels * 1e-6, "million samples/s", "inverse kinematics and dynamics, best")
     for setting in (
         Setting("limb", "local", cores),
         Setting("block", "local", cores),
         Setting("block", "synchronous", 1),
     ):
-        now, watch = _kernels_at_once(size, setting.threads), _metrics_run(sweep, setting)
+        now, watch = _kernels_at_once(size, setting.threads), metrics_run(sweep, setting)
         yield Figure(setting.name, watch.whole * 1e-6, "million samples/s", what)
         yield from _shares(watch, kernels * setting.threads, now)
         remark = "computing time of the process that coordinates" + (
@@ -67,7 +67,7 @@ def _shares(watch: Stopwatch, ideal: float, now: float) -> Iterator[Figure]:
     yield Figure("  steady, of kernels just before", 100.0 * watch.steady / now, "%", remark)
 
 
-def _kernel_seconds(size: Size) -> float:
+def kernel_seconds(size: Size) -> float:
     """Time of the kernels for one sample on one core [s]."""
     solver = _solver(size)
     return best(solver.sweep, size.repeats) / solver.work.count
@@ -90,7 +90,7 @@ def _solver(size: Size) -> Solver:
     return solver
 
 
-def _metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
+def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
     """Times of a run. Raises CheckError for a wrong metric."""
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:

@@ -20,7 +20,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import programs
-from tasks.evaluate import GRAVITY, gravity_input, motion_input, mounts, parameters
+from tasks.inputs import GRAVITY, gravity_input, motion_input, mounts, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.program import Program
@@ -113,7 +113,9 @@ def speed(size: Size) -> Iterator[Figure]:
 
 def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
     states = regions.states(robot, STATES if size.full else size.samples)
-    _, motion = motion_input(robot, **states)
+    _, motion = motion_input(
+        robot, states["position"], states.get("rotation"), states.get("twist"), states.get("acceleration")
+    )
     jobs = [Job(robot, motion, statics=statics) for statics in (False, True)]
     for job in jobs:
         job()

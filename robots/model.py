@@ -110,8 +110,7 @@ class Limb:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of all joints: of the tree, at the platform, then the cut joints of the loops."""
-        closures = (*self.tips, *self.loops)
-        return (*(link.joint for link in self.links), *(closure.joint for closure in closures))
+        return (*(link.joint for link in self.links), *(cut.joint for cut in (*self.tips, *self.loops)))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""

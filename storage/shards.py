@@ -65,7 +65,7 @@ def holds(file: Path, parts: list[bytes]) -> bool:
 
 
 def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
-    """Whether the next bytes of a file are these; reads into memory that is there already, because fresh pages are slow."""
+    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow."""
     if len(expected) < len(piece):
         return stream.read(len(expected)) == expected
     return stream.readinto(piece) == len(piece) and piece == expected

@@ -4,5 +4,18 @@ Imports `robots` only; knows nothing of Dask, Zarr or files.
 """
 
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
+from tasks.forward_kinematics import forward_kinematics
+from tasks.simulation import simulate, simulate_adaptive
 
-__all__ = ["inverse_dynamics", "inverse_kinematics", "joint_reactions"]
+__all__ = [
+    "equations_of_motion",
+    "forward_dynamics",
+    "forward_kinematics",
+    "inertia_matrix",
+    "inverse_dynamics",
+    "inverse_kinematics",
+    "joint_reactions",
+    "simulate",
+    "simulate_adaptive",
+]

@@ -149,7 +149,7 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
 
 
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
-    """Reaction wrenches of limb `index` and their peaks: (design, trajectory, ..., joint, ...), NaN where they failed."""
+    """Reaction wrenches of limb `index` and their peaks: (design, trajectory, ..., joint, ...); NaN if failed."""
     mechanism = programs.structure(block.family).mechanism
     instance = mechanism.instances[index]
     before = sum(len(mechanism.limbs[each.limb].actuated) for each in mechanism.instances[:index])

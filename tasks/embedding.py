@@ -172,7 +172,8 @@ class Embedding:
 class Tips:
     """The cut joints between limb and platform at one configuration; all poses and motions in the limb's mount frame.
 
-    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's origin.
+    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own
+    origin.
     """
 
     limb: Limb

@@ -1,4 +1,4 @@
-"""Programs of the equations of motion of a robot family: the share of each limb and of the platform, and what is made of them.
+"""Programs of the equations of motion of a robot family: shares of limbs and platform, and what is made of them.
 
 Inputs are named as in `tasks.programs`.
 """
@@ -25,9 +25,8 @@ SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
 
 
 def _named(share: Share) -> dict[str, Array]:
-    return dict(
-        zip(SHARES, (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate), strict=True)
-    )
+    values = (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate)
+    return dict(zip(SHARES, values, strict=True))
 
 
 @functools.cache
@@ -54,12 +53,13 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
     made = structure(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
-        mounted, _, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+        mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
         states = [_state(link.kind, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
-        solved = limb.at_states(mounted, states, pose, moving)
+        solved = limb.at_states(mounted, states, home, pose, moving)
         share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {
+            "status": [solved.status],
             "potential": [energy],
             "rates": solved.rates,
             "correction": solved.tips.newton_step(),
@@ -113,12 +113,12 @@ def _total(made: Structure, parts: dict[str, Array]) -> Share:
     owners = ["platform", *(str(k) for k in range(len(made.mechanism.instances)))]
     sums = [sum((array(parts[f"{name}_{owner}"]) for owner in owners), start=0.0) for name in SHARES[:3]]
     stacks = [array(np.vstack([parts[f"{name}_{owner}"] for owner in owners])) for name in SHARES[3:]]
-    return Share(*sums, *stacks)  # type: ignore[arg-type]
+    return Share(*sums, *stacks)
 
 
 @functools.cache
 def acceleration_program(family: Family) -> Program:
-    """`acceleration` of the platform's freedoms from actuator `force` and `load` along them; whether J_IK is `singular`."""
+    """`acceleration` of the platform's freedoms from actuator `force` and `load` along the freedoms."""
     made = structure(family)
 
     def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def acceleration_program(family: Family) -> Program:
 def total_program(family: Family) -> Program:
     """The summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
 
-    Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`; `singular`
-    is 1 where J_IK has lost rank.
+    Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`;
+    `singular` is 1 where J_IK has lost rank.
     """
     made = structure(family)
 

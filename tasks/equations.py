@@ -2,8 +2,9 @@
 
     M_t V' + C_t V + W_grav = J_IK^T u + W_EE        V: the free components of the platform's twist, world axes
 
-Hybrid-limb paper, Eqs. (107) to (120). C_t is built body by body from body-fixed Jacobians L and their derivatives, with the
-momentum terms in skew form, so that M_t' - 2 C_t is skew-symmetric. Derivatives are exact: the traced values differentiated.
+Hybrid-limb paper, Eqs. (107) to (120). C_t is built body by body from body-fixed Jacobians L and their derivatives,
+with the momentum terms in skew form, so that M_t' - 2 C_t is skew-symmetric. Derivatives are exact: the traced values
+differentiated.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Seeds = Mapping[Expression, Scalar]
 
 @dataclass(frozen=True)
 class Share:
-    """What one limb, or the platform, adds: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
+    """What a limb, or the platform, adds: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
 
     mass: Array
     coriolis: Array

@@ -6,7 +6,7 @@ dims. SI units, world axes; see `robots.model` for frames.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +16,11 @@ from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
 from tasks import actuation, programs
+from tasks.inputs import GRAVITY, checked, gravity_input, motion_input, mounts, parameters, rows
 from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import padded
 from tasks.reactions import SHARES
 
 Array = Any
-GRAVITY = (0.0, 0.0, -9.81)
-CORES = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 
 
 class InverseKinematics(NamedTuple):
@@ -58,7 +56,8 @@ def inverse_kinematics(
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96).
     """
     batch, motion = motion_input(robot, position, rotation, twist, acceleration)
-    shares = _limbs(robot, motion, GRAVITY, programs.LIMB_SERIES)
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
+    shares = _limbs(robot, inputs, programs.LIMB_SERIES)
     samples = int(np.prod(batch, dtype=int))
     status = np.stack([share["status"][0, 0, :samples] for share in shares])
     bad = (status != Status.OK).any(axis=0)
@@ -92,10 +91,8 @@ def inverse_dynamics(
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
-    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
-    samples = int(np.prod(batch, dtype=int))
-    done = _Dynamics(robot, batch, motion, gravity, load, weights)
-    assembled = done.assembled
+    done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights)
+    batch, samples, assembled = done.batch, done.samples, done.assembled
     if friction is not None:
         assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
     force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
@@ -106,7 +103,7 @@ def inverse_dynamics(
     if not full:
         return force
     shape = (*batch, force.shape[-1], programs.structure(robot.family).freedoms)
-    return InverseDynamics(force, velocity, jacobian.reshape(shape), done.status.astype(np.int8).reshape(batch))
+    return InverseDynamics(force, velocity, jacobian.reshape(shape), done.statuses())
 
 
 def joint_reactions(
@@ -118,27 +115,27 @@ def joint_reactions(
     acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    weights: Array = None,
     full: bool = False,
 ) -> Any:
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the platform; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
-    `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of a
-    loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not unique:
-    those given have the least norm, see `tasks.reactions`. With `full`, a pair with the status (*batch).
+    `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of
+    a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not
+    unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other limbs have, and for
+    samples that cannot be solved. With `full`, a pair with the status (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
-    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
-    samples = int(np.prod(batch, dtype=int))
-    done = _Dynamics(robot, batch, motion, gravity, load, statics=True)
+    done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights, statics=True)
     wrenches = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)
-    result = np.full((samples, len(wrenches), most, 6), np.nan)
+    result = np.full((done.samples, len(wrenches), most, 6), np.nan)
     for k, wrench in enumerate(wrenches):
-        result[:, k, : wrench.shape[1] // 6] = wrench[0, :, :samples].T.reshape(samples, -1, 6)
+        result[:, k, : wrench.shape[1] // 6] = wrench[0, :, : done.samples].T.reshape(done.samples, -1, 6)
     result[done.status != Status.OK] = np.nan
-    result = result.reshape(*batch, *result.shape[1:])
-    return (result, done.status.astype(np.int8).reshape(batch)) if full else result
+    result = result.reshape(*done.batch, *result.shape[1:])
+    return (result, done.statuses()) if full else result
 
 
 def actuator_positions(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
@@ -157,31 +154,37 @@ class _Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
     def __init__(
-        self,
-        robot: Robot,
-        batch: tuple[int, ...],
-        motion: Array,
-        gravity: Array,
-        load: Array,
-        weights: Array = None,
-        statics: bool = False,
+        self, robot: Robot, moving: Sequence[Array], gravity: Array, load: Array, weights: Array, statics: bool = False
     ):
-        self.robot, self.motion, self.samples = robot, motion, int(np.prod(batch, dtype=int))
-        self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
-        self.shares = _limbs(robot, motion, gravity, statics=statics)
-        self.own = kernel(programs.platform_program(robot.family, statics))(self.inputs, self.samples)
-        if load is not None:
-            acting = np.broadcast_to(_core("load", load, (6,)), (*batch, 6)).reshape(self.samples, 6)
-            mobility = programs.structure(robot.family).mechanism.platform.mobility
-            for name, directions in (("wrench", mobility), ("held", programs.held_directions(robot.family))):
-                if name in self.own:
-                    chosen = [TWIST.index(each) for each in directions]
-                    self.own[name][0, :, : self.samples] -= acting[:, chosen].T
-        inputs = {"motion": motion, "platform_wrench": self.own["wrench"], **_weights(robot, weights)}
+        acting = None if load is None else checked("load", load, (6,))
+        beside = {} if acting is None else {"load": acting.shape[:-1]}
+        self.robot, self.statics = robot, statics
+        position, rotation, twist, acceleration = moving
+        self.batch, self.motion = motion_input(robot, position, rotation, twist, acceleration, beside)
+        self.samples = int(np.prod(self.batch, dtype=int))
+        self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": self.motion}
+        self.shares = _limbs(robot, self.inputs, statics=statics)
+        self.own = self._platform(acting)
+        inputs = {"motion": self.motion, "platform_wrench": self.own["wrench"], **_weights(robot, weights)}
         for k, share in enumerate(self.shares):
             inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
         self.assembled = kernel(programs.assembly_program(robot.family))(inputs, self.samples)
         self.status = self.assembled["status"][0, 0, : self.samples]
+
+    def _platform(self, load: np.ndarray | None) -> Mapping[str, np.ndarray]:
+        """What the platform's motion takes, less the load on it."""
+        own = kernel(programs.platform_program(self.robot.family, self.statics))(self.inputs, self.samples)
+        if load is not None:
+            acting = rows(load, self.batch)
+            mobility = programs.structure(self.robot.family).mechanism.platform.mobility
+            for name, directions in (("wrench", mobility), ("held", programs.held_directions(self.robot.family))):
+                if name in own:
+                    own[name][0] -= acting[[TWIST.index(each) for each in directions]]
+        return own
+
+    def statuses(self) -> np.ndarray:
+        """Status of each sample, (*batch)."""
+        return self.status.astype(np.int8).reshape(self.batch)
 
     def reactions(self) -> list[np.ndarray]:
         """Wrenches of all joints of each limb (1, joint * 6, padded samples)."""
@@ -191,12 +194,8 @@ class _Dynamics:
         mechanism, start, result = programs.structure(family).mechanism, 0, []
         for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
             stop = start + len(mechanism.limbs[instance.limb].actuated)
-            inputs = {
-                **self.inputs,
-                "mount": mount,
-                "force": force[:, start:stop],
-                "redundant": balanced[f"redundant_{k}"],
-            }
+            loads = {"force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
+            inputs = {**self.inputs, "mount": mount, **loads}
             result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
             start = stop
         return result
@@ -232,87 +231,12 @@ def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarr
     return run(inputs, samples)["actuator_force"]
 
 
-def parameters(robot: Robot) -> np.ndarray:
-    """The `parameters` input of kernels, (1, parameter)."""
-    return programs.with_parameters(robot.family, robot.values)
-
-
-def gravity_input(gravity: Array) -> np.ndarray:
-    """The `gravity` input of kernels, (1, 3)."""
-    result = np.asarray(gravity, dtype=float)
-    if result.shape != (3,):
-        raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
-    return result.reshape(1, 3)
-
-
-def mounts(robot: Robot) -> list[np.ndarray]:
-    """The `mount` input of the kernels of each limb, (1, size) each."""
-    return programs.mount_values(robot.family, robot.values)
-
-
 def _limbs(
-    robot: Robot, motion: np.ndarray, gravity: Array, series: tuple[str, ...] = (), statics: bool = False
+    robot: Robot, inputs: Mapping[str, np.ndarray], series: tuple[str, ...] = (), statics: bool = False
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
-    inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
-    instances = programs.structure(robot.family).mechanism.instances
+    instances, width = programs.structure(robot.family).mechanism.instances, inputs["motion"].shape[-1]
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series, statics))(
-            {**inputs, "mount": mount}, motion.shape[-1]
-        )
+        kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, width)
         for each, mount in zip(instances, mounts(robot), strict=True)
     ]
-
-
-def motion_input(
-    robot: Robot, position: Array, rotation: Array, twist: Array, acceleration: Array
-) -> tuple[tuple[int, ...], np.ndarray]:
-    """Batch shape, and the motion input (1, size, padded samples) of all kernels."""
-    given = {"position": position, "rotation": rotation, "twist": twist, "acceleration": acceleration}
-    arrays = {name: _core(name, value, CORES[name]) for name, value in given.items() if value is not None}
-    batch = np.broadcast_shapes(*(value.shape[: value.ndim - len(CORES[name])] for name, value in arrays.items()))
-    samples = int(np.prod(batch, dtype=int))
-    flat = {
-        name: np.broadcast_to(value, (*batch, *CORES[name])).reshape(samples, -1).T for name, value in arrays.items()
-    }
-    zero = np.zeros((6, samples))
-    motion = _packed(
-        robot, flat["position"], flat.get("rotation"), flat.get("twist", zero), flat.get("acceleration", zero)
-    )
-    fill = np.repeat(motion[:, -1:], padded(samples) - samples, axis=1)
-    return batch, np.ascontiguousarray(np.concatenate([motion, fill], axis=1))[None]
-
-
-def _core(name: str, value: Array, core: tuple[int, ...]) -> np.ndarray:
-    result = np.asarray(value, dtype=float)
-    if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
-        wanted = ", ".join(map(str, core))
-        raise ValueError(f"{name}: got an array of shape {result.shape}; expected (*batch, {wanted}), not empty")
-    return result
-
-
-def _packed(robot: Robot, position: Array, rotation: Array, twist: Array, acceleration: Array) -> np.ndarray:
-    made = programs.structure(robot.family)
-    home = np.asarray(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
-    turned = np.broadcast_to(home, (9, position.shape[1])) if rotation is None else rotation
-    if made.motion_size != 9:
-        return np.concatenate([position, turned, twist, acceleration])
-    for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
-        if np.abs(value).max(initial=0.0) > 1e-12:
-            raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
-    _check_plane(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
-    return np.concatenate([position, twist[3:], acceleration[3:]])
-
-
-def _check_plane(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
-    """Refuse motion along axes that the platform is not free to move along; vectors (3, samples)."""
-    platform = robot.mechanism.platform
-    for k, axis in enumerate("xyz"):
-        if f"v{axis}" in platform.mobility:
-            continue
-        for name, vector in vectors.items():
-            expected = float(platform.home.position[k]) if name == "position" else 0.0
-            if np.abs(vector[k] - expected).max(initial=0.0) > 1e-12:
-                raise ValueError(
-                    f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
-                )

@@ -1,33 +1,33 @@
-"""The equations of motion of one robot for a batch: matrices, accelerations from forces, energy, forward kinematics.
+"""The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
 
-Functions take keyword arguments with any leading batch dims, as those of `tasks.evaluate`. SI units, world axes.
+Functions take keyword arguments with any leading batch dims, as those of `tasks.evaluate`. SI units, world axes. Motion
+over time is in `tasks.simulation`, the pose that belongs to actuator positions in `tasks.forward_kinematics`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robots.model import TWIST, Robot
 from robots.status import Status
-from tasks import equation_programs, evaluate, programs
+from tasks import equation_programs, inputs, programs
+from tasks.inputs import GRAVITY
 from tasks.kernels.cache import kernel
-
+from tasks.kernels.program import Program
 
 Array = Any
-GRAVITY = evaluate.GRAVITY
-TOLERANCE = 1e-12
-STEPS = 30
+Arrays = Mapping[str, np.ndarray]
 
 
 class Equations(NamedTuple):
-    """M_t V' + C_t V + gravity = J_IK^T u + load, all (*batch, ...); freedoms as in the platform's mobility.
+    """M_t V' + C_t V + gravity = J_IK^T u + load, all (*batch, ...); V has the freedoms of the platform's mobility.
 
-    mass, coriolis (freedom, freedom), gravity (freedom); jacobian J_IK and its rate (actuator, freedom); energies [J]. In
-    actuator coordinates, NaN where the robot is actuated redundantly: actuator_mass, actuator_coriolis (actuator, actuator),
-    actuator_gravity (actuator), forward J_FK and its rate (freedom, actuator).
+    mass, coriolis (freedom, freedom), gravity (freedom); jacobian J_IK and its rate (actuator, freedom). In actuator
+    coordinates, NaN where there are more actuators than freedoms: actuator_mass, actuator_coriolis (actuator,
+    actuator), actuator_gravity (actuator), forward J_FK and its rate (freedom, actuator). Energies [J] and status ().
     """
 
     mass: np.ndarray
@@ -46,54 +46,60 @@ class Equations(NamedTuple):
 
 
 class Model:
-    """The kernels of one robot's equations of motion, on arrays (size, samples)."""
+    """The kernels of one robot's equations of motion; arrays (1, size, padded samples)."""
 
     def __init__(self, robot: Robot, gravity: Array = GRAVITY):
         self.robot, self.made = robot, programs.structure(robot.family)
-        self.constants = {"parameters": evaluate.parameters(robot), "gravity": evaluate.gravity_input(gravity)}
-        self.mounts = evaluate.mounts(robot)
+        self.constants = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
+        self.mounts = inputs.mounts(robot)
         self.instances = self.made.mechanism.instances
-        self.free = [TWIST.index(name) for name in self.made.mechanism.platform.mobility]
+        self.freedoms = [TWIST.index(name) for name in self.made.mechanism.platform.mobility]
+        self.actuators = len(self.made.mechanism.actuators)
 
-    def shares(self, motion: np.ndarray, angles: list[np.ndarray] | None = None) -> dict[str, np.ndarray]:
-        """Shares of all limbs and the platform, named as the inputs of `total_program`; other outputs with the limb's number."""
-        width, given = motion.shape[-1], {**self.constants, "motion": motion}
-        own = kernel(equation_programs.platform_share_program(self.robot.family))(given, width)
+    def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> dict[str, np.ndarray]:
+        """Outputs of the share programs of all limbs and the platform, under the name of each and its owner.
+
+        The joints are where inverse kinematics finds them, or where `angles` of each limb says.
+        """
+        family, width, given = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
+        own = kernel(equation_programs.platform_share_program(family))(given, width)
         parts = {f"{name}_platform": value for name, value in own.items()}
         for k, (each, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
-            inputs = {**given, "mount": mount}
+            mounted = {**given, "mount": mount}
             if angles is None:
-                made = kernel(equation_programs.limb_share_program(self.robot.family, each.limb))(inputs, width)
+                made = kernel(equation_programs.limb_share_program(family, each.limb))(mounted, width)
             else:
-                program = equation_programs.limb_state_program(self.robot.family, each.limb)
-                made = kernel(program)({**inputs, "angles": angles[k]}, width)
+                run = kernel(equation_programs.limb_state_program(family, each.limb))
+                made = run({**mounted, "angles": angles[k]}, width)
             parts |= {f"{name}_{k}": value for name, value in made.items()}
         return parts
 
-    def total(self, motion: np.ndarray, parts: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
         """The summed equations; see `equation_programs.total_program`."""
         program = equation_programs.total_program(self.robot.family)
-        return kernel(program)(self._known(program, motion, parts), motion.shape[-1])
+        return kernel(program)(_known(program, motion, parts), motion.shape[-1])
 
-    def acceleration(
-        self, motion: np.ndarray, parts: Mapping[str, np.ndarray], force: Array, load: Array
-    ) -> np.ndarray:
-        """Accelerations of the freedoms (1, freedom, samples) from actuator forces and the load along the freedoms."""
+    def acceleration(self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """Accelerations of the freedoms from actuator forces and the load along the freedoms."""
         program = equation_programs.acceleration_program(self.robot.family)
-        inputs = self._known(program, motion, parts) | {"force": force, "load": load}
-        return kernel(program)(inputs, motion.shape[-1])["acceleration"]
+        given = _known(program, motion, parts) | {"force": force, "load": load}
+        return kernel(program)(given, motion.shape[-1])["acceleration"]
 
-    def status(self, parts: Mapping[str, np.ndarray], total: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
-        """Status of each sample, (samples,)."""
-        limbs = np.stack([parts[f"status_{k}"][0, 0] for k in range(len(self.instances))])
-        worst = limbs.max(axis=0)
-        if total is not None:
-            worst = np.where((worst == 0) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
-        return worst
+    def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
+        """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
+        worst = np.max([parts[f"status_{k}"][0, 0] for k in range(len(self.instances))], axis=0)
+        if total is None:
+            return np.asarray(worst)
+        return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
 
-    @staticmethod
-    def _known(program: Any, motion: np.ndarray, parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {"motion": motion} | {name: parts[name] for name in program.sample if name in parts}
+    def speeds(self, motion: np.ndarray) -> np.ndarray:
+        """The free components of the twist (freedom, padded samples) in a motion input."""
+        twist = motion[0, 12:18] if self.made.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
+        return np.asarray(twist[self.freedoms])
+
+
+def _known(program: Program, motion: np.ndarray, parts: Arrays) -> dict[str, np.ndarray]:
+    return {"motion": motion} | {name: parts[name] for name in program.sample if name in parts}
 
 
 def equations_of_motion(
@@ -101,41 +107,52 @@ def equations_of_motion(
 ) -> Equations:
     """Matrices of the equations of motion in task space and actuator coordinates, and energies.
 
-    position, rotation, twist as in `inverse_kinematics`. Samples that cannot be solved hold NaN. Source: hybrid-limb paper,
-    Eqs. (107) to (120).
+    position, rotation, twist, gravity as in `inverse_dynamics`; so are errors. The potential energy is zero with all
+    mass at the origin. Samples that cannot be solved hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
     """
-    batch, motion = evaluate.motion_input(robot, position, rotation, twist, None)
+    batch, motion = inputs.motion_input(robot, position, rotation, twist)
     model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
     parts = model.shares(motion)
-    total = model.total(motion, parts)
-    status = model.status(parts, total)[:samples]
-    free, driven = model.made.freedoms, len(model.made.mechanism.actuators)
-    square = free == driven
-    shapes = {
-        "mass": (free, free), "coriolis": (free, free), "gravity_force": (free,), "jacobian": (driven, free),
-        "jacobian_rate": (driven, free), "actuator_mass": (driven, driven), "actuator_coriolis": (driven, driven),
-        "actuator_gravity": (driven,), "forward": (free, driven), "forward_rate": (free, driven),
-    }  # fmt: skip
-    fields = []
-    for name, shape in shapes.items():
-        if name not in total:
-            assert not square, name
-            fields.append(np.full((*batch, *shape), np.nan))
-            continue
-        values = np.ascontiguousarray(total[name][0, :, :samples].T)
+    total, speed = model.total(motion, parts), model.speeds(motion)
+    fields = {
+        name: _core_last(total[source], shape) if source in total else np.full((motion.shape[-1], *shape), np.nan)
+        for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
+    }
+    fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
+    owners = ("platform", *range(len(model.instances)))
+    fields["potential_energy"] = np.sum([parts[f"potential_{owner}"][0, 0] for owner in owners], axis=0)
+    status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
+    for values in fields.values():
         values[status != Status.OK] = np.nan
-        fields.append(values.reshape(*batch, *shape))
-    speed = _speeds(model, motion)[:, :samples].T.reshape(*batch, free)
-    kinetic = 0.5 * np.einsum("...i,...ij,...j->...", speed, fields[0], speed)
-    potential = sum(parts[f"potential_{owner}"][0, 0, :samples] for owner in ("platform", *range(len(model.instances))))
-    potential = np.where(status == Status.OK, potential, np.nan).reshape(batch)
-    return Equations(*fields, kinetic, potential, status.astype(np.int8).reshape(batch))
+    kept = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
+    return Equations(**kept, status=status[:samples].astype(np.int8).reshape(batch))
 
 
-def _speeds(model: Model, motion: np.ndarray) -> np.ndarray:
-    start = 0 if motion.shape[1] == 9 else 12  # a translation has no angular part
-    rows = [start + k for k in model.free]
-    return motion[0, rows]
+def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each matrix of `Equations`: the output of `total_program` and its shape."""
+    return {
+        "mass": ("mass", (free, free)),
+        "coriolis": ("coriolis", (free, free)),
+        "gravity": ("gravity_force", (free,)),
+        "jacobian": ("jacobian", (driven, free)),
+        "jacobian_rate": ("jacobian_rate", (driven, free)),
+        "actuator_mass": ("actuator_mass", (driven, driven)),
+        "actuator_coriolis": ("actuator_coriolis", (driven, driven)),
+        "actuator_gravity": ("actuator_gravity", (driven,)),
+        "forward": ("forward", (free, driven)),
+        "forward_rate": ("forward_rate", (free, driven)),
+    }
+
+
+def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A kernel's output (1, size, samples) as (samples, *shape)."""
+    return np.ascontiguousarray(values[0].T).reshape(-1, *shape)
+
+
+def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
+    """NONFINITE for samples (samples,) that nothing else is wrong with, and whose results (samples, ...) say so."""
+    finite = np.all([np.isfinite(each).reshape(len(status), -1).all(axis=1) for each in results], axis=0)
+    return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
 
 def inertia_matrix(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
@@ -156,78 +173,20 @@ def forward_dynamics(
 ) -> Any:
     """Acceleration of the platform (*batch, 6) = time derivative of the twist, from actuator forces (*batch, actuator).
 
-    Other arguments as in `inverse_dynamics`. With `full`, a pair with the status (*batch). Eq. (129).
+    Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not, there
+    is an acceleration nevertheless. With `full`, a pair with the status (*batch). Eq. (129).
     """
-    batch, motion = evaluate.motion_input(robot, position, rotation, twist, None)
-    model, samples, width = Model(robot, gravity), int(np.prod(batch, dtype=int)), motion.shape[-1]
-    given = np.broadcast_to(np.asarray(force, dtype=float), (*batch, len(model.made.mechanism.actuators)))
-    acting = np.zeros((*batch, 6)) if load is None else np.broadcast_to(np.asarray(load, dtype=float), (*batch, 6))
-    parts = model.shares(motion)
-    rows = model.acceleration(motion, parts, _rows(given, width), _rows(acting[..., model.free], width))
-    result = np.zeros((samples, 6))
-    result[:, model.free] = rows[0, :, :samples].T
-    status = model.status(parts)[:samples]
+    model = Model(robot, gravity)
+    given = inputs.checked("force", force, (model.actuators,))
+    acting = inputs.checked("load", np.zeros(6) if load is None else load, (6,))
+    beside = {"force": given.shape[:-1], "load": acting.shape[:-1]}
+    batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
+    samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
+    along = np.ascontiguousarray(inputs.rows(acting, batch)[model.freedoms])
+    rows = model.acceleration(motion, parts, inputs.rows(given, batch)[None], along[None])[0].T
+    status = _with_nonfinite(model.status(parts), rows)
+    result = np.zeros((len(rows), 6))
+    result[:, model.freedoms] = rows
     result[status != Status.OK] = np.nan
-    result = result.reshape(*batch, 6)
-    return (result, status.astype(np.int8).reshape(batch)) if full else result
-
-
-def _rows(values: np.ndarray, width: int) -> np.ndarray:
-    """(*batch, size) as a kernel's input (1, size, padded samples); padding repeats the last sample."""
-    flat = values.reshape(-1, values.shape[-1]).T
-    return np.ascontiguousarray(np.concatenate([flat, np.repeat(flat[:, -1:], width - flat.shape[1], axis=1)], axis=1))[
-        None
-    ]
-
-
-class ForwardKinematics(NamedTuple):
-    """Platform position (*batch, 3), rotation (*batch, 3, 3), and status (*batch)."""
-
-    position: np.ndarray
-    rotation: np.ndarray
-    status: np.ndarray
-
-
-def forward_kinematics(
-    robot: Robot, *, actuator_position: Array, position: Array = None, rotation: Array = None
-) -> ForwardKinematics:
-    """Pose of the platform for actuator positions (*batch, actuator), by Newton steps from a guess (absent: reference pose).
-
-    Finds the assembly that the guess leads to; NOT_CONVERGED where the steps do not settle. Eq. (114).
-    """
-    wanted = np.asarray(actuator_position, dtype=float)
-    batch = wanted.shape[:-1]
-    home = robot.mechanism.platform.home
-    p = np.array(np.broadcast_to(home.position if position is None else position, (*batch, 3)), dtype=float)
-    r = np.array(np.broadcast_to(home.rotation if rotation is None else rotation, (*batch, 3, 3)), dtype=float)
-    free = [TWIST.index(name) for name in robot.mechanism.platform.mobility]
-    settled = np.zeros(batch, dtype=bool)
-    for _ in range(STEPS):
-        found = evaluate.inverse_dynamics(robot, position=p, rotation=r, full=True)
-        gap = wanted - evaluate.actuator_positions(robot, position=p, rotation=r)
-        step = np.zeros((*batch, 6))
-        solvable = np.isfinite(gap).all(axis=-1) & np.isfinite(found.jacobian).all(axis=(-2, -1))
-        inverse = np.linalg.pinv(np.where(solvable[..., None, None], found.jacobian, 0.0))
-        step[..., free] = np.einsum("...ij,...j->...i", inverse, np.where(solvable[..., None], gap, 0.0))
-        p += step[..., 3:]
-        r = rotation_of(step[..., :3]) @ r
-        size = np.abs(step).max(axis=-1)
-        settled = solvable & (size < TOLERANCE * 100)
-        if (settled | ~solvable).all():
-            break
-    bad = ~settled
-    p[bad], r[bad] = np.nan, np.nan
-    return ForwardKinematics(p, r, np.where(bad, Status.NOT_CONVERGED, Status.OK).astype(np.int8))
-
-
-def rotation_of(vector: np.ndarray) -> np.ndarray:
-    """Rotations (*batch, 3, 3) of rotation vectors (*batch, 3), by Rodrigues' formula."""
-    angle2 = (vector**2).sum(axis=-1)[..., None, None]
-    angle = np.sqrt(angle2)
-    small = angle < 1e-4
-    a = np.where(small, 1.0 - angle2 / 6.0, np.sin(angle) / np.where(small, 1.0, angle))
-    b = np.where(small, 0.5 - angle2 / 24.0, (1.0 - np.cos(angle)) / np.where(small, 1.0, angle2))
-    x, y, z = np.moveaxis(vector, -1, 0)
-    o = np.zeros_like(x)
-    k = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
-    return np.eye(3) + a * k + b * (k @ k)
+    result = result[:samples].reshape(*batch, 6)
+    return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result

@@ -28,6 +28,7 @@ ITERATIONS = 20
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = 1e-8  # residual, relative to the size of the limb, from which one more step is exact to rounding
 CLOSED = 1e-10  # the same for a sample to count as solved
+TORN = 1e-3  # the same for given joint variables to belong to the pose at all
 SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
 
 
@@ -82,12 +83,14 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solve
     return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
 
 
-def at_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
-    """The motion of a limb whose joints are where they are, closed or not; accelerations are those without acceleration of
-    the platform. The status is always OK."""
+def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints are where they are, all but closed. Its status allows for what drifts open."""
+    start = mounted.tips([HOME] * len(mounted.limb.links), home)
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
-    return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
+    torn = total(tips.residuals()) > TORN * _size(start)
+    status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start))
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), status)
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
@@ -142,14 +145,19 @@ def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
     ]
 
 
-def _status(tips: Tips, start: Tips) -> Scalar:
-    closed, determinant = CLOSED * _size(start), tips.determinant
+def _branch_status(tips: Tips, start: Tips) -> Scalar:
+    """Whether the limb has lost rank, or has come to another branch than that of the reference pose."""
+    determinant = tips.determinant
     box: Scalar = 1.0
     for column in tips.compound.T:
         box = box * sum(x * x for x in column)
     flat = determinant * determinant <= box * SINGULAR**2
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
-    status = where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
+    return where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
+
+
+def _status(tips: Tips, start: Tips) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
     return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
 

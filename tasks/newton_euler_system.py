@@ -20,7 +20,8 @@ from robots.model import TWIST, Family, Robot
 from robots.status import ADVICE, Status
 from tasks import system_solution
 from tasks.body_motion import BodyMotion, RobotMotion, body_motion
-from tasks.evaluate import GRAVITY, InverseKinematics, inverse_kinematics
+from tasks.evaluate import InverseKinematics, inverse_kinematics
+from tasks.inputs import GRAVITY
 from tasks.system_assembly import Assembly, Moments
 from tasks.system_solution import Method
 

@@ -34,7 +34,7 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
 
 
 def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
-    """(moment, force) at the reference point that the motion takes, weight included, in world axes. Eq. (104)."""
+    """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
     inward = pose.rotation.T
     spin = spin_matrix(inward @ motion.omega, inward @ motion.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ (motion.a - array(gravity)))

@@ -1,10 +1,10 @@
 """Reaction wrenches of all joints of a limb, passive, actuated and cut ones, for one sample.
 
 Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
-Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics has
-dropped as redundant are free as far as the limb is concerned. The balance of the platform in the directions in which it cannot
-move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N and N m weighed alike,
-at the joints. Components that statics determines do not depend on that rule.
+Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics
+has dropped as redundant are free as far as the limb is concerned. The balance of the platform in the directions in
+which it cannot move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N
+and N m weighed alike, at the joints. Components that statics determines do not depend on that rule.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def not_free(mobility: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Causes:
-    """What joint wrenches are linear in: wrenches that bodies' motions take, tree forces Q, actuator forces, free multipliers."""
+    """What joint wrenches are linear in.
+
+    own: wrenches that the motions of bodies take; tree: forces Q; actuators: their forces; redundant: free multipliers.
+    """
 
     own: Sequence[Wrench]
     tree: Array
@@ -202,9 +205,10 @@ def redundant_multipliers(shares: Sequence[Mapping[str, Array]], forces: Sequenc
 
 
 def joint_reactions(statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array) -> list[list[Scalar]]:
-    """(moment, force) on the child by the parent at the joint, world axes, for all joints in the order of `Limb.joints`.
+    """(moment, force) on the child by the parent at the joint, world axes, of all joints in the order of `Limb.joints`.
 
-    The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their joint.
+    The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their
+    joint.
     """
     motion, turn = statics.motion(gravity), statics.mounted.base.rotation
     causes = Causes(motion.own, motion.tree, actuators, redundant)

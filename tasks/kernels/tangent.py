@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tasks.kernels.expression import CONSTANT, Expression, select
+from tasks.kernels.expression import MASKS, RESULT, STATE, Expression, select
 
 Scalar = Any
 
@@ -20,13 +20,17 @@ _RULES: dict[str, Callable[..., Scalar]] = {
     "fma": lambda node, x, y, z, dx, dy, dz: dx * y + x * dy + dz,
     "select": lambda node, mask, x, y, dmask, dx, dy: select(mask, x.graph.lift(dx), y.graph.lift(dy)),
 }
-"""How an operation changes: from its value, its arguments and their changes. Others (rounding, comparison) do not change."""
+"""How an operation changes: from its value, its arguments and their changes."""
+
+_STEPS = frozenset(("rint", "floor", *MASKS))
+"""Operations whose results are constant but for jumps."""
 
 
 def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
-    """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and nothing else does.
+    """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
 
-    Nodes behind a seed are not looked at, so the state after a loop may be a seed.
+    Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
+    seeds. Raises ValueError where it is not.
     """
     known: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
 
@@ -49,11 +53,12 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> lis
 
 
 def _one(node: Expression, changes: Sequence[Scalar]) -> Scalar:
-    still = all(not isinstance(each, Expression) and each == 0.0 or _zero(each) for each in changes)
-    if not node.args or still or node.op not in _RULES:
+    if node.op in (STATE, RESULT):
+        raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
+    if node.op in _STEPS or all(_zero(each) for each in changes):
         return 0.0
     return _RULES[node.op](node, *node.args, *changes)
 
 
 def _zero(value: Scalar) -> bool:
-    return isinstance(value, Expression) and value.op == CONSTANT and value.data == 0.0
+    return (value.value if isinstance(value, Expression) else value) == 0.0

@@ -43,13 +43,13 @@ def test_a_wrong_metric_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = runs.alone
     monkeypatch.setattr(runs, "alone", lambda sweep: honest(sweep) * (1.0 + 1e-9))
     with pytest.raises(CheckError, match=r"the peak force of the last design is off by .*; expected below 1e-12"):
-        pipeline._metrics_run(Sweep.from_text(SWEEP), ALONE)
+        pipeline.metrics_run(Sweep.from_text(SWEEP), ALONE)
 
 
 def test_failed_samples_are_seen() -> None:
     sweep = Sweep.from_text(SWEEP.replace("[0.3, 0.4, 0.1]", "[3, 4, 1]"))
     with pytest.raises(CheckError, match="some samples of the run have failed"):
-        pipeline._metrics_run(sweep, ALONE)
+        pipeline.metrics_run(sweep, ALONE)
 
 
 def test_wrong_series_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

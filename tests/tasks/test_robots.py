@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from robots import catalog
 from robots.model import TWIST, Robot
@@ -19,60 +18,10 @@ from tests.reference.delta_bodies import PAPER, parse_delta
 from tests.reference.delta_motion import extension
 from tests.reference.tree_energy import tree_energy
 from tests.tasks.bits import bits
+from tests.tasks.regions import REGIONS, states
 
 STEP = 1e-100
 GRAVITY = 9.81
-
-
-class Region(NamedTuple):
-    """Where a robot must work: half widths (3,) [m] around the reference position, largest turn [rad]; its mobility.
-
-    `freedoms` counts all motions of the assembled mechanism, that of a part that carries nothing included.
-    """
-
-    half_widths: tuple[float, float, float]
-    turn: float
-    freedoms: int
-
-
-REGIONS = {
-    "delta_3rr2rrr": Region((0.35, 0.35, 0.15), 0.0, 3),
-    "delta_rl5_1450": Region((0.35, 0.35, 0.15), 0.0, 3),
-    "delta_4rr2rrr": Region((0.35, 0.35, 0.15), 0.0, 3),
-    "delta_3r2us": Region((0.35, 0.35, 0.15), 0.0, 3),
-    "irsbot2": Region((0.30, 0.0, 0.15), 0.0, 2),
-    "five_bar": Region((0.30, 0.0, 0.18), 0.0, 3),  # the platform is a point: its turn about the joints is free
-    "gough_stewart": Region((1.0, 1.0, 0.6), 0.6, 6),
-    "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5, 6),
-}
-
-
-class States(NamedTuple):
-    """Motions of a platform, one per row: twist and acceleration (n, 6) as (angular, linear)."""
-
-    position: Any
-    rotation: Any
-    twist: Any
-    acceleration: Any
-
-    def at(self, time: float) -> dict[str, Any]:
-        """The motion with these values at time zero, at another time."""
-        turn, push = np.split(self.twist, 2, axis=1), np.split(self.acceleration, 2, axis=1)
-        angle, way = (rate * time + change * (0.5 * time * time) for rate, change in zip(turn, push, strict=True))
-        return {
-            "position": self.position + way,
-            "rotation": Rotation.from_rotvec(angle).as_matrix() @ self.rotation,
-        }
-
-
-def states(robot: Robot, count: int, seed: int = 3) -> States:
-    """Random states in the region of a robot, speeds of 1 and accelerations of 10 in SI units."""
-    random, region, platform = np.random.default_rng(seed), REGIONS[robot.name], robot.mechanism.platform
-    position = np.array(platform.home.position) + random.uniform(-1, 1, (count, 3)) * region.half_widths
-    turn = Rotation.from_rotvec(region.turn * random.uniform(-1, 1, (count, 3))).as_matrix()
-    free = np.array([name in platform.mobility for name in TWIST], dtype=float)
-    twist, acceleration = random.normal(size=(2, count, 6)) * free
-    return States(position, turn @ np.array(platform.home.rotation), twist, 10.0 * acceleration)
 
 
 @pytest.fixture(params=sorted(catalog.FAMILIES))

@@ -1,0 +1,116 @@
+"""Inputs of kernels from what callers give: checked, brought to one batch, one column per sample.
+
+Everything that reaches a kernel through a function of `tasks` passes here; behind this door shapes are trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robots.model import Robot
+from tasks import programs
+from tasks.kernels.kernel import padded
+
+Array = Any
+Batch = tuple[int, ...]
+
+GRAVITY = (0.0, 0.0, -9.81)
+CORES = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
+NEGLIGIBLE = 1e-12
+"""Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives]."""
+
+
+def parameters(robot: Robot) -> np.ndarray:
+    """The `parameters` input of kernels, (1, parameter)."""
+    return programs.with_parameters(robot.family, robot.values)
+
+
+def mounts(robot: Robot) -> list[np.ndarray]:
+    """The `mount` input of the kernels of each limb, (1, size) each."""
+    return programs.mount_values(robot.family, robot.values)
+
+
+def gravity_input(gravity: Array) -> np.ndarray:
+    """The `gravity` input of kernels, (1, 3). Raises ValueError."""
+    result = np.asarray(gravity, dtype=float)
+    if result.shape != (3,):
+        raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
+    return result.reshape(1, 3)
+
+
+def checked(name: str, value: Array, core: tuple[int, ...]) -> np.ndarray:
+    """An array (*batch, *core) of floats. Raises ValueError."""
+    result = np.asarray(value, dtype=float)
+    if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
+        wanted = ", ".join(map(str, core))
+        raise ValueError(f"{name}: got an array of shape {result.shape}; expected (*batch, {wanted}), not empty")
+    return result
+
+
+def common_batch(shapes: Mapping[str, Batch]) -> Batch:
+    """The batch dims that those of all arrays broadcast to. Raises ValueError."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch dims do not fit together: {told}; expected shapes that broadcast") from None
+
+
+def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
+    """(*batch, size) as (size, padded samples): the last sample fills the last group of lanes."""
+    flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(-1, values.shape[-1]).T
+    fill = np.repeat(flat[:, -1:], padded(flat.shape[1]) - flat.shape[1], axis=1)
+    return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))
+
+
+def motion_input(
+    robot: Robot,
+    position: Array,
+    rotation: Array = None,
+    twist: Array = None,
+    acceleration: Array = None,
+    beside: Mapping[str, Batch] | None = None,
+) -> tuple[Batch, np.ndarray]:
+    """Batch dims, and the motion input (1, size, padded samples) of all kernels.
+
+    `beside` names the batch dims of what else a caller gives. Raises ValueError for shapes that do not fit and for
+    motions that the platform cannot make.
+    """
+    given = {"position": position, "rotation": rotation, "twist": twist, "acceleration": acceleration}
+    arrays = {name: checked(name, value, CORES[name]) for name, value in given.items() if value is not None}
+    own = {name: value.shape[: value.ndim - len(CORES[name])] for name, value in arrays.items()}
+    batch = common_batch(own | dict(beside or {}))
+    columns = {name: rows(value.reshape(*own[name], -1), batch) for name, value in arrays.items()}
+    return batch, _packed(robot, columns)[None]
+
+
+def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    position = columns["position"]
+    home = np.asarray(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
+    turned = columns.get("rotation", np.broadcast_to(home, (9, position.shape[1])))
+    zero = np.zeros((6, position.shape[1]))
+    twist, acceleration = columns.get("twist", zero), columns.get("acceleration", zero)
+    if programs.structure(robot.family).motion_size != 9:
+        return np.concatenate([position, turned, twist, acceleration])
+    for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
+        if np.abs(value).max() > NEGLIGIBLE:
+            raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
+    _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
+    return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse motion along axes that the platform is not free to move along; vectors (3, samples)."""
+    platform = robot.mechanism.platform
+    for k, axis in enumerate("xyz"):
+        if f"v{axis}" in platform.mobility:
+            continue
+        for name, vector in vectors.items():
+            expected = float(platform.home.position[k]) if name == "position" else 0.0
+            if np.abs(vector[k] - expected).max() > NEGLIGIBLE:
+                raise ValueError(
+                    f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
+                )

@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,11 @@ def _prepare(made: Plan, path: Path) -> None:
     create(path, made.layout, axes, described, units=stored, flags=flags())
 
 
+def _dashboard(client: Client | None) -> str | None:
+    """The link to Dask's dashboard; none without a cluster, or without the package that draws it."""
+    return client.dashboard_link if client and find_spec("bokeh") else None
+
+
 def _uniqueness(made: Plan) -> dict[str, Any]:
     """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
     if "joint_reaction" not in made.layout.variables:
@@ -122,7 +128,7 @@ def _drive(
     writer, tell = StoreWriter(path), _teller(listeners)
     samples = failed = 0
     todo = (block_graph(made, index, writer, run_name, granularity) for index in ledger.remaining())
-    tell(Started(made.blocks, ledger.count, made.block_samples, client.dashboard_link if client else None))
+    tell(Started(made.blocks, ledger.count, made.block_samples, _dashboard(client)))
     parallel = len(made.limbs) + 1 if granularity == "limb" else 1
     with closing(run_all(client, todo, parallel)) as results:
         for (_, index), receipt, seconds in results:

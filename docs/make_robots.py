@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from pipeline import picture
@@ -20,10 +21,10 @@ from pipeline.sweep import Sweep
 from robots import catalog
 from robots.model import BASE, PLATFORM, TWIST, Closure, Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter
-from tasks import programs
+from tasks import programs, system_solution
 from tasks.closures import row_count
 from tasks.embedding import LimbChoice
-from tasks.newton_euler_system import unique
+from tasks.newton_euler_system import assemble
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -117,7 +118,10 @@ def solution(limb: Limb, choice: LimbChoice) -> Iterator[str]:
     """How a limb is solved, as decided when the model is built."""
     yield f"- Independent joints: {_joints(limb, choice.independent)}; the platform's pose determines them."
     for closure, loop in zip(limb.loops, choice.loops, strict=True):
-        yield f"- {_kept(closure, loop.rows, 'closes a loop')}; joints {_joints(limb, loop.dependent)} follow from it."
+        yield f"- {_kept(closure, loop.rows, 'closes a loop')}."
+    for cluster in choice.clusters:
+        loops = " and ".join(f"`{limb.loops[k].joint}`" for k in cluster.loops)
+        yield f"- Joints {_joints(limb, cluster.dependent)} follow from the closing of {loops}."
     for closure, rows in zip(limb.tips, choice.tip_rows, strict=True):
         yield f"- {_kept(closure, rows, 'holds the platform')}."
 
@@ -134,12 +138,18 @@ def _kept(closure: Closure, rows: Sequence[int], does: str) -> str:
 
 
 def reactions(robot: Robot) -> str:
-    """How much of the joint reactions statics determines."""
-    determined = unique(robot)
-    if determined.all():
-        return "Statics determines the reactions of all joints."
-    counts = f"{determined.sum()} of the {determined.size} components of the joint reactions in world axes"
-    return f"Statics determines {counts}; the others are those of least norm."
+    """What statics leaves open of the joint reactions, at a pose without symmetry near the reference pose."""
+    platform = robot.mechanism.platform
+    home, free = np.array(platform.home.position), np.array([name in platform.mobility for name in TWIST[3:]])
+    system = assemble(robot, position=home + free * (0.03, 0.02, 0.01) * np.linalg.norm(home))
+    equations, unknowns = system.matrix.shape
+    inner = system_solution.null_space(system.matrix).shape[1]
+    size = f"Newton-Euler system: {equations} equations, {unknowns} unknowns"
+    if not inner:
+        return f"{size}; they determine the reactions of all joints."
+    spare = len(robot.mechanism.actuators) - len(platform.mobility)
+    shared = f", {spare} of them between the drives" if spare else ""
+    return f"{size}; {inner} inner forces stay open{shared}, and are chosen for the least norm."
 
 
 def table(parameters: Sequence[Parameter]) -> Iterator[str]:

@@ -88,8 +88,14 @@ def held_directions(family: Family) -> tuple[str, ...]:
     """Components of the platform's twist that are not free and that limbs resist, by rank near the reference pose.
 
     A direction that none resists (the spin of a platform about its only pin) takes no part in the balance of reactions.
+    Raises ValueError for limbs whose rows are not chosen, as reactions rest on that choice.
     """
     made = structure(family)
+    if general := [each.name for each in made.mechanism.limbs if each.every_row]:
+        raise ValueError(
+            f"every_row: reactions of {family.name} got limb {general[0]} with every row of its tips; expected limbs "
+            "with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
+        )
     body = made.mechanism.platform
     names = reactions.not_free(body.mobility)
     home = mount_pose(body.home)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, PLATFORM, Closure, Limb
-from tasks.algebra import array, cross, determinant, inverse
+from tasks.algebra import array, cross, determinant, inverse, pseudo_inverse, volume
 from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
@@ -288,13 +288,13 @@ class Tips:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """L_t^-1 of Eqs. (86), (91)."""
-        return inverse(self.compound)
+        """L_t^-1 of Eqs. (86), (91); its left pseudo-inverse, Eq. (94), where every row is kept."""
+        return pseudo_inverse(self.compound) if self.limb.every_row else inverse(self.compound)
 
     @cached_property
     def determinant(self) -> Scalar:
-        """det L_t; its sign tells assembly branches apart."""
-        return determinant(self.compound)
+        """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
+        return volume(self.compound) if self.limb.every_row else determinant(self.compound)
 
     def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""

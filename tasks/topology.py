@@ -95,7 +95,7 @@ def _tip_rows(
             f"limb {limb.name}: the platform determines {len(rows)} of its {len(every.independent)} "
             f"independent joints ({names}); give it fewer joints, or a tip that holds more"
         )
-    return _by_closure(rows, limb.tips)
+    return every.tip_rows if limb.every_row else _by_closure(rows, limb.tips)
 
 
 def _by_closure(rows: Sequence[int], closures: Sequence[Closure]) -> tuple[tuple[int, ...], ...]:

@@ -115,6 +115,9 @@ def symbolic(made: Structure, parameters: Array) -> Mechanism:
     return made.family.assemble(dict(zip(names, parameters, strict=True)))
 
 
+FIRST = ("wrench", "jacobian", "status")
+"""Outputs whose bits do not depend on what else is asked for."""
+
 LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -139,7 +142,9 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+    return trace(
+        name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)}, first=FIRST
+    )
 
 
 def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
@@ -184,7 +189,9 @@ def platform_program(family: Family, held: bool = False) -> Program:
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+    return trace(
+        f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)}, first=FIRST[:1]
+    )
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")
@@ -221,7 +228,14 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
     reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
     chosen = {name: reductions[name] for name in metrics}
-    return trace(f"{family.name}.assembly", one_sample, case=case, sample=sample, reductions=chosen)
+    return trace(
+        f"{family.name}.assembly",
+        one_sample,
+        case=case,
+        sample=sample,
+        reductions=chosen,
+        first=("force", "velocity", "status"),
+    )
 
 
 def even_weights(family: Family) -> dict[str, np.ndarray]:

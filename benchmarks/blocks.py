@@ -11,7 +11,7 @@ from benchmarks.runs import text
 from pipeline import plan
 from pipeline.sweep import Sweep
 
-LENGTHS = tuple(1 << power for power in (16, 17, 18, 19, 20, 21))
+LENGTHS = tuple(1 << power for power in (16, 17, 18, 19, 20))
 
 
 def blocks(size: Size) -> Iterator[Figure]:

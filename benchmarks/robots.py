@@ -19,7 +19,7 @@ from benchmarks.figures import Figure, Size, best, require
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import programs
+from tasks import programs, reaction_programs
 from tasks.inputs import GRAVITY, gravity_input, motion_input, mounts, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
@@ -92,11 +92,11 @@ class Job:
         """Wrenches of all joints of each limb (1, joint * 6, state)."""
         family, force, start, result = self.robot.family, self.assembled["force"], 0, []
         loads = {"force": force, "held": self._own["held"], **self._numbered(SHARES)}
-        balanced = self._add(programs.balance_program(family), loads)
+        balanced = self._add(reaction_programs.balance_program(family), loads)
         for k, (limb, mount) in enumerate(zip(self.limbs, self.mounts, strict=True)):
             stop = start + len(self.robot.mechanism.limbs[limb].actuated)
             own = {"mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
-            made = self._add(programs.reaction_program(family, limb), {**self._inputs, **own})
+            made = self._add(reaction_programs.reaction_program(family, limb), {**self._inputs, **own})
             result.append(made["joint_reaction"])
             start = stop
         return result
@@ -167,7 +167,7 @@ def _preparation(job: Job) -> tuple[float, float]:
     family, limb = job.robot.family, job.limbs[0]
     makers: list[Any] = [partial(programs.limb_program, family, limb, (), job.statics)]
     if job.statics:
-        makers.append(partial(programs.reaction_program, family, limb))
+        makers.append(partial(reaction_programs.reaction_program, family, limb))
     traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)
     return traced, sum(kernel(each()).seconds_to_compile for each in makers)
 

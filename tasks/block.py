@@ -15,7 +15,7 @@ import numpy as np
 from robots import catalog
 from robots.model import TWIST, Family
 from robots.status import Status
-from tasks import actuation, programs, trajectories
+from tasks import actuation, programs, reaction_programs, trajectories
 from tasks.buffers import empty
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
@@ -78,7 +78,7 @@ class Block:
     @property
     def reactions(self) -> tuple[str, ...]:
         """What reactions have to be computed for."""
-        return tuple(name for name in programs.REACTIONS if name in (*self.series, *self.metrics))
+        return tuple(name for name in reaction_programs.OUTPUTS if name in (*self.series, *self.metrics))
 
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""
@@ -154,7 +154,7 @@ def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
     instance = mechanism.instances[index]
     before = sum(len(mechanism.limbs[each.limb].actuated) for each in mechanism.instances[:index])
     driven = slice(before, before + len(mechanism.limbs[instance.limb].actuated))
-    run = kernel(programs.reaction_program(block.family, instance.limb, block.reactions))
+    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions))
     inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
     samples, out = len(block.times), _reaction_arrays(block, len(mechanism.limbs[instance.limb].joints))
     for j, motion in enumerate(root.motion):
@@ -244,10 +244,10 @@ class _Assembly:
 
     def _allocate_loads(self, own: Arrays, limbs: Sequence[Arrays]) -> Arrays:
         made = programs.structure(self.block.family)
-        self.balance = kernel(programs.balance_program(self.block.family))
+        self.balance = kernel(reaction_programs.balance_program(self.block.family))
         self.parts = {f"{name}_{k}": share[name] for k, share in enumerate(limbs) for name in SHARES}
         self.parts["held"] = own["held"]
-        sizes = {"force": self.actuators, "status": 1}
+        sizes = {"force": self.actuators, "status": 1, "missing": 1}
         sizes |= {f"redundant_{k}": made.redundant(each.limb) for k, each in enumerate(made.mechanism.instances)}
         lead = (len(self.block.trajectories), self.block.designs)
         return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
@@ -257,7 +257,7 @@ class _Assembly:
         for name in ("force", "status"):
             self.loads[name][j, part] = made[name]
         given = {name: array[j, part] for name, array in self.parts.items()} | {"force": self.loads["force"][j, part]}
-        out = {name: self.loads[name][j, part] for name in self.loads if name.startswith("redundant_")}
+        out = {name: self.loads[name][j, part] for name in self.balance.program.outputs}
         self.balance(given, self.samples, out)
 
     def run(self) -> Assembled:

@@ -15,12 +15,15 @@ from robots.friction import LAWS
 from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
-from tasks import actuation, programs
-from tasks.inputs import GRAVITY, checked, gravity_input, motion_input, mounts, parameters, rows
+from tasks import actuation, programs, reaction_programs
+from tasks.inputs import GRAVITY, checked, gravity_input, in_world, motion_input, mounts, parameters, rows
 from tasks.kernels.cache import kernel
-from tasks.reactions import SHARES
+from tasks.reactions import SHARES, held
 
 Array = Any
+
+HELD = 1e-9
+"""What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""
 
 
 class InverseKinematics(NamedTuple):
@@ -78,19 +81,21 @@ def inverse_dynamics(
     acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    load_axes: str = "world",
     friction: Mapping[str, Any] | None = None,
     weights: Array = None,
     full: bool = False,
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the platform; see `inverse_kinematics`.
 
-    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, world
-    axes; friction: {"law": name, parameter: value, ...} in the actuated joints; weights (actuator,), of a robot with
-    more actuators than freedoms: the frictionless forces have the least sum of weight times square, one each where they
-    are absent. With `full`, an InverseDynamics.
+    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
+    `load_axes`, those of the "world" or of the "platform"; friction: {"law": name, parameter: value, ...} in the
+    actuated joints; weights (actuator,), of a robot with more actuators than freedoms: the frictionless forces have the
+    least sum of weight times square, one each where they are absent. With `full`, an InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
+    load = in_world(robot, load, rotation, load_axes)
     done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights)
     batch, samples, assembled = done.batch, done.samples, done.assembled
     if friction is not None:
@@ -115,6 +120,7 @@ def joint_reactions(
     acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    load_axes: str = "world",
     weights: Array = None,
     full: bool = False,
 ) -> Any:
@@ -124,15 +130,18 @@ def joint_reactions(
     `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of
     a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not
     unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other limbs have, and for
-    samples that cannot be solved. With `full`, a pair with the status (*batch). Raises ValueError as above.
+    samples that cannot be solved, or whose load no joint holds (SINGULAR). With `full`, a pair with the status
+    (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
+    load = in_world(robot, load, rotation, load_axes)
     done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights, statics=True)
-    wrenches = done.reactions()
+    wrenches, held = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)
     result = np.full((done.samples, len(wrenches), most, 6), np.nan)
     for k, wrench in enumerate(wrenches):
         result[:, k, : wrench.shape[1] // 6] = wrench[0, :, : done.samples].T.reshape(done.samples, -1, 6)
+    done.status[(done.status == Status.OK) & ~held] = Status.SINGULAR
     result[done.status != Status.OK] = np.nan
     result = result.reshape(*done.batch, *result.shape[1:])
     return (result, done.statuses()) if full else result
@@ -177,7 +186,7 @@ class _Dynamics:
         if load is not None:
             acting = rows(load, self.batch)
             mobility = programs.structure(self.robot.family).mechanism.platform.mobility
-            for name, directions in (("wrench", mobility), ("held", programs.held_directions(self.robot.family))):
+            for name, directions in (("wrench", mobility), ("held", held(mobility))):
                 if name in own:
                     own[name][0] -= acting[[TWIST.index(each) for each in directions]]
         return own
@@ -186,19 +195,24 @@ class _Dynamics:
         """Status of each sample, (*batch)."""
         return self.status.astype(np.int8).reshape(self.batch)
 
-    def reactions(self) -> list[np.ndarray]:
-        """Wrenches of all joints of each limb (1, joint * 6, padded samples)."""
+    def reactions(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """Wrenches of all joints of each limb (1, joint * 6, padded samples), and whether they hold (samples,)."""
         family, force, width = self.robot.family, self.assembled["force"], self.motion.shape[-1]
         parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
-        balanced = kernel(programs.balance_program(family))({"force": force, "held": self.own["held"], **parts}, width)
+        balanced = kernel(reaction_programs.balance_program(family))(
+            {"force": force, "held": self.own["held"], **parts}, width
+        )
         mechanism, start, result = programs.structure(family).mechanism, 0, []
         for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
             stop = start + len(mechanism.limbs[instance.limb].actuated)
             loads = {"force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
             inputs = {**self.inputs, "mount": mount, **loads}
-            result.append(kernel(programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"])
+            result.append(
+                kernel(reaction_programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"]
+            )
             start = stop
-        return result
+        size = np.max([np.abs(each[0]).max(axis=0) for each in result], axis=0)
+        return result, (balanced["missing"][0, 0] <= HELD * size)[: self.samples]
 
 
 def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:

@@ -116,7 +116,7 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         longest: Scalar = 0.0
         for d in step:
             longest = where(abs(d) > longest, abs(d), longest)
-        scale = where(longest > STEP_LIMIT, STEP_LIMIT / longest, 1.0)
+        scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:

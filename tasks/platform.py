@@ -11,6 +11,7 @@ from robots.model import TRANSLATION, TWIST, Platform
 from tasks.algebra import array
 from tasks.kinematics import Motion, Pose
 from tasks.newton_euler import Massing, spin_matrix
+from tasks.rotations import roll_pitch_yaw
 
 Scalar = Any
 Array = Any
@@ -31,6 +32,16 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
     if motion_size(platform.mobility) == 9:
         return Pose(array(platform.home.rotation), m[0:3]), Motion(zero, m[3:6], zero, m[6:9])
     return Pose(m[3:12].reshape(3, 3), m[0:3]), Motion(m[12:15], m[15:18], m[18:21], m[21:24])
+
+
+def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
+    """The motion vector at rest, away from the reference pose by roll, pitch and yaw [rad] and by a shift [m]."""
+    home = platform.home
+    position = np.array(home.position, dtype=float) + shift
+    if motion_size(platform.mobility) == 9:
+        return np.concatenate([position, np.zeros(6)])
+    rotation = roll_pitch_yaw(turn).rotation @ np.array(home.rotation, dtype=float)
+    return np.concatenate([position, rotation.ravel(), np.zeros(12)])
 
 
 def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:

@@ -16,13 +16,13 @@ import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
 from tasks import assembly, limb, platform, reactions
-from tasks.algebra import array, condition_number, sqrt, where
+from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import REST, Motion, Pose
-from tasks.topology import choose, pivots
+from tasks.kinematics import Motion, Pose
+from tasks.topology import choose
 
 Array = Any
 GRAVITY = 3
@@ -41,6 +41,11 @@ class Structure:
     def freedoms(self) -> int:
         """Number of free components of the platform's twist."""
         return len(self.mechanism.platform.mobility)
+
+    @property
+    def held(self) -> int:
+        """Number of components of the platform's twist that are not free."""
+        return len(reactions.held(self.mechanism.platform.mobility))
 
     def redundant(self, limb_index: int) -> int:
         """Number of rows of a limb's cut joints that its kinematics has dropped."""
@@ -83,35 +88,6 @@ def structure(family: Family) -> Structure:
     return Structure(family, mechanism, choices, tuple(_differing(family, k) for k in indices))
 
 
-@functools.cache
-def held_directions(family: Family) -> tuple[str, ...]:
-    """Components of the platform's twist that are not free and that limbs resist, by rank near the reference pose.
-
-    A direction that none resists (the spin of a platform about its only pin) takes no part in the balance of reactions.
-    Raises ValueError for limbs whose rows are not chosen, as reactions rest on that choice.
-    """
-    made = structure(family)
-    if general := [each.name for each in made.mechanism.limbs if each.every_row]:
-        raise ValueError(
-            f"every_row: reactions of {family.name} got limb {general[0]} with every row of its tips; expected limbs "
-            "with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
-        )
-    body = made.mechanism.platform
-    names = reactions.not_free(body.mobility)
-    home = mount_pose(body.home)
-    step = np.array([0.03 if name in body.mobility else 0.0 for name in TWIST[3:]]) * (
-        np.abs(home.position).max() + 0.1
-    )
-    columns = []
-    for each in made.mechanism.instances:
-        base, at_platform = mount_pose(each.base), mount_pose(each.platform)
-        part = limb.Mounted(made.mechanism.limbs[each.limb], made.choices[each.limb], base, at_platform, body.mobility)
-        statics = reactions.LimbStatics(part, limb.solve(part, home, Pose(home.rotation, home.position + step), REST))
-        free = range(statics.redundant_count)
-        columns += [statics.held(statics.multiplier(k), names).astype(float) for k in free] if names else []
-    return tuple(names[i] for i in pivots([np.stack(columns, axis=1)])) if columns else ()
-
-
 def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
     graph = Graph()
     symbols = {p.name: graph.node("case", data=("parameters", i)) for i, p in enumerate(family.parameters)}
@@ -147,8 +123,14 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
+    Raises ValueError for `statics` of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
+    if statics and made.mechanism.limbs[limb_index].every_row:
+        raise ValueError(
+            f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
+            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
+        )
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)
@@ -159,7 +141,7 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         if "joint_position" in series:
             available["joint_position"] = limb.joint_angles(mounted, solved)
         if statics:
-            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity), held_directions(family))
+            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
@@ -204,65 +186,11 @@ def platform_program(family: Family, held: bool = False) -> Program:
         wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
-            result["held"] = [wrench[TWIST.index(name)] for name in held_directions(family)]
+            result["held"] = [wrench[TWIST.index(name)] for name in reactions.held(body.mobility)]
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
-
-
-@functools.cache
-def balance_program(family: Family) -> Program:
-    """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
-
-    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb.
-    """
-    made = structure(family)
-    instances = made.mechanism.instances
-    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in instances]
-    starts = [sum(driven[:k]) for k in range(len(driven))]
-
-    def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
-        shares = [{name: parts[f"{name}_{k}"] for name in reactions.SHARES} for k in range(len(instances))]
-        forces = [array(force[start : start + n]) for start, n in zip(starts, driven, strict=True)]
-        multipliers = reactions.redundant_multipliers(shares, forces, array(held))
-        return {f"redundant_{k}": value for k, value in enumerate(multipliers)}
-
-    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (len(held_directions(family)),)}
-    for k, each in enumerate(instances):
-        shapes = reactions.share_shapes(len(held_directions(family)), driven[k], made.redundant(each.limb))
-        sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
-    return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
-
-
-REACTIONS = ("joint_reaction", "peak_reaction")
-
-
-@functools.cache
-def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] = REACTIONS[:1]) -> Program:
-    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
-
-    Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
-    """
-    made = structure(family)
-
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
-        force, redundant = array(loads["force"]), array(loads["redundant"])
-        statics = reactions.LimbStatics(mounted, solved)
-        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant)
-        available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
-        return {name: available[name] for name in outputs}
-
-    limb_ = made.mechanism.limbs[limb_index]
-    sample = {
-        "motion": (made.motion_size,),
-        "force": (len(limb_.actuated),),
-        "redundant": (made.redundant(limb_index),),
-    }
-    name = f"{family.name}.{limb_.name}.reactions"
-    reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample, reductions=reduced)
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")

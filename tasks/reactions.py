@@ -28,7 +28,7 @@ Wrench = tuple[Array, Array]
 NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 
 
-def not_free(mobility: Sequence[str]) -> tuple[str, ...]:
+def held(mobility: Sequence[str]) -> tuple[str, ...]:
     """The components of the platform's twist that are not free."""
     return tuple(name for name in TWIST if name not in mobility)
 
@@ -139,18 +139,18 @@ class LimbStatics:
             wrenches.append((root @ (m + n), root @ (f + g)))
         return wrenches
 
-    def held(self, causes: Causes, directions: Sequence[str]) -> np.ndarray:
-        """Components along some directions of what the platform does to the limb, world axes."""
+    def held(self, causes: Causes) -> np.ndarray:
+        """Components along the held directions of what the platform does to the limb, world axes."""
         covector, turn = self.on_platform(causes), self.mounted.base.rotation
         world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
-        return array([world[TWIST.index(name)] for name in directions])
+        return array([world[TWIST.index(name)] for name in held(self.mounted.mobility)])
 
 
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
 """What the balance of the platform needs of a limb; see `share`."""
 
 
-def share(statics: LimbStatics, gravity: Array, directions: Sequence[str]) -> dict[str, Array]:
+def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     """What the balance needs: wrenches along the held directions, and the norm of joint wrenches as a function of nu.
 
     The norm is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
@@ -160,11 +160,11 @@ def share(statics: LimbStatics, gravity: Array, directions: Sequence[str]) -> di
     free = [statics.multiplier(k) for k in range(len(motion.redundant))]
     spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
     wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
-    rows = len(directions)
+    rows = len(held(statics.mounted.mobility))
     return {
-        "held_passive": statics.held(motion, directions),
-        "held_driven": _stack([statics.held(each, directions) for each in driven], rows),
-        "held_redundant": _stack([statics.held(each, directions) for each in free], rows),
+        "held_passive": statics.held(motion),
+        "held_driven": _stack([statics.held(each) for each in driven], rows),
+        "held_redundant": _stack([statics.held(each) for each in free], rows),
         "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
         "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
         "wish_driven": -(spread.T @ _stack(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
@@ -185,21 +185,30 @@ def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
     return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
 
 
-def redundant_multipliers(shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array) -> list[Array]:
+def redundant_multipliers(
+    shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array, carried: Sequence[int]
+) -> tuple[list[Array], list[Scalar]]:
     """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
 
-    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench.
+    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench, along those of the held
+    directions that are `carried`. Also what is missing along the others, which limbs cannot make up for.
     """
     wishes = [s["wish_passive"] + s["wish_driven"] @ u for s, u in zip(shares, forces, strict=True)]
-    if not len(wrench):
-        return [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
-    spread = [s["held_redundant"] @ s["metric"] for s in shares]
     missing = -array(wrench)
-    for s, u, wish, part in zip(shares, forces, wishes, spread, strict=True):
-        missing = missing - s["held_passive"] - s["held_driven"] @ u - part @ wish
-    system = sum(part @ s["held_redundant"].T for part, s in zip(spread, shares, strict=True))
-    balance = inverse(system) @ missing
-    return [s["metric"] @ (wish + s["held_redundant"].T @ balance) for s, wish in zip(shares, wishes, strict=True)]
+    for s, u in zip(shares, forces, strict=True):
+        missing = missing - s["held_passive"] - s["held_driven"] @ u
+    rows = [s["held_redundant"][list(carried)] for s in shares]
+    multipliers = [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
+    if carried:
+        system = sum(each @ s["metric"] @ each.T for each, s in zip(rows, shares, strict=True))
+        short = missing[list(carried)] - sum(each @ nu for each, nu in zip(rows, multipliers, strict=True))
+        balance = inverse(array(system)) @ short
+        multipliers = [
+            nu + s["metric"] @ (each.T @ balance) for nu, s, each in zip(multipliers, shares, rows, strict=True)
+        ]
+    for s, nu in zip(shares, multipliers, strict=True):
+        missing = missing - s["held_redundant"] @ nu
+    return multipliers, [missing[row] for row in range(len(missing)) if row not in carried]
 
 
 def joint_reactions(statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array) -> list[list[Scalar]]:

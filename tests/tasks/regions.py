@@ -41,6 +41,16 @@ class States(NamedTuple):
     twist: Any
     acceleration: Any
 
+    @property
+    def at_rest(self) -> dict[str, Any]:
+        """The poses alone, as keyword arguments."""
+        return {"position": self.position, "rotation": self.rotation}
+
+    @property
+    def moving(self) -> dict[str, Any]:
+        """Poses and twists, as keyword arguments."""
+        return {**self.at_rest, "twist": self.twist}
+
     def at(self, time: float) -> dict[str, Any]:
         """The motion with these values at time zero, at another time."""
         turn, push = np.split(self.twist, 2, axis=1), np.split(self.acceleration, 2, axis=1)
@@ -59,3 +69,16 @@ def states(robot: Robot, count: int, seed: int = 3) -> States:
     free = np.array([name in platform.mobility for name in TWIST], dtype=float)
     twist, acceleration = random.normal(size=(2, count, 6)) * free
     return States(position, turn @ np.array(platform.home.rotation), twist, 10.0 * acceleration)
+
+
+def freedoms(robot: Robot) -> list[int]:
+    """Places of the free components in the twist of a robot's platform."""
+    return [TWIST.index(name) for name in robot.mechanism.platform.mobility]
+
+
+def close(found: Any, expected: Any, share: float) -> None:
+    """Every sample (n, ...) agrees to a share of its own largest component."""
+    axes = tuple(range(1, np.ndim(expected)))
+    size = np.abs(expected).max(axis=axes, keepdims=True)
+    worst = (np.abs(found - expected) / size).max()
+    assert worst < share, worst

@@ -39,6 +39,14 @@ def test_one_sample_on_floats(index: int) -> None:
     np.testing.assert_allclose(result.tips.residuals(), 0.0, atol=1e-12)
 
 
+def test_the_reference_pose_on_floats() -> None:
+    still = Motion(*np.zeros((4, 3)))
+    home = mount_pose(MECHANISM.platform.home)
+    result = solve(mounted(0), home, home, still)
+    assert result.status == 0.0
+    np.testing.assert_allclose([state.sin for state in result.states], 0.0, atol=1e-15)
+
+
 def angles(states: list[JointState]) -> np.ndarray:
     return np.array([np.arctan2(state.sin, state.cos) for state in states])
 

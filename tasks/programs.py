@@ -126,8 +126,14 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
+    Raises ValueError for `statics` of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
+    if statics and made.mechanism.limbs[limb_index].every_row:
+        raise ValueError(
+            f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
+            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
+        )
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)

@@ -28,13 +28,7 @@ def carried(family: Family) -> tuple[int, ...]:
     """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
 
     All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
-    Raises ValueError for limbs whose rows are not chosen, as reactions rest on that choice.
     """
-    if general := [each.name for each in structure(family).mechanism.limbs if each.every_row]:
-        raise ValueError(
-            f"every_row: reactions of {family.name} got limb {general[0]} with every row of its tips; expected limbs "
-            "with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
-        )
     values = {p.name: p.default for p in family.parameters}
     body, parameters = family.assemble(values).platform, array(list(values.values()))
     random = np.random.default_rng(20240701)

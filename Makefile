@@ -6,13 +6,14 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench clean
+.PHONY: help run test bench docs clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run     install into .venv, run examples/delta.yaml, store it in $(STORE), plot runs/delta.png"
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
+	@echo "make docs    write the page and the pictures of the robots, and the figure of the README"
 	@echo "make clean   remove .venv, runs and caches"
 
 run: .venv/core.stamp
@@ -24,6 +25,10 @@ test: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+docs: run
+	$(BIN)/python docs/make_robots.py
+	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench

@@ -36,9 +36,11 @@ CASES: dict[str, Case] = {
     for case in (
         Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core's peak", "kernels:speed"),
         Case("designs", "the same for many designs", "kernels:designs"),
+        Case("robots", "every robot, with and without the reactions of all its joints", "robots:speed"),
         Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "peers:rnea", "pinocchio"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
         Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
+        Case("blocks", "whole runs in blocks of several lengths, against the kernels", "blocks:blocks"),
         Case("series", "a whole run that stores full time series, against plain Zarr", "series:series"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )

@@ -33,7 +33,7 @@ def footprint(text: str) -> dict[str, int]:
 
 
 def _measure(file: Path) -> dict[str, int]:
-    from pipeline.run import run
+    from pipeline.coordinator import run
     from pipeline.sweep import Sweep
 
     run(Sweep.from_yaml(file), store=file.with_suffix(".zarr"))

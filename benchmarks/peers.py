@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin  # type: ignore[import-untyped]
+import pinocchio as pin
 
 from benchmarks import delta
 from benchmarks.delta import Solver

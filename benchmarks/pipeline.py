@@ -17,9 +17,9 @@ from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.footprint import footprint
 from benchmarks.runs import Stopwatch, text
 from pipeline.cluster_file import ClusterConfig, Kind
+from pipeline.coordinator import run
 from pipeline.graph import Granularity
 from pipeline.plan import plan
-from pipeline.run import run
 from pipeline.sweep import Sweep
 from tasks.kernels.cache import kernel
 
@@ -43,14 +43,14 @@ def efficiency(size: Size) -> Iterator[Figure]:
     cores = surroundings()["cores"]
     sweep = Sweep.from_text(text(100, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False))
     what = f"{plan(sweep).samples:,} samples in {plan(sweep).blocks} blocks, from the cluster being there to the end"
-    kernels = 1.0 / _kernel_seconds(size)
+    kernels = 1.0 / kernel_seconds(size)
     yield Figure("kernels, 1 thread", kernels * 1e-6, "million samples/s", "inverse kinematics and dynamics, best")
     for setting in (
         Setting("limb", "local", cores),
         Setting("block", "local", cores),
         Setting("block", "synchronous", 1),
     ):
-        now, watch = _kernels_at_once(size, setting.threads), _metrics_run(sweep, setting)
+        now, watch = _kernels_at_once(size, setting.threads), metrics_run(sweep, setting)
         yield Figure(setting.name, watch.whole * 1e-6, "million samples/s", what)
         yield from _shares(watch, kernels * setting.threads, now)
         remark = "computing time of the process that coordinates" + (
@@ -67,7 +67,7 @@ def _shares(watch: Stopwatch, ideal: float, now: float) -> Iterator[Figure]:
     yield Figure("  steady, of kernels just before", 100.0 * watch.steady / now, "%", remark)
 
 
-def _kernel_seconds(size: Size) -> float:
+def kernel_seconds(size: Size) -> float:
     """Time of the kernels for one sample on one core [s]."""
     solver = _solver(size)
     return best(solver.sweep, size.repeats) / solver.work.count
@@ -90,7 +90,7 @@ def _solver(size: Size) -> Solver:
     return solver
 
 
-def _metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
+def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
     """Times of a run. Raises CheckError for a wrong metric."""
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
@@ -109,8 +109,8 @@ def memory(size: Size) -> Iterator[Figure]:
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:
-        # 13 designs of 10 001 samples fill a block
-        sweep = text(13, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
+        # 104 designs of 10 001 samples fill a block
+        sweep = text(104, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"

@@ -16,15 +16,15 @@ from benchmarks import runs
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
+from pipeline.coordinator import run
 from pipeline.plan import plan
-from pipeline.run import run
 from pipeline.sweep import Sweep
 from storage.layout import Layout
 
 
 def series(size: Size) -> Iterator[Figure]:
     """A run that stores full time series, against plain Zarr that writes the same arrays from memory."""
-    sweep = Sweep.from_text(text(10, 10, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
+    sweep = Sweep.from_text(text(20, 10, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         results = run(sweep, Path(folder) / "run.zarr", None, [watch])

@@ -110,6 +110,7 @@ def plain_array(path: Path, layout: Layout, variable: str) -> Any:
         chunks=layout.chunk(variable),
         dtype="float64",
         fill_value=float("nan"),
+        chunk_key_encoding={"name": "default", "separator": "."},
         serializer=BytesCodec(endian="little"),
         compressors=[BloscCodec(cname=COMPRESSOR, clevel=LEVEL, shuffle="shuffle"), Crc32cCodec()],
     )

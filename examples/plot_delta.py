@@ -1,6 +1,6 @@
 """Plot what `examples/delta.yaml` gave: the torques of one design over time, and the largest torque of every design.
 
-python examples/plot_delta.py runs/delta.zarr runs/delta.png
+python examples/plot_delta.py runs/delta.zarr runs/delta.png [dots per inch]
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def _peaks(axes: Axes, peak: DataArray, best: DataArray) -> None:
     axes.legend(frameon=False)
 
 
-def main(store: str, picture: str) -> None:
+def main(store: str, picture: str, dpi: str = "150") -> None:
     """Write the picture of a store as PNG."""
     Path(picture).parent.mkdir(parents=True, exist_ok=True)
-    plot(open_results(store)).savefig(picture, dpi=150)
+    plot(open_results(store)).savefig(picture, dpi=float(dpi))
     print(f"wrote {picture}")
 
 

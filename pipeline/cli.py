@@ -22,6 +22,7 @@ from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
 if TYPE_CHECKING:
+    from pipeline.graph import Granularity
     from pipeline.sweep import Sweep
 
 BAD_INPUT = (InputError, ParameterError, StoreError)
@@ -146,12 +147,19 @@ def check(sweep: Path) -> None:
 @SWEEP
 @click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
 @click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
-def run(sweep: Path, store: Path | None, cluster: Path | None) -> None:
+@click.option(
+    "--granularity",
+    type=click.Choice(["limb", "block"]),
+    default="limb",
+    help="One task for each limb, or one for each block; the same results.",
+)
+def run(sweep: Path, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
     """Run the sweep file SWEEP into a store; go on with a store that is not finished."""
     parsed = _sweep(sweep)
     store = store or Path(sweep.with_suffix(".zarr").name)
     again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
-    failed = _run(parsed, store, cluster, shlex.join(again))
+    again += ["--granularity", granularity] if granularity != "limb" else []
+    failed = _run(parsed, store, cluster, granularity, shlex.join(again))
     click.echo(f"results in {store}")
     if failed:
         click.echo(f"{failed} blocks failed; try them again with: {shlex.join(again)}", err=True)
@@ -168,16 +176,17 @@ def _sweep(path: Path) -> Sweep:
     return sweep
 
 
-def _run(sweep: Sweep, store: Path, cluster: Path | None, again: str) -> int:
+def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granularity, again: str) -> int:
     """Run with progress; the number of blocks that were given up."""
+    from pipeline.coordinator import run
     from pipeline.events import Event, Finished
     from pipeline.progress import progress
-    from pipeline.run import run
 
     last: deque[Event] = deque(maxlen=1)
     try:
         with progress() as show_progress:
-            run(sweep, store=store, cluster=cluster, listeners=(show_progress, last.append))
+            listeners = (show_progress, last.append)
+            run(sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; go on with: {again}") from None
     return sum(event.failed_blocks for event in last if isinstance(event, Finished))

@@ -28,6 +28,10 @@ SETTINGS: Mapping[str, Any] = {
     # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
     "distributed.comm.retry.count": 0,
     "tokenize.ensure-deterministic": True,
+    # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
+    "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.admin.log-length": 1000,
 }
 """Settings for runs that outlive trouble; those of the cluster file come after them."""
 
@@ -35,6 +39,10 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 """Environment of a worker: its threads are Dask's; libraries that start more would only get in each other's way."""
+
+KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+"""Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
+cost more time than what is computed into them."""
 
 LOOPBACK = "127.0.0.1"
 ANSWER_SECONDS = 10
@@ -126,7 +134,7 @@ def _in_process(cluster: Cluster) -> dict[str, Any]:
 def _pinned() -> dict[str, Any]:
     import dask
 
-    return ONE_THREAD | dict(dask.config.get("distributed.nanny.pre-spawn-environ", {}) or {})
+    return dict(dask.config.get("distributed.nanny.pre-spawn-environ", {}) or {}) | ONE_THREAD | KEEP_MEMORY
 
 
 def _cores() -> int:

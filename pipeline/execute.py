@@ -19,15 +19,18 @@ Work = tuple[dict[Any, Any], Any]
 Result = tuple[Any, Any, float]
 Results = Generator[Result, None, None]
 
-BLOCKS_PER_THREAD = 2
-"""Blocks in flight for each thread of the cluster: enough that none waits, few enough that memory stays small."""
+SPARE_BLOCKS = 2
+"""Blocks in flight beyond those that all threads can work on at once: one is being stored, one begins."""
 
 RETRIES = 2
 
 
-def run_all(client: Client | None, work: Iterable[Work]) -> Results:
-    """Results of all work as they come; without a client, computed in this process."""
-    return in_process(work) if client is None else on_cluster(client, work, window(client))
+def run_all(client: Client | None, work: Iterable[Work], parallel: int = 1) -> Results:
+    """Results of all work as they come; without a client, computed in this process.
+
+    `parallel` is the number of tasks of one block that can run at once.
+    """
+    return in_process(work) if client is None else on_cluster(client, work, window(client, parallel))
 
 
 def in_process(work: Iterable[Work]) -> Results:
@@ -73,10 +76,10 @@ def on_cluster(client: Client, work: Iterable[Work], window: int) -> Results:
         client.cancel([future for future, _ in flying.values()])
 
 
-def window(client: Client) -> int:
-    """Blocks in flight for the threads that a cluster has now."""
+def window(client: Client, parallel: int = 1) -> int:
+    """Blocks in flight for the threads that a cluster has now: few, because each takes memory."""
     threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-    return max(2, BLOCKS_PER_THREAD * max(threads, 1))
+    return SPARE_BLOCKS + -(-max(threads, 1) // parallel)
 
 
 def check_versions(client: Client, cluster: str) -> None:

@@ -1,13 +1,13 @@
 """The only door to Dask graphs: the tasks of one block.
 
-    trajectories -+- limb 1 ---+
-                  +- ...       +- assemble -- store
-                  +- limb L ---+
+    trajectories -+- limb 1 ---+            +- reactions of limb 1 -+
+                  +- ...       +- assemble -+- ...                  +- store
+                  +- limb L ---+            +- reactions of limb L -+
                   +- platform -+
 
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
 All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions
-in one task.
+in one task. Reactions are tasks only where they are asked for.
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def block_graph(
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)
     graph[assembled] = Task(assembled, _assemble, TaskRef(root), TaskRef(own), *(TaskRef(key) for key in limbs))
-    graph[store] = Task(store, _store, TaskRef(assembled), index, writer)
+    reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs] if block.reactions else []
+    for k, key in enumerate(reacting):
+        graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
+    graph[store] = Task(store, _store, TaskRef(assembled), index, writer, *(TaskRef(key) for key in reacting))
     return graph, store
 
 
@@ -134,18 +137,25 @@ def _platform(rooted: _Rooted) -> bodies.Arrays:
 
 
 @_task
-def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Arrays:
-    arrays = bodies.assemble(rooted.block, rooted.motions, own, limbs)
-    return arrays | bodies.platform_series(rooted.block, rooted.motions)
+def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Assembled:
+    made = bodies.assemble(rooted.block, rooted.motions, own, limbs)
+    return bodies.Assembled(made.arrays | bodies.platform_series(rooted.block, rooted.motions), made.loads)
 
 
 @_task
-def _store(arrays: bodies.Arrays, index: int, writer: StoreWriter) -> Receipt:
-    return writer.write(index, arrays)
+def _reactions(rooted: _Rooted, assembled: bodies.Assembled, index: int) -> bodies.Arrays:
+    return bodies.reactions(rooted.block, rooted.motions, assembled.loads, index)
+
+
+@_task
+def _store(assembled: bodies.Assembled, index: int, writer: StoreWriter, *reactions: bodies.Arrays) -> Receipt:
+    return writer.write(index, assembled.arrays | bodies.gathered(reactions))
 
 
 @_task
 def _whole_block(block: Block, writer: StoreWriter, limbs: int) -> Receipt:
     rooted = _root(block)
     shares = [_limb(rooted, k) for k in range(limbs)]
-    return _store(_assemble(rooted, _platform(rooted), *shares), block.index, writer)
+    assembled = _assemble(rooted, _platform(rooted), *shares)
+    reacting = [_reactions(rooted, assembled, k) for k in range(limbs)] if block.reactions else []
+    return _store(assembled, block.index, writer, *reacting)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
 from robots.friction import LAWS
-from robots.model import Mechanism
+from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import VARIABLES
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 17
-"""Samples of a block: large against the cost of a task, small against memory. `docs/decisions` has the measurement."""
+BLOCK_SAMPLES = 1 << 20
+"""Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 SMALL_BLOCK = 1 << 14
 """Samples below which cutting a small sweep finer gains nothing."""
@@ -37,6 +37,9 @@ FRICTION_SAMPLES = 1 << 22
 BLOCK_BYTES = 256 << 20
 """Bytes that one block may store."""
 
+BLOCK_TARGET = 384 << 20
+"""Bytes that the tasks of one block should hold at once; blocks are made shorter until they do."""
+
 BLOCK_MEMORY = 1 << 30
 """Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
 
@@ -46,6 +49,9 @@ ALWAYS = ("failed_samples", "worst_status")
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
 DOUBLE = 8
+ROWS = 5
+"""Constraints of a joint, at most, that may be redundant."""
+
 LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -96,20 +102,13 @@ class Plan:
 
     @property
     def tasks_per_block(self) -> int:
-        """Trajectories, every limb, platform, assembly, store."""
-        return len(self.limbs) + 4
+        """Trajectories, every limb (twice where reactions are asked for), platform, assembly, store."""
+        return len(self.limbs) * (2 if _reacts(self.sweep) else 1) + 4
 
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        sweep, mechanism = self.sweep, self.mechanism
-        joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
-        free, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
-        wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
-        series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-        per_limb = len(self.limbs) * (free + 1) + actuators * free + joints * series
-        shared = per_limb + free + 24  # platform wrench, motion
-        return self.block_samples * shared * DOUBLE + self.layout.block_bytes(0)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
 
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
@@ -142,7 +141,8 @@ def plan(sweep: Sweep) -> Plan:
     }
     per_set, shared = (_pair_bytes(sizes, variables, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared), variables))
+    handed_on = _handed_on(sweep, mechanism) * sizes["time"]
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     return made
 
@@ -152,11 +152,37 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _block(sizes: Mapping[str, int], per_set: int, shared: int) -> dict[str, int]:
+def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
+    """Bytes of one sample that the tasks of a block hand on to each other."""
+    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+    free, actuators, limbs = len(mechanism.platform.mobility), len(mechanism.actuators), len(mechanism.instances)
+    wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
+    series = sum(name in wanted for name in LIMB_JOINT_SERIES)
+    motion = 24  # shared by all designs, but there may be one design only
+    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion
+    return DOUBLE * (numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0))
+
+
+def _reacts(sweep: Sweep) -> bool:
+    return any(name in (*sweep.outputs, *sweep.metrics) for name in ("joint_reaction", "peak_reaction"))
+
+
+def _reaction_numbers(mechanism: Mechanism) -> int:
+    """Numbers of one sample that reactions take beside the others, at most."""
+    held, total = len(TWIST) - len(mechanism.platform.mobility), len(mechanism.actuators) + 1
+    for each in mechanism.instances:
+        limb = mechanism.limbs[each.limb]
+        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuated)
+        total += (held + rows) * (1 + driven + rows) + rows + 2 * len(TWIST) * len(limb.joints)
+    return total + held
+
+
+def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:
     """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set."""
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
-    count = max(1, min(wanted // times, BLOCK_BYTES // (per_set + shared)))
+    fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
+    count = max(1, min(wanted // times, fitting))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))

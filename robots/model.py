@@ -98,7 +98,8 @@ PLATFORM = -2
 class Limb:
     """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
-    `actuated` names the driven joints.
+    `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
+    same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Limb:
     loops: tuple[Closure, ...]
     tips: tuple[Closure, ...]
     actuated: tuple[str, ...]
+    every_row: bool = False
 
     @property
     def joints(self) -> tuple[str, ...]:

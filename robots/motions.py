@@ -1,7 +1,7 @@
 """Kinds of platform trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories`.
 
-Positions are in the axes of the base and count from the reference position of the robot with its fixed parameters (swept ones
-at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
+Positions are in the axes of the base and count from the reference position of the robot with its fixed parameters
+(swept ones at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
 """
 
 from __future__ import annotations

@@ -68,6 +68,14 @@ VARIABLES: dict[str, Variable] = {
         Variable("joint_position", _JOINT, "rad", "relative joint position", _AXIS, "series"),
         Variable("joint_velocity", _JOINT, "rad/s", "relative joint velocity", _AXIS, "series"),
         Variable("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", _AXIS, "series"),
+        Variable(
+            "joint_reaction",
+            (*_JOINT, "wrench"),
+            "N m, N",
+            "moment, then force on the child by the parent, at the joint",
+            "world",
+            "series",
+        ),
         Variable("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "world", "motion"),
         Variable(
             "platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity", "world", "motion"
@@ -96,6 +104,14 @@ VARIABLES: dict[str, Variable] = {
             "rad/s",
             "largest magnitude of the actuator velocity over time",
             _DRIVE,
+            "metric",
+        ),
+        Variable(
+            "peak_reaction",
+            ("design", "trajectory", "limb", "joint"),
+            "N",
+            "largest force that a joint carries over time",
+            "none",
             "metric",
         ),
         Variable("condition", ("design", "trajectory"), "1", "largest condition number over time", "none", "metric"),

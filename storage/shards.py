@@ -11,6 +11,7 @@ import os
 import struct
 import uuid
 from collections.abc import Iterator
+from io import FileIO
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,9 @@ from numcodecs import blosc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 COMPRESSOR: Final = "lz4"
+PIECE = 1 << 20
+"""Bytes that are compared at once."""
+
 LEVEL = 5
 """With the bytes of numbers sorted by significance ("shuffle"), the fastest compressor that gains on smooth motions."""
 
@@ -53,8 +57,18 @@ def write(file: Path, parts: list[bytes]) -> None:
 
 def holds(file: Path, parts: list[bytes]) -> bool:
     """Whether a file holds exactly these bytes. Raises OSError."""
-    with file.open("rb") as stream:
-        return all(stream.read(len(part)) == part for part in parts) and not stream.read(1)
+    piece = bytearray(PIECE)
+    with file.open("rb", buffering=0) as stream:
+        pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
+        same = all(_next_is(stream, expected, piece) for expected in pieces)
+        return same and not stream.read(1)
+
+
+def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
+    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow."""
+    if len(expected) < len(piece):
+        return stream.read(len(expected)) == expected
+    return stream.readinto(piece) == len(piece) and piece == expected
 
 
 def crc32c(array: NDArray[Any]) -> int:

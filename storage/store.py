@@ -142,7 +142,7 @@ class StoreWriter:
         """The file of a region."""
         bounds = self.layout.bounds(index)
         places = (bounds[dim].start // self.layout.block[dim] if dim in bounds else 0 for dim in lookup(name).dims)
-        return self.path.joinpath(name, "c", *map(str, places))
+        return self.path / name / ".".join(["c", *map(str, places)])
 
 
 def open_results(path: str | Path, *, unfinished: bool = False) -> xr.Dataset:
@@ -209,6 +209,8 @@ def _build_variable(
         serializer=BytesCodec(endian="little"),
         compressors=[BloscCodec(cname=COMPRESSOR, clevel=LEVEL, shuffle="shuffle"), Crc32cCodec()],
         dimension_names=variable.dims,
+        # one folder for each array: making nested ones costs more than a small shard
+        chunk_key_encoding={"name": "default", "separator": "."},
         attributes={
             "units": units.get(variable.name, variable.units),
             "long_name": variable.long_name,

@@ -134,35 +134,53 @@ def determinant(a: Array) -> Scalar:
     """Determinant of a square matrix, by the way of `inverse`, with which it shares its operations when traced."""
     if len(a) <= 4:
         return adjugate(a)[1]
-    r = _reflected(array(a))[0]
-    result: Scalar = -1.0 if len(a) % 2 == 0 else 1.0  # each of the n - 1 reflections changes the sign
-    for k in range(len(a)):
-        result = result * r[k, k]
+    sign = -1.0 if len(a) % 2 == 0 else 1.0  # each of the n - 1 reflections changes it
+    return sign * _diagonal_product(_reflected(array(a))[0])
+
+
+def pseudo_inverse(a: Array) -> np.ndarray:
+    """Left inverse (n, m) of a matrix (m, n), m >= n, by Householder reflections, for any m as accurate as `inverse`.
+
+    Infinities or NaN where the matrix lacks rank.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # on floats
+        return _inverse_by_reflections(array(a))
+
+
+def volume(a: Array) -> Scalar:
+    """Volume that the columns of a matrix (m, n), m >= n, span, by the way of `pseudo_inverse`."""
+    return abs(_diagonal_product(_reflected(array(a))[0]))
+
+
+def _diagonal_product(a: np.ndarray) -> Scalar:
+    result: Scalar = 1.0
+    for x in np.diagonal(a):
+        result = result * x
     return result
 
 
 def _reflected(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R and Q^T of Householder's factorisation; below its diagonal R holds what rounding leaves."""
-    n = len(a)
-    r, qt = np.array(a, dtype=object), np.array(np.eye(n), dtype=object)
-    for k in range(n - 1):
+    m, n = a.shape
+    r, qt = np.array(a, dtype=object), np.array(np.eye(m), dtype=object)
+    for k in range(min(m - 1, n)):
         x = r[k:, k]
         length = sqrt(sum(v * v for v in x))
         signed = where(x[0] < 0.0, -length, length)
         v = np.array([x[0] + signed, *x[1:]], dtype=object)
         beta = reciprocal(signed * v[0])
-        for m in (r, qt):
-            m[k:, :] = m[k:, :] - np.outer(v * beta, v @ m[k:, :])
+        for part in (r, qt):
+            part[k:, :] = part[k:, :] - np.outer(v * beta, v @ part[k:, :])
     return r, qt
 
 
 def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
-    n = len(a)
+    m, n = a.shape
     r, qt = _reflected(a)
-    result = np.array(np.zeros((n, n)), dtype=object)
+    result = np.array(np.zeros((n, m)), dtype=object)
     for i in reversed(range(n)):
         pivot = reciprocal(r[i, i])
-        for j in range(n):
+        for j in range(m):
             result[i, j] = (qt[i, j] - sum((r[i, k] * result[k, j] for k in range(i + 1, n)), start=0.0)) * pivot
     return array(result)
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from robots import catalog
-from robots.model import Family
+from robots.model import TWIST, Family
 from robots.status import Status
-from tasks import actuation, programs, trajectories
+from tasks import actuation, programs, reaction_programs, trajectories
 from tasks.buffers import empty
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.reactions import SHARES
 
 Arrays = dict[str, np.ndarray]
 
@@ -74,6 +75,11 @@ class Block:
         wanted = {"joint_position"} if "actuator_position" in self.series else set()
         return tuple(name for name in programs.LIMB_SERIES if name in wanted or name in self.series)
 
+    @property
+    def reactions(self) -> tuple[str, ...]:
+        """What reactions have to be computed for."""
+        return tuple(name for name in reaction_programs.OUTPUTS if name in (*self.series, *self.metrics))
+
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""
         return {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
@@ -104,14 +110,15 @@ def motions(block: Block) -> Motions:
 def limb(block: Block, root: Motions, index: int) -> Arrays:
     """Inverse kinematics and dynamics of limb `index` for all designs and trajectories of a block."""
     instance = programs.structure(block.family).mechanism.instances[index]
-    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series))
+    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series, bool(block.reactions)))
     mount = programs.mount_values(block.family, block.values())[index]
     return _for_each_trajectory(block, root, run, {**block.case_inputs(), "mount": mount})
 
 
 def platform(block: Block, root: Motions) -> Arrays:
     """The wrench that the platform's own motion takes."""
-    return _for_each_trajectory(block, root, kernel(programs.platform_program(block.family)), block.case_inputs())
+    run = kernel(programs.platform_program(block.family, bool(block.reactions)))
+    return _for_each_trajectory(block, root, run, block.case_inputs())
 
 
 def _for_each_trajectory(block: Block, root: Motions, run: Any, inputs: Arrays) -> Arrays:
@@ -125,15 +132,74 @@ def _for_each_trajectory(block: Block, root: Motions, run: Any, inputs: Arrays) 
     return out
 
 
-def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Arrays:
-    """All variables of a block in the dims of the dataset: forces, friction, metrics, and what limbs have computed."""
+@dataclass(frozen=True)
+class Assembled:
+    """Variables of a block in the dims of the dataset; and where reactions are wanted, what limbs need for theirs.
+
+    loads, laid out as other arrays: `force` of all actuators, `status`, and `redundant_k` of limb k.
+    """
+
+    arrays: Arrays
+    loads: Arrays
+
+
+def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
+    """Forces, friction, metrics, and what limbs have computed, for all designs and trajectories of a block."""
     return _Assembly(block, root, own, limbs).run()
+
+
+def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
+    """Reaction wrenches of limb `index` and their peaks: (design, trajectory, ..., joint, ...); NaN if failed."""
+    mechanism = programs.structure(block.family).mechanism
+    instance = mechanism.instances[index]
+    before = sum(len(mechanism.limbs[each.limb].actuated) for each in mechanism.instances[:index])
+    driven = slice(before, before + len(mechanism.limbs[instance.limb].actuated))
+    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions))
+    inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
+    samples, out = len(block.times), _reaction_arrays(block, len(mechanism.limbs[instance.limb].joints))
+    for j, motion in enumerate(root.motion):
+        given = {
+            "motion": motion[None],
+            "force": loads["force"][j][:, driven],
+            "redundant": loads[f"redundant_{index}"][j],
+        }
+        made = run({**inputs, **given}, samples)
+        failed = loads["status"][j][:, 0, :samples] != Status.OK
+        if "joint_reaction" in out:
+            wrenches = _time_first(made["joint_reaction"], samples)
+            out["joint_reaction"][:, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
+            out["joint_reaction"][:, j][failed] = np.nan
+        if "peak_reaction" in out:
+            out["peak_reaction"][:, j] = made["peak_reaction"]
+            out["peak_reaction"][:, j][failed.any(axis=1)] = np.nan
+    return out
+
+
+def _reaction_arrays(block: Block, joints: int) -> Arrays:
+    lead = (block.designs, len(block.trajectories))
+    shapes = {"joint_reaction": (*lead, len(block.times), joints, len(TWIST)), "peak_reaction": (*lead, joints)}
+    return {name: empty(shapes[name]) for name in block.reactions}
+
+
+def gathered(limbs: Sequence[Arrays]) -> Arrays:
+    """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
+    result: Arrays = {}
+    for name, first in limbs[0].items() if limbs else ():
+        axis = 3 if name == "joint_reaction" else 2
+        most = max(each[name].shape[axis] for each in limbs)
+        whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
+        whole[...] = np.nan
+        for k, each in enumerate(limbs):
+            by_joint = np.moveaxis(each[name], axis, 0)
+            np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
+        result[name] = whole
+    return result
 
 
 class _Assembly:
     """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache."""
 
-    STRIP = 4096  # samples
+    STRIP = 8192  # samples
 
     def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
         self.block, self.root, self.limbs = block, root, limbs
@@ -155,6 +221,7 @@ class _Assembly:
         weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
         self.weights = weights
         self.out = self._allocate()
+        self.loads = self._allocate_loads(own, limbs) if block.reactions else {}
 
     def _allocate(self) -> Arrays:
         block, n = self.block, self.actuators
@@ -175,7 +242,25 @@ class _Assembly:
                 out[name] = empty((d, j, t), dtype=np.int8)
         return out
 
-    def run(self) -> Arrays:
+    def _allocate_loads(self, own: Arrays, limbs: Sequence[Arrays]) -> Arrays:
+        made = programs.structure(self.block.family)
+        self.balance = kernel(reaction_programs.balance_program(self.block.family))
+        self.parts = {f"{name}_{k}": share[name] for k, share in enumerate(limbs) for name in SHARES}
+        self.parts["held"] = own["held"]
+        sizes = {"force": self.actuators, "status": 1, "missing": 1}
+        sizes |= {f"redundant_{k}": made.redundant(each.limb) for k, each in enumerate(made.mechanism.instances)}
+        lead = (len(self.block.trajectories), self.block.designs)
+        return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
+
+    def _keep_loads(self, j: int, part: slice, made: Arrays) -> None:
+        """What the reactions of a strip need: forces, status, and what the platform's balance decides."""
+        for name in ("force", "status"):
+            self.loads[name][j, part] = made[name]
+        given = {name: array[j, part] for name, array in self.parts.items()} | {"force": self.loads["force"][j, part]}
+        out = {name: self.loads[name][j, part] for name in self.balance.program.outputs}
+        self.balance(given, self.samples, out)
+
+    def run(self) -> Assembled:
         step = max(1, self.STRIP // self.width)
         buffers = self.assembly.allocate(min(step, self.block.designs), self.samples)
         series = self.actuation.allocate(min(step, self.block.designs), self.samples) if self.actuation else {}
@@ -183,7 +268,7 @@ class _Assembly:
             for start in range(0, self.block.designs, step):
                 part = slice(start, min(start + step, self.block.designs))
                 self._strip(j, part, buffers, series)
-        return self._finished()
+        return Assembled(self._finished(), self.loads)
 
     def _strip(self, j: int, part: slice, buffers: Arrays, series: Arrays) -> None:
         count = part.stop - part.start
@@ -196,6 +281,8 @@ class _Assembly:
             made,
         )
         self._store_limb_series(j, part, made)
+        if self.loads:
+            self._keep_loads(j, part, made)
         if self.actuation is not None:
             given = {
                 "force": made["force"],

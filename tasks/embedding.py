@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, PLATFORM, Closure, Limb
-from tasks.algebra import array, cross, determinant, inverse
+from tasks.algebra import array, cross, determinant, inverse, pseudo_inverse, volume
 from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
@@ -33,13 +33,12 @@ def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class LoopChoice:
-    """How one loop is solved: the link it starts at, joints of its two sides, rows kept, joints they are solved for."""
+    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept."""
 
     root: int
     side_a: tuple[int, ...]
     side_b: tuple[int, ...]
     rows: tuple[int, ...]
-    dependent: tuple[int, ...]
 
     @property
     def joints(self) -> tuple[int, ...]:
@@ -48,10 +47,19 @@ class LoopChoice:
 
 
 @dataclass(frozen=True)
+class ClusterChoice:
+    """Loops that share tree joints, by their number in the limb, and the joints that all their rows are solved for."""
+
+    loops: tuple[int, ...]
+    dependent: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class LimbChoice:
     """How a limb is solved; made once per family by `tasks.topology`."""
 
     loops: tuple[LoopChoice, ...]
+    clusters: tuple[ClusterChoice, ...]
     independent: tuple[int, ...]
     tip_rows: tuple[tuple[int, ...], ...]
 
@@ -87,14 +95,51 @@ class SolvedLoop:
         """Both ends of the cut joint, in the axes of the loop's root."""
         return self.with_rows(self.choice.rows)
 
-    def dropped(self) -> list[Scalar]:
-        """How far the rows that were dropped as redundant are from closed."""
-        return self.with_rows(others(self.closure, self.choice.rows)).residual()
+    @cached_property
+    def redundant(self) -> Joined:
+        """The same with the rows that were dropped as redundant."""
+        return self.with_rows(others(self.closure, self.choice.rows))
 
     @cached_property
     def matrix(self) -> np.ndarray:
         """Constraint Jacobian, Eq. (13)."""
-        return loop_matrix(self.limb, self.at, self.joined, self.choice.side_a, self.choice.side_b)
+        return self._matrix(self.joined)
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """The same for the rows that were dropped."""
+        return self._matrix(self.redundant)
+
+    def _matrix(self, joined: Joined) -> np.ndarray:
+        return loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
+
+    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
+        moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
+        ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
+        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
+        return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
+
+
+@dataclass(frozen=True)
+class SolvedCluster:
+    """Loops that share tree joints, at one configuration: their rows together determine the dependent joints.
+
+    Each loop stays in the axes of its own root, so that joints before that do not enter its rows.
+    """
+
+    choice: ClusterChoice
+    loops: tuple[SolvedLoop, ...]
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """All tree joints of the loops, each once."""
+        return tuple(dict.fromkeys(joint for loop in self.loops for joint in loop.choice.joints))
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Constraint Jacobians of the loops, one below the other."""
+        return np.vstack([loop.matrix for loop in self.loops])
 
     @cached_property
     def inverse(self) -> np.ndarray:
@@ -105,12 +150,13 @@ class SolvedLoop:
         """Dependent joints' part that makes up for `demand` in the rows."""
         return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
 
+    def residual(self) -> list[Scalar]:
+        """How far every kept row is from closed."""
+        return [value for loop in self.loops for value in loop.joined.residual()]
+
     def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
-        """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
-        moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
-        ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
-        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
-        return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
+        """Second derivative of the rows that velocity alone causes."""
+        return [value for loop in self.loops for value in loop.drift(rates)]
 
 
 @dataclass(frozen=True)
@@ -131,23 +177,28 @@ class Embedding:
         return cls(limb, choice, tuple(solved))
 
     @cached_property
+    def clusters(self) -> tuple[SolvedCluster, ...]:
+        """The loops, those together that share tree joints."""
+        return tuple(SolvedCluster(each, tuple(self.loops[k] for k in each.loops)) for each in self.choice.clusters)
+
+    @cached_property
     def matrix(self) -> np.ndarray:
         """H (tree joints, independent joints) of Eqs. (45), (77)."""
         position = {joint: k for k, joint in enumerate(self.choice.independent)}
         result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
         for joint, k in position.items():
             result[joint, k] = 1.0
-        for loop in self.loops:
-            free = [joint for joint in loop.choice.joints if joint in position]
+        for cluster in self.clusters:
+            free = [joint for joint in cluster.joints if joint in position]
             for joint in free:
-                for dependent, value in loop.answer(loop.matrix[:, joint]).items():
+                for dependent, value in cluster.answer(cluster.matrix[:, joint]).items():
                     result[dependent, position[joint]] = value
         return array(result)
 
     def _answers(self, demands: Sequence[Sequence[Scalar]]) -> np.ndarray:
         result = np.array(np.zeros(len(self.limb.links)), dtype=object)
-        for loop, demand in zip(self.loops, demands, strict=True):
-            for joint, value in loop.answer(demand).items():
+        for cluster, demand in zip(self.clusters, demands, strict=True):
+            for joint, value in cluster.answer(demand).items():
                 result[joint] = value
         return array(result)
 
@@ -157,15 +208,24 @@ class Embedding:
 
     def dropped(self) -> list[Scalar]:
         """How far every row that was dropped as redundant is from closed."""
-        return [value for loop in self.loops for value in loop.dropped()]
+        return [value for loop in self.loops for value in loop.redundant.residual()]
 
     def correction(self) -> np.ndarray:
         """h of a Newton step: what closes the loops to first order."""
-        return self._answers([loop.joined.residual() for loop in self.loops])
+        return self._answers([cluster.residual() for cluster in self.clusters])
 
     def drift(self, rates: Sequence[Scalar]) -> np.ndarray:
         """h of the accelerations: H' q' in Eqs. (46), (47)."""
-        return self._answers([loop.drift(rates) for loop in self.loops])
+        return self._answers([cluster.drift(rates) for cluster in self.clusters])
+
+    def multipliers(self, forces: Array) -> list[list[Scalar]]:
+        """Multipliers of the kept rows of each loop that put these forces on the dependent joints."""
+        found: dict[int, list[Scalar]] = {}
+        for cluster in self.clusters:
+            values = iter(cluster.inverse.T @ forces[list(cluster.choice.dependent)])
+            for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):
+                found[number] = [next(values) for _ in loop.joined.rows]
+        return [found[number] for number in range(len(self.loops))]
 
 
 @dataclass(frozen=True)
@@ -228,13 +288,13 @@ class Tips:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """L_t^-1 of Eqs. (86), (91)."""
-        return inverse(self.compound)
+        """L_t^-1 of Eqs. (86), (91); its left pseudo-inverse, Eq. (94), where every row is kept."""
+        return pseudo_inverse(self.compound) if self.limb.every_row else inverse(self.compound)
 
     @cached_property
     def determinant(self) -> Scalar:
-        """det L_t; its sign tells assembly branches apart."""
-        return determinant(self.compound)
+        """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
+        return volume(self.compound) if self.limb.every_row else determinant(self.compound)
 
     def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""

@@ -16,7 +16,7 @@ from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
 from tasks import actuation, programs, reaction_programs
-from tasks.inputs import GRAVITY, checked, gravity_input, motion_input, mounts, parameters, rows
+from tasks.inputs import GRAVITY, checked, gravity_input, in_world, motion_input, mounts, parameters, rows
 from tasks.kernels.cache import kernel
 from tasks.reactions import SHARES, held
 
@@ -81,19 +81,21 @@ def inverse_dynamics(
     acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    load_axes: str = "world",
     friction: Mapping[str, Any] | None = None,
     weights: Array = None,
     full: bool = False,
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the platform; see `inverse_kinematics`.
 
-    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, world
-    axes; friction: {"law": name, parameter: value, ...} in the actuated joints; weights (actuator,), of a robot with
-    more actuators than freedoms: the frictionless forces have the least sum of weight times square, one each where they
-    are absent. With `full`, an InverseDynamics.
+    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
+    `load_axes`, those of the "world" or of the "platform"; friction: {"law": name, parameter: value, ...} in the
+    actuated joints; weights (actuator,), of a robot with more actuators than freedoms: the frictionless forces have the
+    least sum of weight times square, one each where they are absent. With `full`, an InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
+    load = in_world(robot, load, rotation, load_axes)
     done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights)
     batch, samples, assembled = done.batch, done.samples, done.assembled
     if friction is not None:
@@ -118,6 +120,7 @@ def joint_reactions(
     acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    load_axes: str = "world",
     weights: Array = None,
     full: bool = False,
 ) -> Any:
@@ -131,6 +134,7 @@ def joint_reactions(
     (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
+    load = in_world(robot, load, rotation, load_axes)
     done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights, statics=True)
     wrenches, held = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)

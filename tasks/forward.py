@@ -169,6 +169,7 @@ def forward_dynamics(
     twist: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
+    load_axes: str = "world",
     full: bool = False,
 ) -> Any:
     """Acceleration of the platform (*batch, 6) = time derivative of the twist, from actuator forces (*batch, actuator).
@@ -178,6 +179,7 @@ def forward_dynamics(
     """
     model = Model(robot, gravity)
     given = inputs.checked("force", force, (model.actuators,))
+    load = inputs.in_world(robot, load, rotation, load_axes)
     acting = inputs.checked("load", np.zeros(6) if load is None else load, (6,))
     beside = {"force": given.shape[:-1], "load": acting.shape[:-1]}
     batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)

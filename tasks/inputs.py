@@ -59,6 +59,21 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
         raise ValueError(f"batch dims do not fit together: {told}; expected shapes that broadcast") from None
 
 
+def in_world(robot: Robot, load: Array, rotation: Array, axes: str) -> Array:
+    """A load (*batch, 6) on the platform in world axes, given in those of the `world` or of the `platform`.
+
+    rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
+    """
+    if axes not in ("world", "platform"):
+        raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
+    if load is None or axes == "world":
+        return load
+    turn = robot.mechanism.platform.home.rotation if rotation is None else rotation
+    turn, given = checked("rotation", turn, (3, 3)), checked("load", load, (6,))
+    moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (given[..., :3], given[..., 3:]))
+    return np.concatenate([moment, force], axis=-1)
+
+
 def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
     """(*batch, size) as (size, padded samples): the last sample fills the last group of lanes."""
     flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(-1, values.shape[-1]).T

@@ -115,6 +115,9 @@ def symbolic(made: Structure, parameters: Array) -> Mechanism:
     return made.family.assemble(dict(zip(names, parameters, strict=True)))
 
 
+FIRST = ("wrench", "jacobian", "status")
+"""Outputs whose bits do not depend on what else is asked for."""
+
 LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -123,8 +126,14 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
+    Raises ValueError for `statics` of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
+    if statics and made.mechanism.limbs[limb_index].every_row:
+        raise ValueError(
+            f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
+            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
+        )
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)
@@ -139,7 +148,9 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+    return trace(
+        name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)}, first=FIRST
+    )
 
 
 def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
@@ -184,7 +195,9 @@ def platform_program(family: Family, held: bool = False) -> Program:
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)})
+    return trace(
+        f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)}, first=FIRST[:1]
+    )
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")
@@ -221,7 +234,14 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
     reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
     chosen = {name: reductions[name] for name in metrics}
-    return trace(f"{family.name}.assembly", one_sample, case=case, sample=sample, reductions=chosen)
+    return trace(
+        f"{family.name}.assembly",
+        one_sample,
+        case=case,
+        sample=sample,
+        reductions=chosen,
+        first=("force", "velocity", "status"),
+    )
 
 
 def even_weights(family: Family) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from robots.model import TWIST, Family
 from tasks import platform, reactions
-from tasks.algebra import array, total
+from tasks.algebra import array, sqrt, total
 from tasks.kernels.program import Program, trace
 from tasks.programs import limb_inputs, mount_values, solved_limb, structure
 from tasks.topology import pivots
@@ -77,9 +77,12 @@ def balance_program(family: Family) -> Program:
     return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
 
 
+OUTPUTS = ("joint_reaction", "peak_reaction")
+
+
 @functools.cache
-def reaction_program(family: Family, limb_index: int) -> Program:
-    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb; see `reactions.joint_reactions`.
+def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] = OUTPUTS[:1]) -> Program:
+    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
     Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
     """
@@ -89,7 +92,9 @@ def reaction_program(family: Family, limb_index: int) -> Program:
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         force, redundant = array(loads["force"]), array(loads["redundant"])
         statics = reactions.LimbStatics(mounted, solved)
-        return {"joint_reaction": reactions.joint_reactions(statics, array(gravity), force, redundant)}
+        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant)
+        available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
+        return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
     sample = {
@@ -98,4 +103,5 @@ def reaction_program(family: Family, limb_index: int) -> Program:
         "redundant": (made.redundant(limb_index),),
     }
     name = f"{family.name}.{limb_.name}.reactions"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample)
+    reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample, reductions=reduced)

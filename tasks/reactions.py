@@ -18,7 +18,7 @@ import numpy as np
 from robots.model import PLATFORM, TWIST
 from tasks import newton_euler
 from tasks.algebra import array, cross, inverse
-from tasks.embedding import SolvedLoop, loop_matrix, others, total_wrench
+from tasks.embedding import total_wrench
 from tasks.limb import Mounted, Solved
 
 Scalar = Any
@@ -57,7 +57,7 @@ class LimbStatics:
     def redundant_count(self) -> int:
         """Number of free multipliers: dropped rows of tips, then of loops."""
         tips = self.solved.tips
-        return len(tips.dropped_matrix) + sum(len(self._dropped(loop)) for loop in tips.embedding.loops)
+        return len(tips.dropped_matrix) + sum(len(loop.redundant.rows) for loop in tips.embedding.loops)
 
     def motion(self, gravity: Array) -> Causes:
         """The part of the motion and of gravity."""
@@ -123,23 +123,21 @@ class LimbStatics:
         dropped = causes.redundant[:used]
         demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
         wrenches = tips.joint_wrenches(kept, dropped)
-        for loop in tips.embedding.loops:
-            rows = self._dropped(loop)
-            wrenches.append(self._loop_wrench(loop, demand, causes.redundant[used : used + len(rows)]))
-            used += len(rows)
+        return [*wrenches, *self._loop_wrenches(demand, causes.redundant[used:])]
+
+    def _loop_wrenches(self, demand: Array, redundant: Array) -> list[Wrench]:
+        """The same of the cut joints of loops, for the forces that joints of the tree demand of them."""
+        tips, dropped = self.solved.tips, iter(redundant)
+        loops = tips.embedding.loops
+        free = [[next(dropped) for _ in loop.redundant.rows] for loop in loops]
+        for loop, values in zip(loops, free, strict=True):
+            demand = demand - loop.dropped_matrix.T @ array(values)
+        wrenches = []
+        for loop, kept, values in zip(loops, tips.embedding.multipliers(demand), free, strict=True):
+            (m, f), (n, g) = total_wrench(loop.joined, kept), total_wrench(loop.redundant, values)
+            root = tips.at[loop.choice.root].rotation
+            wrenches.append((root @ (m + n), root @ (f + g)))
         return wrenches
-
-    def _loop_wrench(self, loop: SolvedLoop, demand: Array, dropped: Array) -> Wrench:
-        columns = list(loop.choice.dependent)
-        rest = loop.with_rows(self._dropped(loop))
-        matrix = loop_matrix(self.mounted.limb, loop.at, rest, loop.choice.side_a, loop.choice.side_b)[:, columns]
-        kept = loop.inverse.T @ (demand[columns] - matrix.T @ dropped)
-        (m, f), (n, g) = total_wrench(loop.joined, kept), total_wrench(rest, dropped)
-        root = self.solved.tips.at[loop.choice.root].rotation
-        return root @ (m + n), root @ (f + g)
-
-    def _dropped(self, loop: SolvedLoop) -> tuple[int, ...]:
-        return others(loop.closure, loop.choice.rows)
 
     def held(self, causes: Causes) -> np.ndarray:
         """Components along the held directions of what the platform does to the limb, world axes."""

@@ -7,12 +7,13 @@ matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.ro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from robots.model import PLATFORM, TWIST, Limb, Link, Mechanism
+from robots.model import PLATFORM, TWIST, Closure, Limb, Link, Mechanism
 from tasks.closures import End, Joined, row_count
-from tasks.embedding import LimbChoice, LoopChoice, Tips, loop_matrix
+from tasks.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
 from tasks.frames import inverse_pose, joined_pose, mount_pose
 from tasks.kinematics import HOME, JointState, Pose, path, poses
 
@@ -32,58 +33,82 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
     base, mount = mount_pose(instance.base), mount_pose(instance.platform)
     home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
     generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
-    loops = tuple(_loop_choice(limb, k, [states for states, _ in generic]) for k in range(len(limb.loops)))
-    dependent = {joint for loop in loops for joint in loop.dependent}
+    whole = [_whole_loop(limb, closure) for closure in limb.loops]
+    loops, clusters = list(whole), []
+    for group in clusters_of([loop.joints for loop in whole]):
+        rows, cluster = _cluster_choice(limb, whole, group, [states for states, _ in generic])
+        clusters.append(cluster)
+        for k, kept in zip(group, rows, strict=True):
+            loops[k] = replace(whole[k], rows=kept)
+    dependent = {joint for cluster in clusters for joint in cluster.dependent}
     independent = tuple(i for i in range(len(limb.links)) if i not in dependent)
-    return LimbChoice(loops, independent, _tip_rows(limb, loops, independent, generic))
+    before = LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
+    return replace(before, tip_rows=_tip_rows(limb, before, generic))
 
 
-def _loop_choice(limb: Limb, index: int, configurations: Sequence[Sequence[JointState]]) -> LoopChoice:
-    closure = limb.loops[index]
+def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
     side_a, side_b = path(limb.links, closure.a), path(limb.links, closure.b)
     shared = [i for i, j in zip(side_a, side_b, strict=False) if i == j]
     root = shared[-1] if shared else -1
-    sides = side_a[len(shared) :], side_b[len(shared) :]
-    every = tuple(range(row_count(closure.kind)))
+    return LoopChoice(root, side_a[len(shared) :], side_b[len(shared) :], _every_row(closure))
+
+
+def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Loops that have to be solved together, by number: those that share joints, directly or through others."""
+    clusters: list[tuple[int, ...]] = []
+    for number, joints in enumerate(loops):
+        touched = [each for each in clusters if any(set(joints) & set(loops[k]) for k in each)]
+        clusters = [each for each in clusters if each not in touched]
+        clusters.append((*sorted(k for each in touched for k in each), number))
+    return clusters
+
+
+def _cluster_choice(
+    limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], configurations: Sequence[Sequence[JointState]]
+) -> tuple[tuple[tuple[int, ...], ...], ClusterChoice]:
+    """Rows kept of each loop of a cluster, and its choice."""
+    closures = [limb.loops[k] for k in group]
     matrices = []
     for states in configurations:
-        at = poses(limb.links, states, root)
-        joined = Joined(
-            closure.kind, End.of(at[closure.a], closure.frame_a), End.of(at[closure.b], closure.frame_b), every
-        )
-        matrices.append(loop_matrix(limb, at, joined, *sides))
+        solved = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
+        matrices.append(np.vstack([loop.matrix for loop in solved]))
     rows = pivots(matrices)
-    kept = [m[list(rows)] for m in matrices]
     actuated = [limb.index(name) for name in limb.actuated]
-    candidates = [i for i in (*sides[0], *sides[1]) if i not in actuated]
-    columns = pivots([m[:, candidates].T for m in kept])
+    joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
+    candidates = [i for i in joints if i not in actuated]
+    columns = pivots([m[list(rows)][:, candidates].T for m in matrices])
     if len(columns) < len(rows):
         raise TopologyError(
-            f"limb {limb.name}, joint {closure.joint}: an actuated joint of the loop is not independent; "
-            "actuate another joint, or fewer"
+            f"limb {limb.name}, joint {', '.join(each.joint for each in closures)}: an actuated joint of the loop is "
+            "not independent; actuate another joint, or fewer"
         )
-    return LoopChoice(root, *sides, rows, tuple(sorted(candidates[i] for i in columns)))
+    return _by_closure(rows, closures), ClusterChoice(group, tuple(sorted(candidates[i] for i in columns)))
 
 
 def _tip_rows(
-    limb: Limb,
-    loops: tuple[LoopChoice, ...],
-    independent: tuple[int, ...],
-    generic: Sequence[tuple[list[JointState], Pose]],
+    limb: Limb, every: LimbChoice, generic: Sequence[tuple[list[JointState], Pose]]
 ) -> tuple[tuple[int, ...], ...]:
-    counts = [row_count(tip.kind) for tip in limb.tips]
-    every = LimbChoice(loops, independent, tuple(tuple(range(count)) for count in counts))
     rows = pivots([Tips.of(limb, every, states, target).compound for states, target in generic])
-    if len(rows) < len(independent):
-        names = ", ".join(limb.links[i].joint for i in independent)
+    if len(rows) < len(every.independent):
+        names = ", ".join(limb.links[i].joint for i in every.independent)
         raise TopologyError(
-            f"limb {limb.name}: the platform determines {len(rows)} of its {len(independent)} "
+            f"limb {limb.name}: the platform determines {len(rows)} of its {len(every.independent)} "
             f"independent joints ({names}); give it fewer joints, or a tip that holds more"
         )
+    return every.tip_rows if limb.every_row else _by_closure(rows, limb.tips)
+
+
+def _by_closure(rows: Sequence[int], closures: Sequence[Closure]) -> tuple[tuple[int, ...], ...]:
+    """Rows counted over several closures, as rows of each of them."""
+    counts = [row_count(closure.kind) for closure in closures]
     starts = [sum(counts[:k]) for k in range(len(counts))]
     return tuple(
         tuple(row - start for row in rows if 0 <= row - start < n) for start, n in zip(starts, counts, strict=True)
     )
+
+
+def _every_row(closure: Closure) -> tuple[int, ...]:
+    return tuple(range(row_count(closure.kind)))
 
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from pipeline.cli import cli
@@ -36,3 +38,11 @@ def test_the_commands_exist() -> None:
 def test_the_make_targets_exist(target: str) -> None:
     assert f"make {target} " in README
     assert re.search(rf"^{target}: ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_functions_without_a_sweep_run() -> None:
+    (code,) = re.findall(r"```python\n(from robots.*?)```", README, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert (names["torques"].shape, names["reactions"].shape) == ((2, 3), (2, 3, 7, 6))
+    np.testing.assert_allclose(names["moving"], 0.0, atol=1e-12)

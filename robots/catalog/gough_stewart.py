@@ -1,7 +1,7 @@
-"""Gough-Stewart platform 6-UPS: six telescopic legs between universal joints at the base and spherical joints at the platform.
+"""Gough-Stewart platform 6-UPS: six telescopic legs, universal joints at the base, spherical ones at the platform.
 
-A leg: 1, 2 the axes of the universal joint, 3 the driven slide. Mount frames stand at the joints, z along the leg at the
-reference pose, so that all legs are one limb.
+A leg: 1, 2 the axes of the universal joint, 3 the driven slide. Mount frames stand at the joints, z along the leg at
+the reference pose, so that all legs are one limb.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ GOUGH_STEWART = Family(
         _length("platform_radius", 1.0, "centre to the platform joints, and radius of the plate"),
         _length("home_height", 2.0, "platform above the base at the reference pose"),
         Parameter("base_half_angle", "deg", 2.5, 0.0, 60.0, "half the angle of a pair of base joints", CASE_STUDY),
-        Parameter("platform_half_angle", "deg", 10.0, 0.0, 60.0, "half the angle of a pair of platform joints", CASE_STUDY),
+        Parameter(
+            "platform_half_angle", "deg", 10.0, 0.0, 60.0, "half the angle of a pair of platform joints", CASE_STUDY
+        ),
         Parameter("tube_share", "1", 0.75, 0.1, 1.0, "length of tube and rod, each, in that of the leg", CASE_STUDY),
         _length("tube_radius", 0.05, "outer radius of the tube"),
         _length("tube_bore", 0.03, "inner radius of the tube"),

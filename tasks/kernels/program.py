@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,10 +83,12 @@ def trace(
     case: Shapes,
     sample: Shapes,
     reductions: Mapping[str, str] | None = None,
+    first: Sequence[str] = (),
 ) -> Program:
     """The program of `function(**case arrays, **sample arrays) -> {output name: array}`.
 
-    `function` is written for one sample; it is called once, on arrays of symbols of the given shapes.
+    `function` is written for one sample; it is called once, on arrays of symbols of the given shapes. Outputs that are
+    named `first` have the same bits whatever other outputs there are.
     """
     graph = Graph()
     inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
@@ -95,7 +97,7 @@ def trace(
     unknown = set((reductions or {}).values()) - set(REDUCTIONS)
     if unknown:
         raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
-    return _Ordering(graph, results).program(name, case, sample, reductions or {})
+    return _Ordering(graph, results, first).program(name, case, sample, reductions or {})
 
 
 def _symbols(graph: Graph, op: str, name: str, shape: tuple[int, ...]) -> Any:
@@ -108,20 +110,24 @@ def _symbols(graph: Graph, op: str, name: str, shape: tuple[int, ...]) -> Any:
 class _Ordering:
     """Finds which nodes are needed, in which region, and which products can be fused into sums."""
 
-    def __init__(self, graph: Graph, results: Mapping[str, np.ndarray]):
+    def __init__(self, graph: Graph, results: Mapping[str, np.ndarray], first: Sequence[str] = ()):
         self.graph = graph
         self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
         self.shapes = {key: value.shape for key, value in results.items()}
-        self.needed = self._needed()
         self.region = self._regions()
-        self.uses = self._uses()
+        self.needed = self._needed(self._roots())
+        self.uses = self._uses(self.needed, self._roots())
+        # sums that these outputs need are fused as if there were no others
+        roots = [x for name in first for x in self.results[name]]
+        self.core = self._needed(roots) if first else set()
+        self.core_uses = self._uses(self.core, roots) if first else self.uses
 
     def _roots(self) -> list[Expression]:
         return [x for values in self.results.values() for x in values]
 
-    def _needed(self) -> set[int]:
+    def _needed(self, roots: Sequence[Expression]) -> set[int]:
         needed: set[int] = set()
-        stack = self._roots()
+        stack = list(roots)
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
             stack.extend((*loop.initial, *loop.state, *loop.following, loop.done))
@@ -147,9 +153,9 @@ class _Ordering:
                 region[node.number] = max(region[arg.number] for arg in node.args)
         return region
 
-    def _uses(self) -> Counter[int]:
-        uses = Counter(arg.number for i in self.needed for arg in self.graph.nodes[i].args)
-        uses.update(x.number for x in self._roots())
+    def _uses(self, needed: set[int], roots: Sequence[Expression]) -> Counter[int]:
+        uses = Counter(arg.number for i in needed for arg in self.graph.nodes[i].args)
+        uses.update(x.number for x in roots)
         for loop in self.graph.loops:
             assert loop.done is not None
             uses.update(x.number for x in (*loop.initial, *loop.following, loop.done))
@@ -160,8 +166,9 @@ class _Ordering:
         if node.op not in ("add", "sub"):
             return None
         left, right = node.args
+        uses = self.core_uses if node.number in self.core else self.uses
         for product, other in ((left, right), (right, left)):
-            alone = product.op == "mul" and self.uses[product.number] == 1
+            alone = product.op == "mul" and uses[product.number] == 1
             if alone and self.region[product.number] == self.region[node.number]:
                 if node.op == "add":
                     return "fma", (*product.args, other)

@@ -19,8 +19,10 @@ WANTED = {
     "designs": ("one design",),
     "storage": ("write, limbsweep of plain Zarr", "read, limbsweep of plain Zarr"),
     "run": ("limb tasks, local, ", "block tasks, local, ", "  efficiency when steady"),
+    "blocks": ("64 Ki samples, limb tasks", "64 Ki samples, block tasks"),
     "series": ("run, of plain Zarr",),
     "memory": ("coordinator and scheduler, each block more",),
+    "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "peer": ("forces differ by", "Pinocchio rnea, over limbsweep"),
 }
 

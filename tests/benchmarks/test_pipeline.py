@@ -35,21 +35,21 @@ def test_a_stopwatch_counts_from_the_cluster_and_from_the_first_block(monkeypatc
 def test_full_sizes_are_as_documented() -> None:
     metrics = Sweep.from_text(text(100, 100, 10_001, series=False))
     assert plan(metrics).samples == 100_010_000
-    assert plan(Sweep.from_text(text(13, 50, 10_001, series=False))).blocks == 50
-    assert plan(Sweep.from_text(text(13, 500, 10_001, series=False))).blocks == 500
+    assert plan(Sweep.from_text(text(104, 50, 10_001, series=False))).blocks == 50
+    assert plan(Sweep.from_text(text(104, 500, 10_001, series=False))).blocks == 500
 
 
 def test_a_wrong_metric_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = runs.alone
     monkeypatch.setattr(runs, "alone", lambda sweep: honest(sweep) * (1.0 + 1e-9))
     with pytest.raises(CheckError, match=r"the peak force of the last design is off by .*; expected below 1e-12"):
-        pipeline._metrics_run(Sweep.from_text(SWEEP), ALONE)
+        pipeline.metrics_run(Sweep.from_text(SWEEP), ALONE)
 
 
 def test_failed_samples_are_seen() -> None:
     sweep = Sweep.from_text(SWEEP.replace("[0.3, 0.4, 0.1]", "[3, 4, 1]"))
     with pytest.raises(CheckError, match="some samples of the run have failed"):
-        pipeline._metrics_run(sweep, ALONE)
+        pipeline.metrics_run(sweep, ALONE)
 
 
 def test_wrong_series_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

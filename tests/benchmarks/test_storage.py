@@ -31,7 +31,7 @@ def test_ours_and_plain_zarr_store_the_same_bytes(tmp_path: Path) -> None:
     part = np.random.default_rng(0).normal(size=(3, 1, 1, 5, 3))
     for kind in (Ours, PlainZarr):
         kind(tmp_path / kind.__name__, LAYOUT).write(1, part)
-    shard = Path("c", "1", "0", "0", "0", "0")
+    shard = Path("c.1.0.0.0.0")
     ours = (tmp_path / "Ours" / storage.VARIABLE / shard).read_bytes()
     assert ours == (tmp_path / "PlainZarr" / shard).read_bytes()
 

@@ -102,7 +102,7 @@ def wrap_blocks(
                 tasks[name] = Task(name, function, *first, index, each.func, *each.args)
         return tasks, key
 
-    monkeypatch.setattr("pipeline.run.block_graph", made)
+    monkeypatch.setattr("pipeline.coordinator.block_graph", made)
 
 
 def slowly(seconds: float, index: int, body: Callable[..., Any], *arguments: Any) -> Any:

@@ -82,12 +82,12 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Put another function in the place of `pipeline.run.run`, for endings that a healthy run does not have."""
+    """Put another function in the place of `pipeline.coordinator.run`, for endings that a healthy run does not have."""
 
     def install(function: Callable[..., object]) -> None:
-        module = types.ModuleType("pipeline.run")
+        module = types.ModuleType("pipeline.coordinator")
         module.run = function  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "pipeline.run", module)
+        monkeypatch.setitem(sys.modules, "pipeline.coordinator", module)
 
     return install
 

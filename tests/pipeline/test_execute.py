@@ -85,6 +85,7 @@ def test_what_is_on_its_way_is_cancelled_when_nobody_waits_for_it(client: Any) -
 
 def test_the_window_follows_the_threads_of_the_cluster(client: Any) -> None:
     assert window(client) == 4
+    assert window(client, parallel=4) == 3
 
 
 def test_workers_with_the_versions_of_this_process_pass(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from dask.local import get_sync
 
+from pipeline.coordinator import _prepare
 from pipeline.graph import REASON, TaskError, _task, block_graph, block_of
 from pipeline.plan import Plan, plan
-from pipeline.run import _prepare
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.store import StoreWriter

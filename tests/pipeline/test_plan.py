@@ -83,7 +83,7 @@ def test_blocks_stay_within_their_limits(
     sizes |= {"actuator": 3, "limb": 3, "joint": 6}
     variables = (*variables, *module.ALWAYS)
     each = (module._pair_bytes(sizes, variables, per_set=per_set) for per_set in (True, False))
-    layout = Layout(sizes, module._block(sizes, *each), variables)
+    layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables)
     samples = layout.block["design"] * layout.block["trajectory"] * times
     assert samples <= max(BLOCK_SAMPLES, times)
     assert layout.block_bytes(0) <= BLOCK_BYTES
@@ -119,7 +119,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.run import _prepare
+    from pipeline.coordinator import _prepare
     from tasks import block
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)

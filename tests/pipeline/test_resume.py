@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from pipeline import plan as planning
 from pipeline.cli import cli
 from pipeline.cluster import ClusterConfig, connect
+from pipeline.coordinator import run
 from pipeline.errors import InputError
 from pipeline.events import BlockDone, Event, Finished, Started
-from pipeline.run import run
 from storage import open_results
 from storage.errors import StoreError
 from storage.ledger import Ledger
@@ -49,7 +49,7 @@ from pathlib import Path
 import pytest
 from pipeline.cluster import ClusterConfig
 from pipeline.events import BlockDone
-from pipeline.run import run
+from pipeline.coordinator import run
 from tests.pipeline.runs import FEW, cut_finely, slowly, sweep, wrap_blocks
 
 def say(event):

@@ -10,9 +10,9 @@ import pytest
 import xarray
 
 from pipeline.cluster import ClusterConfig, connect
+from pipeline.coordinator import _config, run
 from pipeline.events import BlockDone, Event, Finished, Started
 from pipeline.graph import Granularity
-from pipeline.run import _config, run
 from pipeline.sweep import Sweep
 from robots import catalog
 from robots.status import Status

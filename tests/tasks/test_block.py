@@ -50,7 +50,7 @@ def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
 def computed(given: Block) -> dict[str, np.ndarray]:
     root = bodies.motions(given)
     limbs = [bodies.limb(given, root, index) for index in range(3)]
-    arrays = bodies.assemble(given, root, bodies.platform(given, root), limbs)
+    arrays = bodies.assemble(given, root, bodies.platform(given, root), limbs).arrays
     return arrays | bodies.platform_series(given, root)
 
 

@@ -12,7 +12,7 @@ from robots import inertia
 from robots.model import BASE, Closure, ClosureKind, Frame, Limb, Link
 from tasks.closures import ROWS, End, Joined, row_count
 from tasks.cut_body import embedding, loop_screws
-from tasks.embedding import LoopChoice, SolvedLoop
+from tasks.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.kinematics import JointState, Motion, Pose, poses
 from tasks.topology import pivots
 
@@ -116,12 +116,13 @@ def test_a_block_on_a_lever_in_closed_form(kind: ClosureKind) -> None:
         angles = (crank, lever - crank, lever)
         states = [JointState(np.cos(q), np.sin(q)) for q in angles]
         at = poses(limb.links, states)
-        every = LoopChoice(BASE, (0, 1), (2,), tuple(range(row_count(kind))), ())
+        every = LoopChoice(BASE, (0, 1), (2,), tuple(range(row_count(kind))))
         whole = SolvedLoop(limb, every, limb.loops[0], at)
         np.testing.assert_allclose(whole.joined.residual(), 0.0, atol=1e-15)
         rows = pivots([whole.matrix])
-        loop = SolvedLoop(limb, LoopChoice(BASE, (0, 1), (2,), rows, (1, 2)), limb.loops[0], at)
-        answers = loop.answer(loop.matrix[:, 0])
+        loop = SolvedLoop(limb, LoopChoice(BASE, (0, 1), (2,), rows), limb.loops[0], at)
+        alone = SolvedCluster(ClusterChoice((0,), (1, 2)), (loop,))
+        answers = alone.answer(loop.matrix[:, 0])
         h = 1e-4
         ahead = [np.arctan2(CRANK * np.sin(q), CRANK * np.cos(q) + DISTANCE) for q in crank + h * np.arange(-2, 3)]
         slope = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * h)
@@ -129,6 +130,6 @@ def test_a_block_on_a_lever_in_closed_form(kind: ClosureKind) -> None:
         assert answers[2] == pytest.approx(slope, abs=1e-10)
         assert answers[1] == pytest.approx(slope - 1.0, abs=1e-10)
         rates = np.array([1.0, slope - 1.0, slope]) * rate
-        drift = loop.answer(loop.drift(rates))
+        drift = alone.answer(loop.drift(rates))
         assert drift[2] == pytest.approx(bend * rate**2, abs=1e-6)
         np.testing.assert_allclose(embedding(loop_screws(loop), [0])[1:3, 0], [slope - 1.0, slope], atol=1e-10)

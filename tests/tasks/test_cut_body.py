@@ -4,39 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from robots import catalog
-from robots.model import Closure, Frame, Limb, Link
+from robots.model import Frame, Limb, Link
 from tasks import cut_body, programs
-from tasks.embedding import LoopChoice, SolvedLoop
+from tasks.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.kinematics import HOME, JointState, poses
 
 TOLERANCE = 1e-12
 
 
-def solved(limb: Limb, choice: LoopChoice, closure: Closure, states: list[JointState]) -> SolvedLoop:
-    return SolvedLoop(limb, choice, closure, poses(limb.links, states, choice.root))
+class One(NamedTuple):
+    """A loop that is a cluster of its own."""
+
+    loop: LoopChoice
+    dependent: tuple[int, ...]
+
+    def solved(self, limb: Limb, index: int, states: list[JointState]) -> SolvedCluster:
+        loop = SolvedLoop(limb, self.loop, limb.loops[index], poses(limb.links, states, self.loop.root))
+        return SolvedCluster(ClusterChoice((index,), self.dependent), (loop,))
 
 
 def closed_loops(
-    limb: Limb, index: int, choice: LoopChoice, *, spread: float = 0.4, count: int = 20
-) -> Iterator[SolvedLoop]:
+    limb: Limb, index: int, choice: One, *, spread: float = 0.4, count: int = 20
+) -> Iterator[SolvedCluster]:
     """A loop at random values of its independent joints, closed by Newton steps."""
     random = np.random.default_rng(index)
     for _ in range(count):
         states = [HOME] * len(limb.links)
-        for joint in set(choice.joints) - set(choice.dependent):
+        for joint in set(choice.loop.joints) - set(choice.dependent):
             states[joint] = HOME.moved(limb.links[joint], random.uniform(-spread, spread))
         for _ in range(12):
-            loop = solved(limb, choice, limb.loops[index], states)
-            for joint, step in loop.answer(loop.joined.residual()).items():
+            alone = choice.solved(limb, index, states)
+            for joint, step in alone.answer(alone.residual()).items():
                 states[joint] = states[joint].moved(limb.links[joint], step)
-        loop = solved(limb, choice, limb.loops[index], states)
-        assert np.abs([*loop.joined.residual(), *loop.dropped()]).max() < 1e-14
-        yield loop
+        alone = choice.solved(limb, index, states)
+        assert np.abs([*alone.residual(), *alone.loops[0].redundant.residual()]).max() < 1e-14
+        yield alone
 
 
 def with_platform(limb: Limb) -> Limb:
@@ -57,14 +65,14 @@ def with_platform(limb: Limb) -> Limb:
     return replace(limb, links=links, loops=(*limb.loops, replace(second, b=platform, frame_b=other)), tips=())
 
 
-def limb_of(name: str) -> tuple[Limb, LoopChoice]:
+def limb_of(name: str) -> tuple[Limb, One]:
     made = programs.structure(catalog.family(name))
-    return made.mechanism.limbs[0], made.choices[0].loops[0]
+    return made.mechanism.limbs[0], One(made.choices[0].loops[0], made.choices[0].clusters[0].dependent)
 
 
-def four_universal_joints() -> tuple[Limb, LoopChoice]:
+def four_universal_joints() -> tuple[Limb, One]:
     limb = with_platform(limb_of("irsbot2")[0])
-    return limb, LoopChoice(1, (5, 6), (3, 4, 7, 8), (0, 1, 2, 3), (3, 4, 5, 6))
+    return limb, One(LoopChoice(1, (5, 6), (3, 4, 7, 8), (0, 1, 2, 3)), (3, 4, 5, 6))
 
 
 CASES = {
@@ -79,27 +87,29 @@ CASES = {
 def test_both_formulations_agree(case: str) -> None:
     make, index, dimension = CASES[case]
     limb, choice = make()
-    for loop in closed_loops(limb, index, choice):
+    joints = choice.loop.joints
+    for alone in closed_loops(limb, index, choice):
+        (loop,) = alone.loops
         screws = cut_body.loop_screws(loop)
         assert cut_body.rank(screws) == dimension
-        free = [k for k, joint in enumerate(choice.joints) if joint not in choice.dependent]
+        free = [k for k, joint in enumerate(joints) if joint not in choice.dependent]
         by_cut_joint = np.zeros((len(limb.links), len(free)))
         for column, k in enumerate(free):
-            joint = choice.joints[k]
+            joint = joints[k]
             by_cut_joint[joint, column] = 1.0
-            for dependent, value in loop.answer(loop.matrix[:, joint]).items():
+            for dependent, value in alone.answer(alone.matrix[:, joint]).items():
                 by_cut_joint[dependent, column] = value
         for h in (cut_body.embedding(screws, free), cut_body.embedding_by_reciprocal_screws(screws, free)):
             np.testing.assert_allclose(screws @ h, 0.0, atol=TOLERANCE)
-            np.testing.assert_allclose(h[: len(choice.joints)], by_cut_joint[list(choice.joints)], atol=TOLERANCE)
+            np.testing.assert_allclose(h[: len(joints)], by_cut_joint[list(joints)], atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_reciprocal_screws_work_on_one_joint(case: str) -> None:
     make, index, _ = CASES[case]
     limb, choice = make()
-    for loop in closed_loops(limb, index, choice, count=3):
-        screws = cut_body.loop_screws(loop)
+    for alone in closed_loops(limb, index, choice, count=3):
+        screws = cut_body.loop_screws(alone.loops[0])
         free = cut_body.independent_joints(screws)
         work = cut_body.reciprocal_screws(screws, free) @ np.delete(screws, free, axis=1)
         np.testing.assert_allclose(work - np.diag(np.diag(work)), 0.0, atol=1e-13)
@@ -109,11 +119,12 @@ def test_reciprocal_screws_work_on_one_joint(case: str) -> None:
 def test_parallelogram_of_the_paper() -> None:
     """Eq. (72): joints 3 and 5 turn alike and opposite to 4; and the wrenches of Eq. (63) are reciprocal as claimed."""
     limb, choice = limb_of("delta_3rr2rrr")
-    assert [limb.links[joint].joint for joint in choice.joints] == ["5", "3", "4"]
-    for loop in closed_loops(limb, 0, choice, count=5):
+    assert [limb.links[joint].joint for joint in choice.loop.joints] == ["5", "3", "4"]
+    for alone in closed_loops(limb, 0, choice, count=5):
+        (loop,) = alone.loops
         h = cut_body.embedding(cut_body.loop_screws(loop), [2])  # joint 4 is independent
         np.testing.assert_allclose(h[:3, 0], [-1.0, -1.0, 1.0], atol=TOLERANCE)
-        p5, p3, _ = (loop.at[joint].position for joint in choice.joints)
+        p5, p3, _ = (loop.at[joint].position for joint in choice.loop.joints)
         p7 = loop.joined.a.origin
         for of, start, end in ((1, p5, p7), (0, p3, p7), (3, p3, p5)):
             wrench = np.concatenate([np.cross(start, end - start), end - start])
@@ -123,7 +134,7 @@ def test_parallelogram_of_the_paper() -> None:
 
 def test_independent_joints_that_do_not_determine_the_others() -> None:
     limb, choice = limb_of("delta_3rr2rrr")
-    loop = next(closed_loops(limb, 0, choice))
+    (loop,) = next(closed_loops(limb, 0, choice)).loops
     screws = cut_body.loop_screws(loop)
     for wrong in ([], [0, 1]):
         with pytest.raises(cut_body.LoopError, match="expected 1 that determine the others"):

@@ -107,8 +107,8 @@ def test_a_target_is_the_platforms_mount_seen_from_the_base() -> None:
 
 def test_solving_the_tip_takes_the_loops_answer_into_account() -> None:
     """With other joints independent, closing the loop moves the tip: the answer has to allow for that."""
-    (loop,) = CHOICE.loops
-    choice = replace(CHOICE, loops=(replace(loop, dependent=(2, 4)),), independent=(0, 1, 3))
+    (cluster,) = CHOICE.clusters
+    choice = replace(CHOICE, clusters=(replace(cluster, dependent=(2, 4)),), independent=(0, 1, 3))
     tips = Tips.of(LIMB, choice, solved(0).states, mounted(0).target(Pose(np.eye(3), R)))
     demand, answered = np.array([0.3, -0.2, 0.5]), np.array([0.0, 0.0, 0.7, 0.0, -0.4])
     assert np.abs(tips.matrix @ answered).max() > 0.1

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robots import catalog
-from tasks import inputs
+from tasks import inputs, inverse_dynamics, joint_reactions
+from tasks.forward import forward_dynamics
 
 DELTA, PLANAR, HEXAPOD = (catalog.build(name) for name in ("delta_3rr2rrr", "five_bar", "gough_stewart"))
 
@@ -76,3 +78,24 @@ def test_gravity_is_a_vector() -> None:
     np.testing.assert_array_equal(inputs.gravity_input([1, 2, 3]), [[1.0, 2.0, 3.0]])
     with pytest.raises(ValueError, match=r"gravity: got an array of shape \(2,\); expected \(3,\), a vector"):
         inputs.gravity_input([0.0, -9.81])
+
+
+def test_a_load_may_be_given_in_the_platforms_axes() -> None:
+    robot = catalog.build("gough_stewart")
+    position = np.array([0.1, -0.2, 2.1])
+    rotation = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_matrix()
+    load = np.array([1.0, 2.0, 3.0, 40.0, 50.0, 60.0])
+    turned = np.concatenate([rotation @ load[:3], rotation @ load[3:]])
+    for function in (inverse_dynamics, joint_reactions):
+        world = function(robot, position=position, rotation=rotation, load=turned)
+        platform = function(robot, position=position, rotation=rotation, load=load, load_axes="platform")
+        np.testing.assert_allclose(platform, world, rtol=1e-12, atol=1e-9)
+    force = inverse_dynamics(robot, position=position, rotation=rotation, load=turned)
+    moved = forward_dynamics(robot, force=force, position=position, rotation=rotation, load=load, load_axes="platform")
+    np.testing.assert_allclose(moved, 0.0, atol=1e-10)
+
+
+def test_other_axes_of_a_load_are_refused() -> None:
+    robot = catalog.build("gough_stewart")
+    with pytest.raises(ValueError, match=r"load_axes: got 'tool'; expected 'world' or 'platform'"):
+        inverse_dynamics(robot, position=(0, 0, 2), load=np.zeros(6), load_axes="tool")

@@ -58,7 +58,7 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
     )
     root = tasks.motions(block)
     limbs = [tasks.limb(block, root, k) for k in range(len(robots[0].mechanism.instances))]
-    found = tasks.assemble(block, root, tasks.platform(block, root), limbs)
+    found = tasks.assemble(block, root, tasks.platform(block, root), limbs).arrays
     moved = tasks.platform_series(block, root)
     assert (found["status"] == Status.OK).all()
     for k, robot in enumerate(robots):

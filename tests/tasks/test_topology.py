@@ -28,11 +28,11 @@ def test_a_planar_loop_keeps_two_rows(name: str) -> None:
     robot = catalog.build(name)
     choice = choose(robot.mechanism, 0)
     limb = robot.mechanism.limbs[0]
-    (loop,) = choice.loops
+    (loop,), (cluster,) = choice.loops, choice.clusters
     assert len(loop.rows) == 2
     assert limb.links[loop.root].body == "elbow"
     assert {limb.links[i].joint for i in loop.joints} == {"3", "4", "5"}
-    assert set(choice.independent) | set(loop.dependent) == set(range(5))
+    assert set(choice.independent) | set(cluster.dependent) == set(range(5))
     assert limb.index("1") in choice.independent
     (rows,) = choice.tip_rows
     assert len(rows) == len(choice.independent) == 3
@@ -47,9 +47,9 @@ def test_choices_are_well_conditioned(name: str) -> None:
         angles = rng.uniform(-0.4, 0.4, 3)
         q = [angles[0], angles[1], angles[2], -angles[2], angles[2]]  # any pose that keeps the parallelogram
         states = [HOME.moved(link, x) for link, x in zip(limb.links, q, strict=True)]
-        (loop,) = Embedding.of(limb, choice, states).loops
-        np.testing.assert_allclose(loop.joined.residual(), 0.0, atol=1e-12)
-        assert np.linalg.cond(loop.matrix[:, list(loop.choice.dependent)]) < 30.0
+        (cluster,) = Embedding.of(limb, choice, states).clusters
+        np.testing.assert_allclose(cluster.residual(), 0.0, atol=1e-12)
+        assert np.linalg.cond(cluster.matrix[:, list(cluster.choice.dependent)]) < 30.0
 
 
 def test_the_choice_for_a_hexapod_needs_no_loop() -> None:

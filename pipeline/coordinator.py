@@ -12,8 +12,9 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.events import BlockDone, BlockFailed, Event, Finished, Listener, Started
@@ -21,6 +22,7 @@ from pipeline.execute import check_versions, run_all
 from pipeline.graph import Granularity, TaskError, block_graph
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.provenance import attributes
+from robots.model import Robot
 from robots.status import flags
 from storage.errors import StoreError
 from storage.ledger import Ledger
@@ -28,6 +30,7 @@ from storage.lock import coordinator_lock
 from storage.manifest import finish, require_same
 from storage.schema import Coordinate, units
 from storage.store import StoreWriter, create, open_results
+from tasks.newton_euler_system import unique
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -96,7 +99,20 @@ def _prepare(made: Plan, path: Path) -> None:
     kinds = {link.kind for limb in made.mechanism.limbs for link in limb.links if link.joint in limb.actuated}
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
     stored = {name: unit for name, unit in chosen.items() if name in made.layout.variables}
-    create(path, made.layout, axes, attributes(made.sweep), units=stored, flags=flags())
+    described = attributes(made.sweep) | _uniqueness(made)
+    create(path, made.layout, axes, described, units=stored, flags=flags())
+
+
+def _dashboard(client: Client | None) -> str | None:
+    """The link to Dask's dashboard; none without a cluster, or without the package that draws it."""
+    return client.dashboard_link if client and find_spec("bokeh") else None
+
+
+def _uniqueness(made: Plan) -> dict[str, Any]:
+    """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
+    if "joint_reaction" not in made.layout.variables:
+        return {}
+    return {"joint_reaction_unique": unique(Robot.of(made.sweep.family, made.sweep.fixed)).astype(int).tolist()}
 
 
 def _drive(
@@ -112,8 +128,9 @@ def _drive(
     writer, tell = StoreWriter(path), _teller(listeners)
     samples = failed = 0
     todo = (block_graph(made, index, writer, run_name, granularity) for index in ledger.remaining())
-    tell(Started(made.blocks, ledger.count, made.block_samples, client.dashboard_link if client else None))
-    with closing(run_all(client, todo)) as results:
+    tell(Started(made.blocks, ledger.count, made.block_samples, _dashboard(client)))
+    parallel = len(made.limbs) + 1 if granularity == "limb" else 1
+    with closing(run_all(client, todo, parallel)) as results:
         for (_, index), receipt, seconds in results:
             if isinstance(receipt, StoreError):
                 raise StoreError(f"{receipt}\nthe run stopped at block {index}; run it again to go on") from receipt

@@ -1,0 +1,51 @@
+"""Where each robot of the catalogue is benchmarked: a region of states that it reaches, and random states in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from robots.model import TWIST, Robot
+
+ACCELERATION = 10.0
+"""Size of the accelerations [m/s^2 and rad/s^2]; speeds are of size one."""
+
+
+class Region(NamedTuple):
+    """Half widths (3,) [m] around the reference position, and the largest turn about each axis [rad]."""
+
+    half_widths: tuple[float, float, float]
+    turn: float = 0.0
+
+
+DELTA = Region((0.35, 0.35, 0.15))
+
+REGIONS: Mapping[str, Region] = {
+    "delta_3rr2rrr": DELTA,
+    "delta_rl5_1450": DELTA,
+    "delta_4rr2rrr": DELTA,
+    "delta_3r2us": DELTA,
+    "irsbot2": Region((0.30, 0.0, 0.15)),
+    "five_bar": Region((0.30, 0.0, 0.18)),
+    "gough_stewart": Region((1.0, 1.0, 0.6), 0.6),
+    "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5),
+}
+"""Regions by name of the robot at its default parameters."""
+
+
+def states(robot: Robot, count: int, seed: int = 3) -> dict[str, np.ndarray]:
+    """Random states of the platform in the robot's region, one a row, as keywords for the functions of `tasks`."""
+    random, region, platform = np.random.default_rng(seed), REGIONS[robot.name], robot.mechanism.platform
+    position = np.array(platform.home.position) + random.uniform(-1, 1, (count, 3)) * region.half_widths
+    turn = Rotation.from_rotvec(region.turn * random.uniform(-1, 1, (count, 3))).as_matrix()
+    free = np.array([name in platform.mobility for name in TWIST], dtype=float)
+    twist, acceleration = random.normal(size=(2, count, 6)) * free
+    return {
+        "position": position,
+        "rotation": turn @ np.array(platform.home.rotation),
+        "twist": twist,
+        "acceleration": ACCELERATION * acceleration,
+    }

@@ -1,0 +1,190 @@
+"""Speed of every robot of the catalogue on one core: inverse kinematics and dynamics, and the reactions of all joints.
+
+The states are random in a region that the robot reaches, each from a cold start. Forces and reactions are held to the
+Newton-Euler system of the whole robot, which shares no dynamics with the kernels.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks import regions
+from benchmarks.counting import PASSES, counted, operations
+from benchmarks.figures import Figure, Size, best, require
+from robots import catalog
+from robots.model import Robot
+from robots.status import Status
+from tasks import programs, reaction_programs
+from tasks.inputs import GRAVITY, gravity_input, motion_input, mounts, parameters
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import LANES, Kernel
+from tasks.kernels.program import Program
+from tasks.newton_euler_system import joint_reactions_reference
+from tasks.reactions import SHARES
+
+Arrays = Mapping[str, np.ndarray]
+
+STATES = 4096
+"""States that one call of a kernel does: enough to hide the call, in whole groups of lanes."""
+
+CHECKED = 8
+"""States at which results are compared with the Newton-Euler system, which takes milliseconds for one."""
+
+FIRST_STEP = 1
+"""Newton steps that a limb's program takes from the reference pose, before its loop."""
+
+TOLERANCE = 1e-9
+SHARE = ("wrench", "jacobian", "status")
+COMPILE_TARGET = 5.0
+"""What all programs of a type of limb may take before the first sample [s]."""
+
+UNIT = "us/sample/core"
+HEXAPOD, TARGET = "hexapod_6rrrprr", 1.5
+"""The robot with the longest limbs, and what it may take with all reactions [us]."""
+
+
+class Job:
+    """Inverse kinematics and dynamics of one robot at some states, with the reactions of all joints or without.
+
+    motion (1, size, states). All arrays are made once; calling the job runs the kernels in their order, on one thread.
+    """
+
+    def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool):
+        self.robot, self.motion, self.statics = robot, motion, statics
+        self.states, self.mounts = motion.shape[-1], mounts(robot)
+        self.limbs = [each.limb for each in programs.structure(robot.family).mechanism.instances]
+        self.programs: list[Program] = []
+        self._steps: list[Callable[[], object]] = []
+        self._inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
+        self.assembled = self._dynamics()
+        self.reactions = self._reactions() if statics else []
+
+    def __call__(self) -> None:
+        """Compute all states."""
+        for step in self._steps:
+            step()
+
+    def _add(self, program: Program, inputs: Arrays) -> Arrays:
+        """One more kernel to run, and where its results will be."""
+        run = kernel(program)
+        out = run.allocate(1, self.states)
+        self.programs.append(program)
+        self._steps.append(lambda: run(inputs, self.states, out))
+        return out
+
+    def _dynamics(self) -> Arrays:
+        """Actuator forces and statuses, and beside them what reactions need."""
+        family = self.robot.family
+        self._own = self._add(programs.platform_program(family, self.statics), self._inputs)
+        self._shares = [
+            self._add(programs.limb_program(family, limb, (), self.statics), {**self._inputs, "mount": mount})
+            for limb, mount in zip(self.limbs, self.mounts, strict=True)
+        ]
+        own = {"motion": self.motion, "platform_wrench": self._own["wrench"], **programs.even_weights(family)}
+        return self._add(programs.assembly_program(family), {**own, **self._numbered(SHARE)})
+
+    def _reactions(self) -> list[np.ndarray]:
+        """Wrenches of all joints of each limb (1, joint * 6, state)."""
+        family, force, start, result = self.robot.family, self.assembled["force"], 0, []
+        loads = {"force": force, "held": self._own["held"], **self._numbered(SHARES)}
+        balanced = self._add(reaction_programs.balance_program(family), loads)
+        for k, (limb, mount) in enumerate(zip(self.limbs, self.mounts, strict=True)):
+            stop = start + len(self.robot.mechanism.limbs[limb].actuated)
+            own = {"mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
+            made = self._add(reaction_programs.reaction_program(family, limb), {**self._inputs, **own})
+            result.append(made["joint_reaction"])
+            start = stop
+        return result
+
+    def _numbered(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+        return {f"{name}_{k}": share[name] for k, share in enumerate(self._shares) for name in names}
+
+
+def speed(size: Size) -> Iterator[Figure]:
+    """All robots, one after the other."""
+    for family in catalog.FAMILIES.values():
+        yield from _robot(Robot.of(family, {}), size)
+
+
+def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
+    states = regions.states(robot, STATES if size.full else size.samples)
+    _, motion = motion_input(
+        robot, states["position"], states.get("rotation"), states.get("twist"), states.get("acceleration")
+    )
+    jobs = [Job(robot, motion, statics=statics) for statics in (False, True)]
+    for job in jobs:
+        job()
+        check(job, states)
+    passes = _passes(jobs[0])
+    for job in jobs:
+        yield from _figures(job, passes, max(1, size.repeats // 4))
+    steps, unit = passes + FIRST_STEP, "Newton steps"
+    yield Figure(f"{robot.name}, steps, mean", float(steps.mean()), unit, "from the reference pose until closed")
+    yield Figure(f"{robot.name}, steps, most", float(steps.max()), unit)
+
+
+def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
+    """Time, operations and compilation of a job."""
+    name = f"{job.robot.name}, with all reactions" if job.statics else job.robot.name
+    seconds, count = best(job, repeats) / job.states, _operations(job, passes)
+    yield Figure(name, seconds * 1e6, UNIT, f"{job.states} states a call, {count / seconds * 1e-9:.3g} Gop/s")
+    if job.statics and job.robot.name == HEXAPOD:
+        share = 100.0 * seconds * 1e6 / TARGET
+        yield Figure(f"{name}, of the target", share, "%", f"the target: at most {TARGET} us with all reactions")
+    yield Figure(f"{name}, operations", count, "operations", "loops as often as they ran; a fused one counts once")
+    traced, compiled = _preparation(job)
+    remark = f"one type of limb: tracing {traced:.2g} s, LLVM {compiled:.2g} s; the target: below {COMPILE_TARGET:g} s"
+    yield Figure(f"{name}, compile", traced + compiled, "s", remark)
+
+
+def check(job: Job, states: Arrays) -> None:
+    """Raises CheckError unless every state is solved and the first ones are as the Newton-Euler system says."""
+    name, few = job.robot.name, {key: value[:CHECKED] for key, value in states.items()}
+    failed = int((job.assembled["status"] != Status.OK).sum())
+    require(failed == 0, f"{name}: {failed} states of {job.states} are not solved")
+    expected = joint_reactions_reference(job.robot, **few, method="least_norm")
+    _agree(f"{name}: forces", job.assembled["force"][0, :, : len(expected.residual)].T, expected.actuator_force)
+    for k, wrenches in enumerate(job.reactions):
+        found = wrenches[0, :, : len(expected.residual)].T.reshape(expected.wrench[:, k].shape)
+        _agree(f"{name}: reactions of limb {k + 1}", found, expected.wrench[:, k])
+
+
+def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:
+    error = float(np.abs(found - expected).max() / np.abs(expected).max())
+    require(
+        error < TOLERANCE,  # NaN is not
+        f"{what} differ from the Newton-Euler system by {error:.1e}, relative; expected below {TOLERANCE:.0e}",
+    )
+
+
+def _preparation(job: Job) -> tuple[float, float]:
+    """Seconds to trace and to compile all programs of the first type of limb; tracing is done once more for this."""
+    family, limb = job.robot.family, job.limbs[0]
+    makers: list[Any] = [partial(programs.limb_program, family, limb, (), job.statics)]
+    if job.statics:
+        makers.append(partial(reaction_programs.reaction_program, family, limb))
+    traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)
+    return traced, sum(kernel(each()).seconds_to_compile for each in makers)
+
+
+def _passes(job: Job) -> np.ndarray:
+    """Passes of the Newton loop (limb, state)."""
+    inputs = {"parameters": parameters(job.robot), "gravity": gravity_input(GRAVITY), "motion": job.motion}
+    family = job.robot.family
+    kernels = {limb: Kernel(counted(programs.limb_program(family, limb))) for limb in set(job.limbs)}
+    made = [
+        kernels[limb]({**inputs, "mount": mount}, job.states)[PASSES][0, 0]
+        for limb, mount in zip(job.limbs, job.mounts, strict=True)
+    ]
+    return np.stack(made)
+
+
+def _operations(job: Job, passes: np.ndarray) -> float:
+    """Operations of one state; a vector of states passes a loop as often as its slowest needs."""
+    turns = itertools.cycle(passes.reshape(len(passes), -1, LANES).max(axis=2).mean(axis=1))
+    return sum(operations(each, float(next(turns)) if "mount" in each.case else 1.0) for each in job.programs)

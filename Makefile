@@ -6,12 +6,13 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench docs clean
+.PHONY: help run test test-slow bench docs clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run     install into .venv, run examples/delta.yaml, store it in $(STORE), plot runs/delta.png"
 	@echo "make test    install into .venv, lint, check types, run the tests"
+	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
 	@echo "make docs    write the page and the pictures of the robots, and the figure of the README"
 	@echo "make clean   remove .venv, runs and caches"
@@ -29,6 +30,9 @@ test: .venv/test.stamp
 docs: run
 	$(BIN)/python docs/make_robots.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
+
+test-slow: .venv/test.stamp
+	$(BIN)/python -m pytest -m "slow or chaos" $(PYTEST_ARGS)
 
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench

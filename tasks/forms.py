@@ -51,13 +51,17 @@ class State:
 class System:
     """A robot under forces and loads, functions of time (size, padded samples), in one of the forms.
 
-    Raises ValueError for a form that does not exist or does not suit the robot.
+    The load is in the axes of the world, or `with_platform` in those of the platform. Raises ValueError for a form that
+    does not exist or does not suit the robot.
     """
 
-    def __init__(self, robot: Robot, form: Form, gravity: Array, force: OfTime, load: OfTime):
+    def __init__(
+        self, robot: Robot, form: Form, gravity: Array, force: OfTime, load: OfTime, *, with_platform: bool = False
+    ):
         if form not in get_args(Form):
             raise ValueError(f"form: got {form!r}; expected one of {', '.join(get_args(Form))}")
         self.model, self.form, self.force, self.load = Model(robot, gravity), form, force, load
+        self.with_platform = with_platform
         self.freedoms = self.model.freedoms
         if form == "actuator" and self.model.actuators != len(self.freedoms):
             raise ValueError(
@@ -101,7 +105,7 @@ class System:
         speed = self.speed(state)
         motion = self._motion(state, speed)
         parts = self._shares(motion, state)
-        force, load = self.force(t)[None], np.ascontiguousarray(self.load(t)[self.freedoms])[None]
+        force, load = self.force(t)[None], np.ascontiguousarray(self._load_in_world(t, state)[self.freedoms])[None]
         if self.form == "actuator":
             total = self.model.total(motion, parts)
             change, status = self._actuator_change(total, state, force, load), self.model.status(parts, total)
@@ -112,6 +116,13 @@ class System:
             values[:, status != Status.OK] = np.nan
         rates = tuple(parts[f"rates_{k}"][0] for k in range(len(state.angles)))
         return State(twist[3:], quaternions.rate(state.quaternion, twist[:3]), change, rates)
+
+    def _load_in_world(self, t: float, state: State) -> np.ndarray:
+        load = self.load(t)
+        if not self.with_platform:
+            return load
+        turned = np.einsum("ijn,kjn->kin", quaternions.rotation_matrix(state.quaternion), load.reshape(2, 3, -1))
+        return turned.reshape(6, -1)
 
     def _actuator_change(self, total: Arrays, state: State, force: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Actuator accelerations, Eq. (135)."""

@@ -59,13 +59,18 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
         raise ValueError(f"batch dims do not fit together: {told}; expected shapes that broadcast") from None
 
 
+def check_load_axes(axes: str) -> None:
+    """Refuse other axes than those of the `world` and of the `platform` by ValueError."""
+    if axes not in ("world", "platform"):
+        raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
+
+
 def in_world(robot: Robot, load: Array, rotation: Array, axes: str) -> Array:
     """A load (*batch, 6) on the platform in world axes, given in those of the `world` or of the `platform`.
 
     rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
     """
-    if axes not in ("world", "platform"):
-        raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
+    check_load_axes(axes)
     if load is None or axes == "world":
         return load
     turn = robot.mechanism.platform.home.rotation if rotation is None else rotation

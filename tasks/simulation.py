@@ -72,6 +72,7 @@ def simulate(
     rotation: Array = None,
     twist: Array = None,
     load: Acting = None,
+    load_axes: str = "world",
     gravity: Array = GRAVITY,
     form: Form = "task_space",
     every: int = 1,
@@ -80,13 +81,14 @@ def simulate(
     """Integrate the motion of a batch of cases with constant steps [s].
 
     position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
-    (*batch, actuator) and load (*batch, 6) on the platform, world axes, are constant or functions of time [s]. Every
-    n-th step is kept, the start included. Without `close`, loops drift open. Raises ValueError for shapes that do not
-    fit, motions that the platform cannot make, and a form that does not exist or does not suit the robot.
+    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; `load_axes` are those
+    of the "world", or of the "platform", with which the load then turns. Every n-th step is kept, the start included.
+    Without `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot
+    make, and a form that does not exist or does not suit the robot.
     """
     if not step > 0 or min(steps, every) < 1:
         raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
-    system, motion, batch = _opened(robot, form, gravity, force, load, (position, rotation, twist))
+    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), (position, rotation, twist))
     state = system.start(motion)
     drift = np.zeros(motion.shape[-1])
     kept = [Kept(0.0, state, drift, system.closed(state)[1])]
@@ -110,6 +112,7 @@ def simulate_adaptive(
     rotation: Array = None,
     twist: Array = None,
     load: Acting = None,
+    load_axes: str = "world",
     gravity: Array = GRAVITY,
     rtol: float = 1e-10,
     atol: float = 1e-12,
@@ -121,7 +124,8 @@ def simulate_adaptive(
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    system, motion, batch = _opened(robot, "task_space", gravity, force, load, (position, rotation, twist), wanted[0])
+    moving = position, rotation, twist
+    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
     if batch:
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
     start = system.start(motion)
@@ -149,9 +153,17 @@ def _fill(flat: np.ndarray, system: System, times: np.ndarray, first: np.ndarray
 
 
 def _opened(
-    robot: Robot, form: Form, gravity: Array, force: Acting, load: Acting, moving: Sequence[Array], start: float = 0.0
+    robot: Robot,
+    form: Form,
+    gravity: Array,
+    force: Acting,
+    loading: tuple[Acting, str],
+    moving: Sequence[Array],
+    start: float = 0.0,
 ) -> tuple[System, np.ndarray, Batch]:
     """The system, its motion at the start and the batch dims, from what a caller gives."""
+    load, axes = loading
+    inputs.check_load_axes(axes)
     given = {"force": force, "load": np.zeros(6) if load is None else load}
     cores = {"force": (len(robot.mechanism.actuators),), "load": (6,)}
     first = {name: inputs.checked(name, v(start) if callable(v) else v, cores[name]) for name, v in given.items()}
@@ -160,7 +172,7 @@ def _opened(
     position = robot.mechanism.platform.home.position if position is None else position
     batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
     acting = (_of_time(name, given[name], first[name], batch) for name in given)
-    return System(robot, form, gravity, *acting), motion, batch
+    return System(robot, form, gravity, *acting, with_platform=axes == "platform"), motion, batch
 
 
 def _of_time(name: str, value: Acting, first: np.ndarray, batch: Batch) -> OfTime:

@@ -10,11 +10,13 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
 from tests.tasks.bits import bits
 from tests.tasks.regions import close, freedoms, states
+from tests.tasks.test_clusters import extended
+from tests.tasks.test_every_row import general
 
 GRAVITY = (0.5, -0.3, -9.8)
 
@@ -32,6 +34,25 @@ def test_forces_of_an_acceleration_make_it(robot: Robot) -> None:
     found, status = forward_dynamics(robot, force=force, **motion.moving, **given, full=True)
     assert (status == Status.OK).all()
     close(found, motion.acceleration, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("robot", "like"),
+    [(general("irsbot2"), "irsbot2"), (extended("both"), "delta_3rr2rrr")],
+    ids=["every row kept", "cluster of loops"],
+)
+def test_other_ways_to_solve_limbs(robot: Robot, like: str) -> None:
+    """FD(ID(x)) = x, and all forms go the same way, limbs by a pseudo-inverse and loops solved together."""
+    motion = states(catalog.build(like), 50)
+    force = inverse_dynamics(robot, **motion._asdict())
+    close(forward_dynamics(robot, force=force, **motion.moving), motion.acceleration, 1e-9)
+    start = {"force": force[:2], "position": motion.position[:2], "twist": 0.1 * motion.twist[:2]}
+    ends = [
+        simulate(robot, **start, step=1e-3, steps=20, form=form).position[-1]
+        for form in ("task_space", "joint", "actuator")
+    ]
+    for end in ends[1:]:
+        np.testing.assert_allclose(end, ends[0], rtol=0, atol=1e-10)
 
 
 def test_an_acceleration_of_forces_takes_them(robot: Robot) -> None:

@@ -194,6 +194,29 @@ def test_a_load_pushes_a_robot_as_forward_dynamics_says(name: str) -> None:
     np.testing.assert_allclose(found.twist[1] / 1e-5, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_load_in_the_axes_of_the_platform_turns_with_it(form: Form) -> None:
+    """A thrust from below a platform that turns about z, against the same in world axes as a function of time."""
+    place = well(catalog.build("gough_stewart"))
+    thrust = np.array([0.0, 200.0, 0.0, 900.0, 0.0, 300.0])
+    run: dict[str, Any] = {"force": place.force, "twist": np.eye(6)[2], "step": 2e-3, "steps": 40, "form": form}
+    turning = simulate(place.robot, **run, load=thrust, load_axes="platform")
+    fixed = simulate(place.robot, **run, load=thrust)
+    assert np.abs(turning.position[-1] - fixed.position[-1]).max() > 1e-6
+    expected = np.stack([turning.rotation @ part for part in (thrust[:3], thrust[3:])]).transpose(1, 0, 2)
+
+    def in_world(t: float) -> np.ndarray:  # linear between the kept times
+        k = min(int(t / 2e-3), 39)
+        share = t / 2e-3 - k
+        return ((1.0 - share) * expected[k] + share * expected[k + 1]).ravel()
+
+    again = simulate(place.robot, **run, load=in_world)
+    np.testing.assert_allclose(again.position, turning.position, rtol=0, atol=1e-7)
+    single = {name: value for name, value in run.items() if name not in ("step", "steps", "form")}
+    adaptive = simulate_adaptive(place.robot, **single, load=thrust, load_axes="platform", times=turning.time)
+    np.testing.assert_allclose(adaptive.position, turning.position, rtol=0, atol=1e-8)
+
+
 # --- the end of a case ------------------------------------------------------------------------------------------------
 
 
@@ -319,6 +342,7 @@ RUN: dict[str, Any] = {"force": np.zeros(2), "step": 1e-3, "steps": 1}
         ({"force": np.zeros(3)}, r"force: got an array of shape \(3,\); expected \(\*batch, 2\)"),
         ({"force": lambda t: np.zeros(3)}, r"force: got an array of shape \(3,\); expected \(\*batch, 2\)"),
         ({"load": np.zeros(5)}, r"load: got an array of shape \(5,\); expected \(\*batch, 6\)"),
+        ({"load_axes": "tool"}, "load_axes: got 'tool'; expected 'world' or 'platform'"),
         ({"twist": np.zeros(3)}, r"twist: got an array of shape \(3,\); expected \(\*batch, 6\)"),
         ({"twist": np.eye(6)[4]}, "twist: the platform of five_bar cannot move along y; expected 0 there"),
         ({"gravity": 9.81}, r"gravity: got an array of shape \(\); expected \(3,\)"),

@@ -132,5 +132,5 @@ def test_many_threads(pool: Pool) -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(work, range(16)))
-    assert sum(piece.nbytes for piece in pool.free) <= 8 * 3 * 2 * SMALL
+    assert sum(piece.nbytes for piece in pool.free) <= pool.kept_bytes
     assert len({piece.ctypes.data for piece in pool.free}) == len(pool.free)

@@ -230,5 +230,5 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
-        text = "joint of a limb; the last is the one at the platform"
+        text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(mechanism.limbs[0].joints), "", text

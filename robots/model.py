@@ -1,5 +1,7 @@
 """The model of a mechanism: a spanning tree of bodies and 1-DOF joints per limb, the closures of its loops, a platform.
 
+A tree chain or a closed chain is one limb that has no tips, and no platform.
+
 Numbers in these records may be floats or traced expressions: a robot family is a function of its named parameters,
 built with plain arithmetic, so the same function gives a robot in numbers and the symbols of a kernel.
 
@@ -13,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from robots.parameters import Parameter, complete
 
@@ -110,9 +112,19 @@ class Limb:
     every_row: bool = False
 
     @property
+    def one_variable(self) -> tuple[bool, ...]:
+        """Whether each of `joints` has one variable, so that it has a position, a rate and friction."""
+        return (*(True for _ in self.links), *(cut.kind in ("revolute", "prismatic") for cut in self.cuts))
+
+    @property
+    def cuts(self) -> tuple[Closure, ...]:
+        """Joints that are not in the tree: at the platform, then of the loops."""
+        return (*self.tips, *self.loops)
+
+    @property
     def joints(self) -> tuple[str, ...]:
         """Names of all joints: of the tree, at the platform, then the cut joints of the loops."""
-        return (*(link.joint for link in self.links), *(cut.joint for cut in (*self.tips, *self.loops)))
+        return (*(link.joint for link in self.links), *(cut.joint for cut in self.cuts))
 
     def index(self, joint: str) -> int:
         """Position of a tree joint."""
@@ -138,18 +150,38 @@ class Platform:
     home: Frame
 
 
+NO_PLATFORM = Platform(Inertia(0.0, ZERO, (ZERO, ZERO, ZERO)), (), Frame())
+"""What a chain carries."""
+
+
 @dataclass(frozen=True)
 class Mechanism:
-    """A parallel robot: representative limbs, the instances that make up the robot, and the platform."""
+    """Representative limbs, the instances that make up the robot, and the platform that they carry.
+
+    A chain is one limb without tips that carries NO_PLATFORM; its freedoms are its independent joints.
+    """
 
     limbs: tuple[Limb, ...]
     instances: tuple[Instance, ...]
     platform: Platform
 
+    @classmethod
+    def chain(
+        cls, name: str, links: tuple[Link, ...], actuated: tuple[str, ...], loops: tuple[Closure, ...] = ()
+    ) -> Self:
+        """A tree chain, or with `loops` a closed chain, that stands on the base."""
+        return cls((Limb(name, links, loops, (), actuated),), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether there is no platform, so that the motion is that of the independent joints."""
+        return not self.platform.mobility
+
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of the actuators, limb by limb."""
-        return tuple(f"{each.name}.{joint}" for each in self.instances for joint in self.limbs[each.limb].actuated)
+        """Names of the actuators, limb by limb; those of a chain by their joints alone."""
+        names = [(each.name, joint) for each in self.instances for joint in self.limbs[each.limb].actuated]
+        return tuple(joint if self.is_chain else f"{limb}.{joint}" for limb, joint in names)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def work(designs: int, samples: int) -> Work:
     family = catalog.family(ROBOT)
     values = design_values(family, designs)
     mounts = tuple(programs.mount_values(family, values))
-    height = -family.assemble({p.name: p.default for p in family.parameters}).platform.home.position[2]
+    height = -family.reference.platform.home.position[2]
     line = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
     motion = trajectories.motion("line_sine", line, np.arange(samples) * (PERIOD / samples))
     return Work(family, programs.with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])

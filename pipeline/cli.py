@@ -89,7 +89,7 @@ def _catalogue() -> Iterator[tuple[str, ...]]:
     yield "name", "dof", "actuators", "title", "source"
     for family in catalog.FAMILIES.values():
         mechanism = catalog.build(family.name).mechanism
-        freedom, actuators = len(mechanism.platform.mobility), len(mechanism.actuators)
+        freedom, actuators = len(mechanism.freedoms), len(mechanism.actuators)
         yield family.name, str(freedom), str(actuators), family.title, family.source
 
 

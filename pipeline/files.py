@@ -10,7 +10,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from pipeline.document import MAX_BYTES, Document, parse_yaml
 from pipeline.errors import LIMIT, InputError, Problem, show
 
 POINTS_BYTES = 64 << 20
-POINTS_COLUMNS = ("t", "x", "y", "z")
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _MAGIC = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x89HDF": "HDF5", b"%PDF": "PDF", b"\x89PNG": "PNG"}
@@ -31,13 +30,13 @@ def read_yaml(path: str | os.PathLike[str]) -> Document:
     return parse_yaml(read_text(name, MAX_BYTES), name)
 
 
-def read_points(path: str | os.PathLike[str]) -> NDArray[np.float64]:
-    """The points of a waypoint file, (points, 4): t [s], x, y, z [m]; t increases strictly.
+def read_points(path: str | os.PathLike[str], names: Sequence[str]) -> NDArray[np.float64]:
+    """The points of a waypoint file, (points, 1 + coordinates): t [s], then what `names` says; t increases strictly.
 
-    Comma-separated, with the header `t,x,y,z`. Raises InputError with row and column for every bad cell.
+    Comma-separated, with a header of t and the names. Raises InputError with row and column for every bad cell.
     """
     name = os.fspath(path)
-    return parse_points(read_text(name, POINTS_BYTES), name)
+    return parse_points(read_text(name, POINTS_BYTES), name, ("t", *names))
 
 
 def read_text(name: str, limit: int) -> str:
@@ -104,16 +103,16 @@ def _refuse(name: str, got: str, expected: str, hint: str = "") -> InputError:
     return InputError([Problem(name, 0, 0, "", got, expected, hint)])
 
 
-def parse_points(text: str, name: str) -> NDArray[np.float64]:
-    """The points of a waypoint text, (points, 4). Raises InputError with row and column for every bad cell."""
+def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
+    """The points of a waypoint text, (points, columns). Raises InputError with row and column for every bad cell."""
     lines = text.rstrip().splitlines() or [""]
-    if (header := tuple(cell.strip() for cell in lines[0].split(","))) != POINTS_COLUMNS:
+    if (header := tuple(cell.strip() for cell in lines[0].split(","))) != tuple(columns):
         hint = "Use commas, not semicolons." if ";" in lines[0] else "The first row names the columns."
-        raise InputError([Problem(name, 1, 1, "", show(",".join(header)), "the header t,x,y,z", hint)])
-    points = np.full((len(lines) - 1, len(POINTS_COLUMNS)), np.nan)
+        raise InputError([Problem(name, 1, 1, "", show(",".join(header)), f"the header {','.join(columns)}", hint)])
+    points = np.full((len(lines) - 1, len(columns)), np.nan)
     problems: list[Problem] = []
     for row, line in enumerate(lines[1:]):
-        problems += _read_row(line, row + 2, name, points[row])
+        problems += _read_row(line, row + 2, name, columns, points[row])
         if len(problems) >= LIMIT:
             break
     problems = problems or list(_time_problems(points[:, 0], name))
@@ -122,17 +121,19 @@ def parse_points(text: str, name: str) -> NDArray[np.float64]:
     return points
 
 
-def _read_row(line: str, number: int, name: str, into: NDArray[np.float64]) -> Iterator[Problem]:
-    cells = [cell.strip() for cell in line.split(",")]
-    if len(cells) != len(POINTS_COLUMNS):
-        hint = "Use commas between cells and a point in numbers." if len(cells) > 4 or ";" in line else ""
-        yield Problem(name, number, 1, "", f"{len(cells)} cells", "4 cells: t,x,y,z", hint)
+def _read_row(
+    line: str, number: int, name: str, columns: Sequence[str], into: NDArray[np.float64]
+) -> Iterator[Problem]:
+    cells, wanted = [cell.strip() for cell in line.split(",")], len(columns)
+    if len(cells) != wanted:
+        hint = "Use commas between cells and a point in numbers." if len(cells) > wanted or ";" in line else ""
+        yield Problem(name, number, 1, "", f"{len(cells)} cells", f"{wanted} cells: {','.join(columns)}", hint)
         return
     for column, cell in enumerate(cells):
         value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not math.isfinite(value):
             got = show(cell) if cell else "an empty cell"
-            yield Problem(name, number, column + 1, POINTS_COLUMNS[column], got, "a finite number")
+            yield Problem(name, number, column + 1, columns[column], got, "a finite number")
         into[column] = value
 
 

@@ -102,8 +102,9 @@ class Plan:
 
     @property
     def tasks_per_block(self) -> int:
-        """Trajectories, every limb (twice where reactions are asked for), platform, assembly, store."""
-        return len(self.limbs) * (2 if _reacts(self.sweep) else 1) + 4
+        """Trajectories, every limb (twice where reactions are asked for), platform if there is one, assembly, store."""
+        fixed = 3 if self.mechanism.is_chain else 4
+        return len(self.limbs) * (2 if _reacts(self.sweep) else 1) + fixed
 
     @property
     def block_memory(self) -> int:
@@ -155,10 +156,10 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
 def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     """Bytes of one sample that the tasks of a block hand on to each other."""
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
-    free, actuators, limbs = len(mechanism.platform.mobility), len(mechanism.actuators), len(mechanism.instances)
+    free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
     wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-    motion = 24  # shared by all designs, but there may be one design only
+    motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
     numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion
     return DOUBLE * (numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0))
 
@@ -169,7 +170,8 @@ def _reacts(sweep: Sweep) -> bool:
 
 def _reaction_numbers(mechanism: Mechanism) -> int:
     """Numbers of one sample that reactions take beside the others, at most."""
-    held, total = len(TWIST) - len(mechanism.platform.mobility), len(mechanism.actuators) + 1
+    total = len(mechanism.actuators) + 1
+    held = 0 if mechanism.is_chain else len(TWIST) - len(mechanism.freedoms)
     for each in mechanism.instances:
         limb = mechanism.limbs[each.limb]
         rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuated)

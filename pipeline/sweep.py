@@ -23,7 +23,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.sweep_axes import AxisReader, check_fixed
 from pipeline.sweep_file import FORMAT, Axes, Friction, SweepFile, Time
-from pipeline.sweep_motions import Trajectory, read_trajectories
+from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.catalog import FAMILIES
 from robots.friction import LAWS
@@ -173,7 +173,7 @@ def _read(document: Document, folder: Path) -> Sweep:
     if "friction" in file:
         parts["friction"] = _read_friction(report, file["friction"])
     if "trajectories" in file:
-        parts["trajectories"] = read_trajectories(report, file["trajectories"], folder)
+        parts["trajectories"] = TrajectoryReader(report, folder, _joints(parts)).all(file["trajectories"])
     if "time" in file:
         parts["grid"] = _read_time(report, file["time"])
     report.raise_if_any()
@@ -195,6 +195,14 @@ def _read_designs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
     if section is not None and not design.names and section == Axes():
         report(("design",), Got("no axis"), "one of grid, list, sample", "Leave design out for a single design.")
     return {"fixed": fixed, "design": design}
+
+
+def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:
+    """The joints whose motion a sweep gives: the independent ones of a chain, none of a robot with a platform."""
+    if parts.get("robot") not in FAMILIES:
+        return ()
+    mechanism = FAMILIES[parts["robot"]].reference
+    return mechanism.freedoms if mechanism.is_chain else ()
 
 
 def _read_friction(report: Report, section: Friction | None) -> FrictionAxis:

@@ -16,17 +16,20 @@ from pipeline.errors import InputError
 from pipeline.files import read_points
 from pipeline.sweep_axes import check_bounds
 from pipeline.validation import Got, Report, number_hint, sentence
-from robots.motions import MOTIONS, Motion
+from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
 from robots.parameters import Parameter, nearest
 
 Value = float | tuple[float, ...]
 
+AXES = ("x", "y", "z")
+
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion of the platform: its kind, all parameters of that kind (SI, defaults included), its points.
+    """A motion of the robot: its kind, all parameters of that kind (SI, defaults included), its points.
 
-    `points` is (points, 4): t [s], x, y, z [m]; None for a kind that reads no file.
+    `points` is (points, 1 + coordinates): t [s], then x, y, z [m] or the independent joints of a chain; None for a kind
+    that reads no file.
     """
 
     name: str
@@ -43,48 +46,86 @@ class Trajectory:
         return {"kind": self.kind, "values": values} | points
 
 
-def read_trajectories(report: Report, section: Mapping[str, dict[str, Any]], folder: Path) -> tuple[Trajectory, ...]:
-    """All trajectories of a file; what is wrong with them goes to `report`. Files are looked up in `folder`."""
-    read = (_read(report, name, given, ("trajectories", name), folder) for name, given in section.items())
-    return tuple(trajectory for trajectory in read if trajectory is not None)
+@dataclass(frozen=True)
+class TrajectoryReader:
+    """Reads trajectories of a platform, or of the independent `joints` of a chain; files are looked up in `folder`.
 
+    What is wrong goes to `report`.
+    """
 
-def _read(report: Report, name: str, given: Mapping[str, Any], path: Keys, folder: Path) -> Trajectory | None:
-    kind = given.get("kind")
-    if not isinstance(kind, str):
-        report(
-            path,
-            Got("no kind") if kind is None else kind,
-            "kind, the name of a motion",
-            f"Known: {', '.join(MOTIONS)}.",
-        )
-        return None
-    if kind not in MOTIONS:
-        report((*path, "kind"), kind, "a kind of motion", sentence(nearest(kind, MOTIONS)))
-        return None
-    motion = MOTIONS[kind]
-    known = ["kind", *(parameter.name for parameter in motion.parameters), *(["file"] if motion.points_file else [])]
-    for key in given:
-        if key not in known:
-            report.unknown((*path, key), known)
-    values = {each.name: _value(report, each, given, path) for each in motion.parameters}
-    return Trajectory(name, kind, values, _points(report, motion, given, path, folder))
+    report: Report
+    folder: Path
+    joints: tuple[str, ...] = ()
 
+    @property
+    def motions(self) -> Mapping[str, Motion]:
+        """The kinds that the robot can be given."""
+        return JOINT_MOTIONS if self.joints else MOTIONS
 
-def _value(report: Report, parameter: Parameter, given: Mapping[str, Any], path: Keys) -> Value:
-    if parameter.name not in given:
+    def all(self, section: Mapping[str, dict[str, Any]]) -> tuple[Trajectory, ...]:
+        """All trajectories of a file."""
+        read = (self._one(name, given, ("trajectories", name)) for name, given in section.items())
+        return tuple(trajectory for trajectory in read if trajectory is not None)
+
+    def _one(self, name: str, given: Mapping[str, Any], path: Keys) -> Trajectory | None:
+        kind, report = given.get("kind"), self.report
+        if not isinstance(kind, str):
+            got = Got("no kind") if kind is None else kind
+            report(path, got, "kind, the name of a motion", f"Known: {', '.join(self.motions)}.")
+            return None
+        if kind not in self.motions:
+            report((*path, "kind"), kind, f"a kind of motion of {self._mover}", sentence(nearest(kind, self.motions)))
+            return None
+        motion = self.motions[kind]
+        known = [
+            "kind",
+            *(parameter.name for parameter in motion.parameters),
+            *(["file"] if motion.points_file else []),
+        ]
+        for key in given:
+            if key not in known:
+                report.unknown((*path, key), known)
+        values = {each.name: self._value(each, given, path) for each in motion.parameters}
+        return Trajectory(name, kind, values, self._points(motion, given, path))
+
+    @property
+    def _mover(self) -> str:
+        return "the joints of a chain" if self.joints else "a platform"
+
+    def _value(self, parameter: Parameter, given: Mapping[str, Any], path: Keys) -> Value:
+        if parameter.name not in given:
+            return parameter.default
+        value, path = given[parameter.name], (*path, parameter.name)
+        if parameter.shape:
+            return _vector(self.report, parameter, value, path, parameter.shape[0])
+        if self.joints and isinstance(value, list):
+            return _vector(self.report, parameter, value, path, len(self.joints))
+        if _is_number(self.report, value, path):
+            check_bounds(self.report, parameter, value, path)
+            return float(value)
         return parameter.default
-    value, path = given[parameter.name], (*path, parameter.name)
-    if parameter.shape:
-        return _vector(report, parameter, value, path)
-    if _is_number(report, value, path):
-        check_bounds(report, parameter, value, path)
-        return float(value)
-    return parameter.default
+
+    def _points(self, motion: Motion, given: Mapping[str, Any], path: Keys) -> NDArray[np.float64] | None:
+        if not motion.points_file:
+            return None
+        file = given.get("file")
+        if not isinstance(file, str) or not file:
+            got = Got("no file") if file is None else file
+            self.report(path if file is None else (*path, "file"), got, "file, the name of a CSV")
+            return None
+        root = self.folder.resolve()
+        if "\0" in file or not (root / file).resolve().is_relative_to(root):
+            hint = "Copy it there: a sweep reads no files from elsewhere."
+            self.report((*path, "file"), file, "a file in the folder of the sweep or below", hint)
+            return None
+        try:
+            return read_points(self.folder / file, self.joints or AXES)
+        except InputError as error:
+            self.report.problems += error.problems
+            return None
 
 
-def _vector(report: Report, parameter: Parameter, value: Any, path: Keys) -> Value:
-    length = parameter.shape[0]
+def _vector(report: Report, parameter: Parameter, value: Any, path: Keys, length: int) -> Value:
     if not isinstance(value, list) or len(value) != length:
         report(path, value, f"a list of {length} numbers [{parameter.unit}]")
         return parameter.default
@@ -104,28 +145,3 @@ def _is_number(report: Report, value: Any, path: Keys) -> bool:
         return True
     report(path, value, "a number", number_hint(value) if isinstance(value, str) else "")
     return False
-
-
-def _points(
-    report: Report, motion: Motion, given: Mapping[str, Any], path: Keys, folder: Path
-) -> NDArray[np.float64] | None:
-    if not motion.points_file:
-        return None
-    file = given.get("file")
-    if not isinstance(file, str) or not file:
-        report(
-            path if file is None else (*path, "file"),
-            Got("no file") if file is None else file,
-            "file, the name of a CSV",
-        )
-        return None
-    root = folder.resolve()
-    if "\0" in file or not (root / file).resolve().is_relative_to(root):
-        hint = "Copy it there: a sweep reads no files from elsewhere."
-        report((*path, "file"), file, "a file in the folder of the sweep or below", hint)
-        return None
-    try:
-        return read_points(folder / file)
-    except InputError as error:
-        report.problems += error.problems
-        return None

@@ -31,7 +31,7 @@ def sweep_text(family: Family) -> str:
 
 def _normal(family: Family) -> list[int]:
     """The direction along which the platform is not free to move, or z."""
-    mobility = family.assemble({p.name: p.default for p in family.parameters}).platform.mobility
+    mobility = family.reference.platform.mobility
     return [0, 1, 0] if "vy" not in mobility else [0, 0, 1]
 
 

@@ -102,6 +102,7 @@ class Limb:
 
     `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
     same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
+    `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Limb:
     tips: tuple[Closure, ...]
     actuated: tuple[str, ...]
     every_row: bool = False
+    independent: tuple[str, ...] = ()
 
     @property
     def one_variable(self) -> tuple[bool, ...]:
@@ -178,6 +180,14 @@ class Mechanism:
         return not self.platform.mobility
 
     @property
+    def freedoms(self) -> tuple[str, ...]:
+        """Names of the freedoms: free components of the platform's twist, or the independent joints of a chain."""
+        if not self.is_chain:
+            return self.platform.mobility
+        (limb,) = self.limbs
+        return tuple(link.joint for link in limb.links if link.joint in (limb.independent or limb.actuated))
+
+    @property
     def actuators(self) -> tuple[str, ...]:
         """Names of the actuators, limb by limb; those of a chain by their joints alone."""
         names = [(each.name, joint) for each in self.instances for joint in self.limbs[each.limb].actuated]
@@ -193,6 +203,11 @@ class Family:
     source: str
     parameters: tuple[Parameter, ...]
     assemble: Callable[[Mapping[str, Number]], Mechanism]
+
+    @cached_property
+    def reference(self) -> Mechanism:
+        """The mechanism with the defaults of all parameters."""
+        return self.assemble({p.name: p.default for p in self.parameters})
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Kinds of platform trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories`.
+"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories`.
 
-Positions are in the axes of the base and count from the reference position of the robot with its fixed parameters
+Those of a platform are in `MOTIONS`, those of the independent joints of a chain in `JOINT_MOTIONS`. Positions of a
+platform are in the axes of the base and count from the reference position of the robot with its fixed parameters
 (swept ones at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
 """
 
@@ -78,3 +79,53 @@ MOTIONS: dict[str, Motion] = {
         ),
     )
 }
+
+_JOINT = "rad or m"
+_START = Parameter("start", _JOINT, 0.0, text="position at time zero")
+
+JOINT_MOTIONS: dict[str, Motion] = {
+    motion.name: motion
+    for motion in (
+        Motion(
+            "constant_velocity",
+            (_START, Parameter("velocity", f"{_JOINT} per s", 0.1, text="rate")),
+            "constant rate",
+        ),
+        Motion(
+            "constant_acceleration",
+            (
+                _START,
+                Parameter("velocity", f"{_JOINT} per s", 0.0, text="rate at time zero"),
+                Parameter("acceleration", f"{_JOINT} per s^2", 0.2, text="acceleration"),
+            ),
+            "constant acceleration",
+        ),
+        Motion(
+            "harmonic",
+            (
+                Parameter("centre", _JOINT, 0.0, text="centre of the oscillation"),
+                Parameter("amplitude", _JOINT, 0.5, text="amplitude"),
+                _PERIOD,
+                _PHASE,
+            ),
+            "harmonic oscillation: centre + amplitude sin(2 pi t / period + phase)",
+        ),
+        Motion(
+            "quintic",
+            (
+                _START,
+                Parameter("end", _JOINT, 0.5, text="position at the end"),
+                Parameter("duration", "s", 1.0, _TINY, 1e6, "time of the motion; at rest after it"),
+            ),
+            "from rest to rest, quintic in time",
+        ),
+        Motion(
+            "waypoints",
+            (),
+            "C2 cubic spline through the points of a CSV file with the column t [s] and one for each independent joint, "
+            "at rest at both ends",
+            points_file=True,
+        ),
+    )
+}
+"""Motions of joints: every parameter is one number for all independent joints, or a list with one for each."""

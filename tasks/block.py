@@ -26,7 +26,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A platform trajectory: kind and values as in `robots.motions`, or the points (n, 4) of a spline."""
+    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline."""
 
     kind: str
     values: Mapping[str, Any]
@@ -91,19 +91,22 @@ class Block:
 
 @dataclass(frozen=True)
 class Motions:
-    """The root of a block's graph: motion of the platform (trajectory, component, padded time), for all designs."""
+    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs."""
 
     motion: np.ndarray
 
 
 def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block."""
-    size = programs.structure(block.family).motion_size
+    made = programs.structure(block.family)
+    joints = made.freedoms if made.mechanism.is_chain else 0
     rows = []
     for each in block.trajectories:
-        moved = trajectories.motion(each.kind, each.values, block.times, each.points)
-        moved[:3] += np.reshape(block.origin, (3, 1))
-        rows.append(trajectories.motion_vector(moved, size))
+        moved = trajectories.motion(each.kind, each.values, block.times, each.points, joints)
+        if not joints:
+            moved[:3] += np.reshape(block.origin, (3, 1))
+            moved = trajectories.motion_vector(moved, made.motion_size)
+        rows.append(moved)
     return Motions(np.stack(rows))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, PLATFORM, Closure, Limb
-from tasks.algebra import array, cross, determinant, inverse, pseudo_inverse, volume
+from tasks.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
 from tasks.closures import End, Joined, row_count
 from tasks.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
@@ -48,7 +48,11 @@ class LoopChoice:
 
 @dataclass(frozen=True)
 class ClusterChoice:
-    """Loops that share tree joints, by their number in the limb, and the joints that all their rows are solved for."""
+    """Loops that have to be solved together, by their number in the limb, and the joints that they are solved for.
+
+    Clusters come in the order in which they can be solved: other joints of a cluster are independent, or dependent ones
+    of clusters before it. Closure forces follow in the opposite order.
+    """
 
     loops: tuple[int, ...]
     dependent: tuple[int, ...]
@@ -123,7 +127,7 @@ class SolvedLoop:
 
 @dataclass(frozen=True)
 class SolvedCluster:
-    """Loops that share tree joints, at one configuration: their rows together determine the dependent joints.
+    """Loops that are solved together, at one configuration: their rows determine the dependent joints.
 
     Each loop stays in the axes of its own root, so that joints before that do not enter its rows.
     """
@@ -178,7 +182,7 @@ class Embedding:
 
     @cached_property
     def clusters(self) -> tuple[SolvedCluster, ...]:
-        """The loops, those together that share tree joints."""
+        """The loops in the order of their clusters."""
         return tuple(SolvedCluster(each, tuple(self.loops[k] for k in each.loops)) for each in self.choice.clusters)
 
     @cached_property
@@ -188,19 +192,23 @@ class Embedding:
         result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
         for joint, k in position.items():
             result[joint, k] = 1.0
-        for cluster in self.clusters:
-            free = [joint for joint in cluster.joints if joint in position]
-            for joint in free:
-                for dependent, value in cluster.answer(cluster.matrix[:, joint]).items():
-                    result[dependent, position[joint]] = value
+        for k in range(len(position)):
+            self._answer(result[:, k], [np.zeros(1)] * len(self.clusters))
         return array(result)
 
-    def _answers(self, demands: Sequence[Sequence[Scalar]]) -> np.ndarray:
+    def _answers(self, demands: Sequence[Array]) -> np.ndarray:
         result = np.array(np.zeros(len(self.limb.links)), dtype=object)
-        for cluster, demand in zip(self.clusters, demands, strict=True):
-            for joint, value in cluster.answer(demand).items():
-                result[joint] = value
+        self._answer(result, demands)
         return array(result)
+
+    def _answer(self, moves: np.ndarray, demands: Sequence[Array]) -> None:
+        """Fill in the dependent joints: cluster by cluster what makes up for its demand and for joints before it."""
+        for cluster, demand in zip(self.clusters, demands, strict=True):
+            given = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
+            caused = [cluster.matrix[:, joint] * moves[joint] for joint in given]
+            if caused or not all(map(is_zero, demand)):
+                for joint, value in cluster.answer(sum(caused, start=array(demand))).items():
+                    moves[joint] = value
 
     def residuals(self) -> list[Scalar]:
         """How far every kept row of every loop is from closed."""
@@ -221,10 +229,13 @@ class Embedding:
     def multipliers(self, forces: Array) -> list[list[Scalar]]:
         """Multipliers of the kept rows of each loop that put these forces on the dependent joints."""
         found: dict[int, list[Scalar]] = {}
-        for cluster in self.clusters:
-            values = iter(cluster.inverse.T @ forces[list(cluster.choice.dependent)])
+        rest = array(forces)
+        for cluster in reversed(self.clusters):
+            values = cluster.inverse.T @ rest[list(cluster.choice.dependent)]
+            rest = rest - cluster.matrix.T @ values
+            each = iter(values)
             for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):
-                found[number] = [next(values) for _ in loop.joined.rows]
+                found[number] = [next(each) for _ in loop.joined.rows]
         return [found[number] for number in range(len(self.loops))]
 
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from tasks import equations, limb, platform
+from tasks import chain, equations, limb, platform
 from tasks.algebra import array, inverse, total
 from tasks.assembly import singularity
-from tasks.elementary import sincos
 from tasks.equations import Share
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import JointState
+from tasks.kinematics import state_at
 from tasks.programs import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure, symbolic
 
 Array = Any
@@ -36,7 +35,7 @@ def limb_share_program(family: Family, limb_index: int) -> Program:
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
-        share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
+        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {"status": [solved.status], "potential": [energy]}
 
@@ -54,9 +53,13 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
         mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
-        states = [_state(link.kind, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
-        solved = limb.at_states(mounted, states, home, pose, moving)
-        share = equations.limb_share(mounted, solved, moving, pose, array(gravity))
+        states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
+        solved = (
+            chain.at_states(mounted, states, made.speed(motion))
+            if isinstance(mounted, chain.Chain)
+            else limb.at_states(mounted, states, home, pose, moving)
+        )
+        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {
             "status": [solved.status],
@@ -71,13 +74,6 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
     return trace(f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(made, limb_index), sample=sample)
 
 
-def _state(kind: str, value: Any) -> JointState:
-    if kind == "prismatic":
-        return JointState(shift=value)
-    sine, cosine = sincos(value)
-    return JointState(cosine, sine)
-
-
 @functools.cache
 def platform_share_program(family: Family) -> Program:
     """The platform's share of the equations of motion and its `potential` energy."""
@@ -85,6 +81,10 @@ def platform_share_program(family: Family) -> Program:
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
+        if made.mechanism.is_chain:
+            free = made.freedoms
+            none = Share(np.zeros((free, free)), np.zeros((free, free)), np.zeros(free), *np.zeros((2, 0, free)))
+            return _named(none) | {"potential": [0.0]}
         pose, moving = platform.unpack(motion, body)
         share = equations.platform_share(body, pose, moving, array(gravity))
         return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
@@ -118,14 +118,13 @@ def _total(made: Structure, parts: dict[str, Array]) -> Share:
 
 @functools.cache
 def acceleration_program(family: Family) -> Program:
-    """`acceleration` of the platform's freedoms from actuator `force` and `load` along the freedoms."""
+    """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
     made = structure(family)
 
     def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
         summed = _total(made, parts)
-        _, moving = platform.unpack(motion, made.mechanism.platform)
-        speed = platform.free_twist(made.mechanism.platform, moving)
-        return {"acceleration": equations.acceleration(summed, speed, array(force), array(load))}
+        found = equations.acceleration(summed, made.speed(motion), array(force), array(load))
+        return {"acceleration": found, "massless": [equations.flag(singularity(summed.mass))]}
 
     sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
     return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)

@@ -1,6 +1,7 @@
-"""Equations of motion of a parallel robot in task space and in actuator coordinates, for one traced sample.
+"""Equations of motion of a robot in task space and in actuator coordinates, for one traced sample.
 
-    M_t V' + C_t V + W_grav = J_IK^T u + W_EE        V: the free components of the platform's twist, world axes
+    M_t V' + C_t V + W_grav = J_IK^T u + W_EE        V: the free components of the platform's twist, world axes;
+                                                        of a chain the rates of its independent joints
 
 Hybrid-limb paper, Eqs. (107) to (120). C_t is built body by body from body-fixed Jacobians L and their derivatives,
 with the momentum terms in skew form, so that M_t' - 2 C_t is skew-symmetric. Derivatives are exact: the traced values
@@ -15,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, TWIST, Inertia, Platform
+from robots.model import BASE, Inertia, Platform
 from tasks import newton_euler
 from tasks.algebra import array, cross, inverse, where
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
-from tasks.kinematics import REST, JointState, Motion, Pose, joint_rotation
-from tasks.limb import Mounted, Solved
+from tasks.kinematics import JointState, Motion, Pose, joint_rotation
+from tasks.limb import Mounted, Solved, unit_motion
 from tasks.newton_euler import Massing
 
 Scalar = Any
@@ -40,27 +41,18 @@ class Share:
     jacobian_rate: Array
 
 
-def unit_motion(name: str) -> tuple[Array, Array]:
-    """Angular velocity and velocity of the platform for one unit of a free component."""
-    unit = np.eye(6)[TWIST.index(name)]
-    return unit[:3], unit[3:]
-
-
-def limb_share(mounted: Mounted, solved: Solved, motion: Motion, pose: Pose, gravity: Array) -> Share:
-    """The share of a limb. `motion` and `pose` are the platform's, in world axes."""
-    tips, links = solved.tips, mounted.limb.links
-    units = [unit_motion(name) for name in mounted.mobility]
-    moves = [mounted.inward(Motion(array(omega), array(v), REST.omega, REST.v)) for omega, v in units]
-    rates = array(np.stack([tips.rates(move) for move in moves], axis=1))  # H F, (joint, freedom)
-    seeds = state_seeds(mounted, solved) | pose_seeds(pose, motion)
+def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], speed: Array, gravity: Array) -> Share:
+    """The share of a limb. `moving` is the platform's pose and motion, `speed` the rates of the robot's freedoms."""
+    links, rates = mounted.limb.links, mounted.unit_rates(solved.tips)  # H F, (joint, freedom)
+    seeds = state_seeds(mounted, solved) | pose_seeds(*moving)
     rate_change = _tangent(rates, seeds)
     driven = [mounted.limb.index(name) for name in mounted.limb.actuated]
     velocities = [_body_velocities(mounted, solved.states, column) for column in rates.T]
-    count = len(units)
+    count = len(velocities)
     mass, coriolis = np.zeros((count, count)), np.zeros((count, count))
     for i, link in enumerate(links):
         jacobian = array(np.stack([velocity[i] for velocity in velocities], axis=1))
-        m, c = body_terms(link.inertia, jacobian, _tangent(jacobian, seeds), jacobian @ _speed(mounted, motion))
+        m, c = body_terms(link.inertia, jacobian, _tangent(jacobian, seeds), jacobian @ speed)
         row, change = rates[i], rate_change[i]
         mass = mass + m + np.outer(row, row) * link.armature
         coriolis = coriolis + c + np.outer(row, change) * link.armature
@@ -117,11 +109,6 @@ def _tilde(v: Array) -> np.ndarray:
     return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def _speed(mounted: Mounted, motion: Motion) -> np.ndarray:
-    twist = [*motion.omega, *motion.v]
-    return array([twist[TWIST.index(name)] for name in mounted.mobility])
-
-
 def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Array) -> list[np.ndarray]:
     """Body-fixed twists (angular, linear) of all links at their origins for joint rates."""
     zero = np.zeros(3)
@@ -155,9 +142,10 @@ def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
 
 def pose_seeds(pose: Pose, motion: Motion) -> dict[Expression, Scalar]:
     """How the platform's pose changes along the motion."""
-    seeds = dict(zip(pose.position, motion.v, strict=True))
+    seeds = {}
     change = np.stack([cross(motion.omega, column) for column in pose.rotation.T], axis=1)
-    for value, rate in zip(pose.rotation.ravel(), change.ravel(), strict=True):
+    rates = (*motion.v, *change.ravel())
+    for value, rate in zip((*pose.position, *pose.rotation.ravel()), rates, strict=True):
         if isinstance(value, Expression):
             seeds[value] = rate
     return seeds

@@ -6,8 +6,8 @@ dims. SI units, world axes; see `robots.model` for frames.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
 from tasks import actuation, programs, reaction_programs
-from tasks.inputs import GRAVITY, checked, gravity_input, in_world, motion_input, mounts, parameters, rows
+from tasks.inputs import GRAVITY, Moving, checked, gravity_input, in_world, mounts, moving_input, parameters, rows
 from tasks.kernels.cache import kernel
 from tasks.reactions import SHARES, held
 
@@ -48,17 +48,13 @@ class InverseDynamics(NamedTuple):
     status: np.ndarray
 
 
-def inverse_kinematics(
-    robot: Robot, *, position: Array, rotation: Array = None, twist: Array = None, acceleration: Array = None
-) -> InverseKinematics:
-    """Joint motion for a motion of the platform.
+def inverse_kinematics(robot: Robot, **moving: Unpack[Moving]) -> InverseKinematics:
+    """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Moving`.
 
-    position (*batch, 3) [m], rotation (*batch, 3, 3) (absent: that of the reference pose), twist (*batch, 6) and its
-    time derivative acceleration (*batch, 6) as (angular, linear) of the reference point in world axes (absent: zero).
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
-    cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96).
+    cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
     """
-    batch, motion = motion_input(robot, position, rotation, twist, acceleration)
+    batch, motion = moving_input(robot, moving)
     inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
     shares = _limbs(robot, inputs, programs.LIMB_SERIES)
     samples = int(np.prod(batch, dtype=int))
@@ -75,18 +71,15 @@ def inverse_kinematics(
 def inverse_dynamics(
     robot: Robot,
     *,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
-    acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
     load_axes: str = "world",
     friction: Mapping[str, Any] | None = None,
     weights: Array = None,
     full: bool = False,
+    **moving: Unpack[Moving],
 ) -> Any:
-    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the platform; see `inverse_kinematics`.
+    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
     `load_axes`, those of the "world" or of the "platform"; friction: {"law": name, parameter: value, ...} in the
@@ -95,8 +88,8 @@ def inverse_dynamics(
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
-    load = in_world(robot, load, rotation, load_axes)
-    done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights)
+    load = in_world(robot, load, moving.get("rotation"), load_axes)
+    done = _Dynamics(robot, moving, gravity, load, weights)
     batch, samples, assembled = done.batch, done.samples, done.assembled
     if friction is not None:
         assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
@@ -114,17 +107,14 @@ def inverse_dynamics(
 def joint_reactions(
     robot: Robot,
     *,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
-    acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
     load_axes: str = "world",
     weights: Array = None,
     full: bool = False,
+    **moving: Unpack[Moving],
 ) -> Any:
-    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the platform; see `inverse_dynamics`.
+    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
     `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of
@@ -134,8 +124,8 @@ def joint_reactions(
     (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
-    load = in_world(robot, load, rotation, load_axes)
-    done = _Dynamics(robot, (position, rotation, twist, acceleration), gravity, load, weights, statics=True)
+    load = in_world(robot, load, moving.get("rotation"), load_axes)
+    done = _Dynamics(robot, moving, gravity, load, weights, statics=True)
     wrenches, held = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)
     result = np.full((done.samples, len(wrenches), most, 6), np.nan)
@@ -147,9 +137,9 @@ def joint_reactions(
     return (result, done.statuses()) if full else result
 
 
-def actuator_positions(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
+def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
     """Positions of the actuated joints (*batch, actuator) [rad or m]; see `inverse_kinematics`."""
-    found = inverse_kinematics(robot, position=position, rotation=rotation).position
+    found = inverse_kinematics(robot, **moving).position
     mechanism = programs.structure(robot.family).mechanism
     chosen = [
         found[..., k, mechanism.limbs[each.limb].index(name)]
@@ -163,13 +153,12 @@ class _Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
     def __init__(
-        self, robot: Robot, moving: Sequence[Array], gravity: Array, load: Array, weights: Array, statics: bool = False
+        self, robot: Robot, moving: Moving, gravity: Array, load: Array, weights: Array, statics: bool = False
     ):
         acting = None if load is None else checked("load", load, (6,))
         beside = {} if acting is None else {"load": acting.shape[:-1]}
         self.robot, self.statics = robot, statics
-        position, rotation, twist, acceleration = moving
-        self.batch, self.motion = motion_input(robot, position, rotation, twist, acceleration, beside)
+        self.batch, self.motion = moving_input(robot, moving, beside)
         self.samples = int(np.prod(self.batch, dtype=int))
         self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": self.motion}
         self.shares = _limbs(robot, self.inputs, statics=statics)

@@ -110,7 +110,7 @@ class System:
             total = self.model.total(motion, parts)
             change, status = self._actuator_change(total, state, force, load), self.model.status(parts, total)
         else:
-            change, status = self.model.acceleration(motion, parts, force, load)[0], self.model.status(parts)
+            change, status = self.model.acceleration(motion, parts, force, load)
         twist = self.twist(speed)
         for values in (twist, change):
             values[:, status != Status.OK] = np.nan

@@ -7,14 +7,14 @@ over time is in `tasks.simulation`, the pose that belongs to actuator positions 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
 from robots.status import Status
 from tasks import equation_programs, inputs, programs
-from tasks.inputs import GRAVITY
+from tasks.inputs import GRAVITY, Moving
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program
 
@@ -53,7 +53,7 @@ class Model:
         self.constants = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
         self.mounts = inputs.mounts(robot)
         self.instances = self.made.mechanism.instances
-        self.freedoms = [TWIST.index(name) for name in self.made.mechanism.platform.mobility]
+        self.freedoms = self.made.positions
         self.actuators = len(self.made.mechanism.actuators)
 
     def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> dict[str, np.ndarray]:
@@ -79,11 +79,15 @@ class Model:
         program = equation_programs.total_program(self.robot.family)
         return kernel(program)(_known(program, motion, parts), motion.shape[-1])
 
-    def acceleration(self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray) -> np.ndarray:
-        """Accelerations of the freedoms from actuator forces and the load along the freedoms."""
+    def acceleration(
+        self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations of the freedoms (freedom, samples) from actuator forces and the load along them; status."""
         program = equation_programs.acceleration_program(self.robot.family)
         given = _known(program, motion, parts) | {"force": force, "load": load}
-        return kernel(program)(given, motion.shape[-1])["acceleration"]
+        made, status = kernel(program)(given, motion.shape[-1]), self.status(parts)
+        massless = (status == Status.OK) & (made["massless"][0, 0] > 0.5)
+        return made["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
 
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
         """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
@@ -92,8 +96,14 @@ class Model:
             return np.asarray(worst)
         return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
 
+    def unloaded(self, motion: np.ndarray) -> np.ndarray:
+        """No load along any freedom, (freedom, padded samples)."""
+        return np.zeros((len(self.freedoms), motion.shape[-1]))
+
     def speeds(self, motion: np.ndarray) -> np.ndarray:
         """The free components of the twist (freedom, padded samples) in a motion input."""
+        if self.made.mechanism.is_chain:
+            return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
         twist = motion[0, 12:18] if self.made.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
         return np.asarray(twist[self.freedoms])
 
@@ -102,15 +112,14 @@ def _known(program: Program, motion: np.ndarray, parts: Arrays) -> dict[str, np.
     return {"motion": motion} | {name: parts[name] for name in program.sample if name in parts}
 
 
-def equations_of_motion(
-    robot: Robot, *, position: Array, rotation: Array = None, twist: Array = None, gravity: Array = GRAVITY
-) -> Equations:
+def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> Equations:
     """Matrices of the equations of motion in task space and actuator coordinates, and energies.
 
-    position, rotation, twist, gravity as in `inverse_dynamics`; so are errors. The potential energy is zero with all
-    mass at the origin. Samples that cannot be solved hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
+    The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
+    are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
+    hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
     """
-    batch, motion = inputs.motion_input(robot, position, rotation, twist)
+    batch, motion = inputs.moving_input(robot, moving)
     model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
     parts = model.shares(motion)
     total, speed = model.total(motion, parts), model.speeds(motion)
@@ -155,40 +164,44 @@ def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
     return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
 
-def inertia_matrix(robot: Robot, *, position: Array, rotation: Array = None) -> np.ndarray:
-    """Mass matrix M_t of a parallel robot in task space, (*batch, freedom, freedom), drives included. Eq. (108)."""
-    return equations_of_motion(robot, position=position, rotation=rotation).mass
+def inertia_matrix(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
+    """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
+
+    Drives are included.
+    """
+    return equations_of_motion(robot, **moving).mass
 
 
 def forward_dynamics(
     robot: Robot,
     *,
     force: Array,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
     load_axes: str = "world",
     full: bool = False,
+    **moving: Unpack[Moving],
 ) -> Any:
-    """Acceleration of the platform (*batch, 6) = time derivative of the twist, from actuator forces (*batch, actuator).
+    """Acceleration of the robot from actuator forces (*batch, actuator).
 
-    Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not, there
-    is an acceleration nevertheless. With `full`, a pair with the status (*batch). Eq. (129).
+    Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
+    joints. Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not,
+    there is an acceleration nevertheless; where the mass matrix has lost rank, the status is SINGULAR. With `full`, a
+    pair with the status (*batch). Eq. (129).
     """
     model = Model(robot, gravity)
     given = inputs.checked("force", force, (model.actuators,))
-    load = inputs.in_world(robot, load, rotation, load_axes)
+    load = inputs.in_world(robot, load, moving.get("rotation"), load_axes)
     acting = inputs.checked("load", np.zeros(6) if load is None else load, (6,))
-    beside = {"force": given.shape[:-1], "load": acting.shape[:-1]}
-    batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
+    batch, motion = inputs.moving_input(robot, moving, {"force": given.shape[:-1], "load": acting.shape[:-1]})
     samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
-    along = np.ascontiguousarray(inputs.rows(acting, batch)[model.freedoms])
-    rows = model.acceleration(motion, parts, inputs.rows(given, batch)[None], along[None])[0].T
-    status = _with_nonfinite(model.status(parts), rows)
-    result = np.zeros((len(rows), 6))
-    result[:, model.freedoms] = rows
+    along = inputs.rows(acting, batch)[model.freedoms] if load is not None else model.unloaded(motion)
+    found, status = model.acceleration(
+        motion, parts, inputs.rows(given, batch)[None], np.ascontiguousarray(along)[None]
+    )
+    status = _with_nonfinite(status, found.T)
+    result = np.zeros((found.shape[1], len(found) if robot.mechanism.is_chain else 6))
+    result[:, model.freedoms] = found.T
     result[status != Status.OK] = np.nan
-    result = result[:samples].reshape(*batch, 6)
+    result = result[:samples].reshape(*batch, -1)
     return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result

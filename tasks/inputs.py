@@ -6,18 +6,39 @@ Everything that reaches a kernel through a function of `tasks` passes here; behi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from robots.model import Robot
+from robots.parameters import nearest
 from tasks import programs
 from tasks.kernels.kernel import padded
 
 Array = Any
 Batch = tuple[int, ...]
 
+
+class Moving(TypedDict, total=False):
+    """How a robot moves, arrays with any leading batch dims; what is absent is zero, or that of the reference pose.
+
+    Of a parallel robot, its platform: position (*batch, 3) [m], which has to be given; rotation (*batch, 3, 3); twist
+    (*batch, 6) and its time derivative acceleration (*batch, 6) as (angular, linear) of the reference point; all in
+    world axes. Of a chain, its independent joints (`Mechanism.freedoms`): positions q, rates qd and accelerations qdd
+    (*batch, freedom) [rad or m]; q has to be given.
+    """
+
+    position: Array
+    rotation: Array
+    twist: Array
+    acceleration: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+
 GRAVITY = (0.0, 0.0, -9.81)
+JOINTS = ("q", "qd", "qdd")
 CORES = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 NEGLIGIBLE = 1e-12
 """Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives]."""
@@ -71,6 +92,8 @@ def in_world(robot: Robot, load: Array, rotation: Array, axes: str) -> Array:
     rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
     """
     check_load_axes(axes)
+    if load is not None and robot.mechanism.is_chain:
+        raise ValueError(f"load: {robot.name} is a chain without platform; leave it out")
     if load is None or axes == "world":
         return load
     turn = robot.mechanism.platform.home.rotation if rotation is None else rotation
@@ -86,6 +109,36 @@ def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))
 
 
+def moving_input(robot: Robot, moving: Moving, beside: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
+    """Batch dims, and the motion input (1, size, padded samples) of all kernels, of a platform or of joints.
+
+    `beside` names the batch dims of what else a caller gives. Raises TypeError for a name that is not one of a motion,
+    ValueError for one that the robot does not have, for shapes that do not fit, and for motions that the platform
+    cannot make.
+    """
+    check_names(robot, moving)
+    given = {name: value for name, value in moving.items() if value is not None}
+    if not robot.mechanism.is_chain:
+        return motion_input(robot, **given, beside=beside)
+    core = (len(robot.mechanism.freedoms),)
+    arrays = {name: checked(name, value, core) for name, value in given.items()}
+    batch = common_batch({name: value.shape[:-1] for name, value in arrays.items()} | dict(beside or {}))
+    still = np.zeros(core)
+    return batch, np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
+
+
+def check_names(robot: Robot, moving: Mapping[str, Any]) -> None:
+    """Refuse what is not part of a robot's motion, and a motion without its first part."""
+    for name in moving:
+        if name not in (*CORES, *JOINTS):
+            raise TypeError(f"got an unexpected keyword {name!r}; {nearest(name, (*CORES, *JOINTS))}")
+    known, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
+    if strange := [name for name, value in moving.items() if value is not None and name not in known]:
+        raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(known)}")
+    if moving.get(known[0]) is None:
+        raise ValueError(f"{known[0]}: got nothing; expected the motion of a {kind}: {', '.join(known)}")
+
+
 def motion_input(
     robot: Robot,
     position: Array,
@@ -94,11 +147,7 @@ def motion_input(
     acceleration: Array = None,
     beside: Mapping[str, Batch] | None = None,
 ) -> tuple[Batch, np.ndarray]:
-    """Batch dims, and the motion input (1, size, padded samples) of all kernels.
-
-    `beside` names the batch dims of what else a caller gives. Raises ValueError for shapes that do not fit and for
-    motions that the platform cannot make.
-    """
+    """The motion input of a platform; see `moving_input`."""
     given = {"position": position, "rotation": rotation, "twist": twist, "acceleration": acceleration}
     arrays = {name: checked(name, value, CORES[name]) for name, value in given.items() if value is not None}
     own = {name: value.shape[: value.ndim - len(CORES[name])] for name, value in arrays.items()}

@@ -16,6 +16,7 @@ import numpy as np
 
 from robots.model import BASE, Link
 from tasks.algebra import array, cross, rotation, turned
+from tasks.elementary import sincos
 
 Scalar = Any
 Array = Any
@@ -39,6 +40,14 @@ class JointState:
 
 
 HOME = JointState()
+
+
+def state_at(link: Link, value: Scalar) -> JointState:
+    """The state of a joint at this value of its variable [rad or m]."""
+    if link.kind == "prismatic":
+        return JointState(shift=value)
+    sine, cosine = sincos(value)
+    return JointState(cosine, sine)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tasks.algebra import array, cross, iterate, opposite, total, where
 from tasks.elementary import atan2
 from tasks.embedding import LimbChoice, Tips
 from tasks.frames import inverse_pose, joined_pose
-from tasks.kinematics import HOME, JointState, Motion, Pose, motions
+from tasks.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
 
 Scalar = Any
 Array = Any
@@ -32,6 +32,12 @@ TORN = 1e-3  # the same for given joint variables to belong to the pose at all
 SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
 
 
+def unit_motion(name: str) -> tuple[Array, Array]:
+    """Angular velocity and velocity of the platform for one unit of a free component."""
+    unit = np.eye(6)[TWIST.index(name)]
+    return unit[:3], unit[3:]
+
+
 @dataclass(frozen=True)
 class Mounted:
     """A representative limb with its mount frames at base and platform, and how it is solved."""
@@ -41,6 +47,11 @@ class Mounted:
     base: Pose
     platform: Pose
     mobility: tuple[str, ...]
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """Joints of the tree whose positions are given: those of a chain that are independent."""
+        return () if self.limb.tips else self.choice.independent
 
     def target(self, platform: Pose) -> Pose:
         """Pose of the mount frame at the platform, seen from the one at the base."""
@@ -55,6 +66,12 @@ class Mounted:
         """A motion in world axes, turned to the axes of the limb."""
         turn = self.base.rotation.T
         return Motion(turn @ motion.omega, turn @ motion.v, turn @ motion.alpha, turn @ motion.a)
+
+    def unit_rates(self, tips: Tips) -> Array:
+        """Rates of the tree joints for one unit of each freedom of the robot, (joint, freedom)."""
+        units = [unit_motion(name) for name in self.mobility]
+        moves = [Motion(array(omega), array(v), ZERO, ZERO) for omega, v in units]
+        return array(np.stack([tips.rates(self.inward(move)) for move in moves], axis=1))
 
     def outward(self, covector: Array) -> list[Scalar]:
         """The components of a (moment, force) in limb axes that the platform's free twists see, in world axes."""
@@ -175,6 +192,14 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
         a, b = joined.a.axes, joined.b.axes
         one = joined.kind == "revolute"
         angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
+    return angles
+
+
+def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:
+    """The same of a limb, and of a chain, whose independent joints are where the motion vector has them."""
+    angles = joint_angles(mounted, solved)
+    for joint, value in zip(mounted.given, motion, strict=False):
+        angles[joint] = value
     return angles
 
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
-from tasks import assembly, limb, platform, reactions
+from tasks import assembly, chain, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import Motion, Pose
+from tasks.kinematics import REST, Motion, Pose
 from tasks.topology import choose
 
 Array = Any
@@ -39,13 +39,27 @@ class Structure:
 
     @property
     def freedoms(self) -> int:
-        """Number of free components of the platform's twist."""
-        return len(self.mechanism.platform.mobility)
+        """Number of freedoms; see `Mechanism.freedoms`."""
+        return len(self.mechanism.freedoms)
+
+    @property
+    def positions(self) -> list[int]:
+        """Where the freedoms are in a twist; of a chain among themselves."""
+        if self.mechanism.is_chain:
+            return list(range(self.freedoms))
+        return [TWIST.index(name) for name in self.mechanism.platform.mobility]
 
     @property
     def held(self) -> int:
         """Number of components of the platform's twist that are not free."""
         return len(reactions.held(self.mechanism.platform.mobility))
+
+    def speed(self, motion: Array) -> Array:
+        """Rates of the freedoms (freedom,) in a motion vector: V_t of Eq. (82), of a chain those of its joints."""
+        if self.mechanism.is_chain:
+            return motion[self.freedoms : 2 * self.freedoms]
+        body = self.mechanism.platform
+        return platform.free_twist(body, platform.unpack(motion, body)[1])
 
     def redundant(self, limb_index: int) -> int:
         """Number of rows of a limb's cut joints that its kinematics has dropped."""
@@ -55,8 +69,8 @@ class Structure:
 
     @property
     def motion_size(self) -> int:
-        """Length of a motion vector."""
-        return platform.motion_size(self.mechanism.platform.mobility)
+        """Length of a motion vector: of a chain, positions, rates and accelerations of its independent joints."""
+        return 3 * self.freedoms if self.mechanism.is_chain else platform.motion_size(self.mechanism.platform.mobility)
 
     def instances(self, limb_index: int) -> list[Instance]:
         """The limbs of the robot that are copies of one representative limb."""
@@ -81,8 +95,7 @@ def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
 @functools.cache
 def structure(family: Family) -> Structure:
     """Analyse a family at its default parameters. Raises tasks.topology.TopologyError."""
-    defaults = {p.name: p.default for p in family.parameters}
-    mechanism = family.assemble(defaults)
+    mechanism = family.reference
     indices = range(len(mechanism.limbs))
     choices = tuple(choose(mechanism, k) for k in indices)
     return Structure(family, mechanism, choices, tuple(_differing(family, k) for k in indices))
@@ -142,7 +155,7 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in series:
-            available["joint_position"] = limb.joint_angles(mounted, solved)
+            available["joint_position"] = limb.joint_positions(mounted, solved, motion)
         if statics:
             result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         return result | {name: available[name] for name in series}
@@ -164,6 +177,9 @@ def mounted_limb(
 ) -> tuple[limb.Mounted, Pose, Pose, Motion]:
     """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
     mechanism = symbolic(made, parameters)
+    if mechanism.is_chain:
+        seat = mount_pose(Frame())
+        return chain.Chain(mechanism.limbs[limb_index], made.choices[limb_index], seat, seat, ()), seat, seat, REST
     numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
     for k, value in zip(made.differing[limb_index], mount, strict=True):
         numbers[k] = value
@@ -178,6 +194,8 @@ def solved_limb(
 ) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
     """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
     mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+    if isinstance(mounted, chain.Chain):
+        return mounted, chain.solve(mounted, *np.split(motion, 3)), pose, moving
     return mounted, limb.solve(mounted, home, pose, moving), pose, moving
 
 
@@ -188,6 +206,8 @@ def platform_program(family: Family, held: bool = False) -> Program:
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
+        if made.mechanism.is_chain:
+            return {"wrench": np.zeros(made.freedoms)} | ({"held": []} if held else {})
         wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
@@ -220,8 +240,7 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
         forces = assembly.actuator_forces(jacobian, wrench, weights)
-        _, moving = platform.unpack(motion, made.mechanism.platform)
-        velocity = jacobian @ platform.free_twist(made.mechanism.platform, moving)
+        velocity = jacobian @ made.speed(motion)
         status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
         available = {"failed_samples": [where(status > 0.5, 1.0, 0.0)], "worst_status": [status]}
         if "condition" in metrics:

@@ -29,6 +29,8 @@ def carried(family: Family) -> tuple[int, ...]:
 
     All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
     """
+    if structure(family).mechanism.is_chain:
+        return ()
     values = {p.name: p.default for p in family.parameters}
     body, parameters = family.assemble(values).platform, array(list(values.values()))
     random = np.random.default_rng(20240701)

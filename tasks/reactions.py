@@ -29,8 +29,8 @@ NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 
 
 def held(mobility: Sequence[str]) -> tuple[str, ...]:
-    """The components of the platform's twist that are not free."""
-    return tuple(name for name in TWIST if name not in mobility)
+    """The components of the platform's twist that are not free; none of a chain, which has no platform."""
+    return tuple(name for name in TWIST if name not in mobility) if mobility else ()
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,12 @@ class LimbStatics:
 
     def held(self, causes: Causes) -> np.ndarray:
         """Components along the held directions of what the platform does to the limb, world axes."""
+        names = held(self.mounted.mobility)
+        if not names:
+            return np.zeros(0)
         covector, turn = self.on_platform(causes), self.mounted.base.rotation
         world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
-        return array([world[TWIST.index(name)] for name in held(self.mounted.mobility)])
+        return array([world[TWIST.index(name)] for name in names])
 
 
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from robots.model import PLATFORM, TWIST, Closure, Limb, Link, Mechanism
 from tasks.closures import End, Joined, row_count
@@ -29,21 +31,48 @@ class TopologyError(ValueError):
 def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
     """The choice for one representative limb of a mechanism in numbers. Raises TopologyError."""
     limb = mechanism.limbs[limb_index]
+    if mechanism.is_chain:
+        return _chain_choice(mechanism)
     instance = next(each for each in mechanism.instances if each.limb == limb_index)
     base, mount = mount_pose(instance.base), mount_pose(instance.platform)
     home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
     generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
+    before = _loop_choices(limb, [states for states, _ in generic])
+    return replace(before, tip_rows=_tip_rows(limb, before, generic))
+
+
+def _chain_choice(mechanism: Mechanism) -> LimbChoice:
+    """The choice of a chain, whose independent joints are those that its mechanism names."""
+    (limb,) = mechanism.limbs
+    random = np.random.default_rng(20240501)
+    starts = [random.uniform(-_REACH, _REACH, len(limb.links)) * (1.0 if sample else 0.0) for sample in range(SAMPLES)]
+    generic = [
+        _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)]) for each in starts
+    ]
+    made = _loop_choices(limb, generic if limb.loops else [])
+    found, wanted = (set(each) for each in ([limb.links[i].joint for i in made.independent], mechanism.freedoms))
+    if found != wanted:
+        missing, spare = sorted(found - wanted), sorted(wanted - found)
+        remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
+        raise TopologyError(
+            f"chain {limb.name}: got the independent joints {', '.join(mechanism.freedoms) or 'none'}; expected "
+            f"{len(found)}, as many as it has freedoms; {remedy} in its independent or its actuated joints"
+        )
+    return made
+
+
+def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) -> LimbChoice:
+    """Rows and dependent joints of all loops; all rows of tips."""
     whole = [_whole_loop(limb, closure) for closure in limb.loops]
     loops, clusters = list(whole), []
     for group in clusters_of([loop.joints for loop in whole]):
-        rows, cluster = _cluster_choice(limb, whole, group, [states for states, _ in generic])
-        clusters.append(cluster)
+        rows, found = _cluster_choices(limb, whole, group, configurations)
+        clusters += found
         for k, kept in zip(group, rows, strict=True):
             loops[k] = replace(whole[k], rows=kept)
     dependent = {joint for cluster in clusters for joint in cluster.dependent}
     independent = tuple(i for i in range(len(limb.links)) if i not in dependent)
-    before = LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
-    return replace(before, tip_rows=_tip_rows(limb, before, generic))
+    return LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
 
 
 def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
@@ -63,26 +92,50 @@ def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     return clusters
 
 
-def _cluster_choice(
+def _cluster_choices(
     limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], configurations: Sequence[Sequence[JointState]]
-) -> tuple[tuple[tuple[int, ...], ...], ClusterChoice]:
-    """Rows kept of each loop of a cluster, and its choice."""
+) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
+    """Rows kept of each loop of a group that shares joints, and the clusters that it falls into."""
     closures = [limb.loops[k] for k in group]
     matrices = []
     for states in configurations:
         solved = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
         matrices.append(np.vstack([loop.matrix for loop in solved]))
     rows = pivots(matrices)
-    actuated = [limb.index(name) for name in limb.actuated]
+    driving = [limb.index(name) for name in limb.independent or limb.actuated]
     joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
-    candidates = [i for i in joints if i not in actuated]
+    candidates = [i for i in joints if i not in driving]
     columns = pivots([m[list(rows)][:, candidates].T for m in matrices])
     if len(columns) < len(rows):
         raise TopologyError(
             f"limb {limb.name}, joint {', '.join(each.joint for each in closures)}: an actuated joint of the loop is "
             "not independent; actuate another joint, or fewer"
         )
-    return _by_closure(rows, closures), ClusterChoice(group, tuple(sorted(candidates[i] for i in columns)))
+    dependent = [candidates[i] for i in columns]
+    pattern = np.any([np.abs(m[np.ix_(rows, dependent)]) > RANK_TOLERANCE for m in matrices], axis=0)
+    kept = _by_closure(rows, closures)
+    owners = [k for k, chosen in zip(group, kept, strict=True) for _ in chosen]
+    return kept, [
+        ClusterChoice(loops, tuple(sorted(dependent[i] for i in solved))) for loops, solved in in_order(pattern, owners)
+    ]
+
+
+def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Loops that have to be solved together, and the columns that they are solved for, in an order that works.
+
+    pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
+    form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
+    """
+    matched = maximum_bipartite_matching(csr_array(pattern), perm_type="column")
+    needs = pattern[:, matched] | np.equal.outer(owners, owners)
+    count, label = connected_components(csr_array(needs), connection="strong")
+    waiting, result = list(range(count)), []
+    while waiting:
+        ready = next(k for k in waiting if not needs[label == k][:, [m in waiting and m != k for m in label]].any())
+        waiting.remove(ready)
+        mine = np.flatnonzero(label == ready)
+        result.append((tuple(dict.fromkeys(owners[int(i)] for i in mine)), [int(matched[i]) for i in mine]))
+    return result
 
 
 def _tip_rows(
@@ -152,9 +205,11 @@ def _small_rotation(vector: np.ndarray) -> np.ndarray:
     return np.asarray(Rotation.from_rotvec(vector).as_matrix())
 
 
-def _assembled(limb: Limb, target: Pose) -> list[JointState]:
+def _assembled(limb: Limb, target: Pose | None, start: Sequence[JointState] = ()) -> list[JointState]:
     """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too."""
-    states = [HOME] * len(limb.links)
+    states = list(start) or [HOME] * len(limb.links)
+    if not (limb.loops or limb.tips):
+        return states
     for _ in range(50):
         residual, matrix = _all_rows(limb, states, target)
         if np.abs(residual).max() < 1e-13:
@@ -169,11 +224,11 @@ def _assembled(limb: Limb, target: Pose) -> list[JointState]:
     return states
 
 
-def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose) -> tuple[np.ndarray, np.ndarray]:
+def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose | None) -> tuple[np.ndarray, np.ndarray]:
     at = poses(limb.links, states)
     residuals, matrices = [], []
     for closure in (*limb.loops, *limb.tips):
-        other = target if closure.b == PLATFORM else at[closure.b]
+        other = target if closure.b == PLATFORM and target is not None else at[closure.b]
         ends = End.of(at[closure.a], closure.frame_a), End.of(other, closure.frame_b)
         joined = Joined(closure.kind, *ends, tuple(range(row_count(closure.kind))))
         side_a, side_b = _sides(limb.links, closure.a, closure.b)

@@ -1,4 +1,4 @@
-"""Platform trajectories in closed form, with velocity and acceleration, for one sample; kinds in `robots.motions`."""
+"""Trajectories in closed form, with velocity and acceleration, for one sample; kinds in `robots.motions`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robots.motions import MOTIONS
+from robots.motions import JOINT_MOTIONS, MOTIONS
 from tasks.algebra import array, cross, sqrt, where
 from tasks.elementary import sincos
 from tasks.kernels.cache import kernel
@@ -59,8 +59,8 @@ def spiral(
     return position, velocity, along * (2.0 * radial_speed * rate) - outward * (r * rate * rate)
 
 
-def quintic(t: Scalar, start: Array, end: Array, duration: Scalar) -> Instant:
-    """Point to point, at rest before zero and after the duration."""
+def quintic(t: Scalar, start: Any, end: Any, duration: Scalar) -> Any:
+    """Point to point, of a platform or of one joint, at rest before zero and after the duration."""
     x = t / duration
     x = where(x < 0.0, 0.0, where(x > 1.0, 1.0, x))
     s = x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
@@ -78,23 +78,62 @@ CLOSED_FORMS: Mapping[str, Callable[..., Instant]] = {
 }
 
 
+JointInstant = tuple[Scalar, Scalar, Scalar]
+"""Position, rate, acceleration of one joint [rad or m and s]."""
+
+
+def constant_velocity(t: Scalar, start: Scalar, velocity: Scalar) -> JointInstant:
+    """Constant rate."""
+    return start + velocity * t, velocity, 0.0
+
+
+def constant_acceleration(t: Scalar, start: Scalar, velocity: Scalar, acceleration: Scalar) -> JointInstant:
+    """Constant acceleration."""
+    return start + (velocity + 0.5 * acceleration * t) * t, velocity + acceleration * t, acceleration
+
+
+def harmonic(t: Scalar, centre: Scalar, amplitude: Scalar, period: Scalar, phase: Scalar) -> JointInstant:
+    """Harmonic oscillation."""
+    rate = 2.0 * math.pi / period
+    s, c = sincos(rate * t + phase)
+    return centre + amplitude * s, amplitude * (rate * c), amplitude * (-(rate * rate) * s)
+
+
+JOINT_FORMS: Mapping[str, Callable[..., JointInstant]] = {
+    "constant_velocity": constant_velocity,
+    "constant_acceleration": constant_acceleration,
+    "harmonic": harmonic,
+    "quintic": quintic,
+}
+
+
 @functools.cache
 def program(kind: str) -> Program:
-    """The program of a closed-form trajectory: case input per parameter, sample input `t`, output `motion` (9)."""
+    """The program of a platform trajectory: case input per parameter, sample input `t`, output `motion` (9)."""
+    shapes = {p.name: p.shape for p in MOTIONS[kind].parameters}
 
     def one_sample(t: Array, **values: Any) -> dict[str, Any]:
-        return {"motion": np.concatenate(CLOSED_FORMS[kind](t[0], **values))}
+        given = {name: value if shapes[name] else value[0] for name, value in values.items()}
+        return {"motion": np.concatenate(CLOSED_FORMS[kind](t[0], **given))}
 
-    def scalars(t: Array, **values: Any) -> dict[str, Any]:
-        shapes = {p.name: p.shape for p in MOTIONS[kind].parameters}
-        return one_sample(t, **{name: value if shapes[name] else value[0] for name, value in values.items()})
+    case = {name: shape or (1,) for name, shape in shapes.items()}
+    return trace(f"trajectory.{kind}", one_sample, case=case, sample={"t": (1,)})
 
-    case = {p.name: p.shape or (1,) for p in MOTIONS[kind].parameters}
-    return trace(f"trajectory.{kind}", scalars, case=case, sample={"t": (1,)})
+
+@functools.cache
+def joint_program(kind: str, joints: int) -> Program:
+    """The program of a joint trajectory: case inputs (joint,) per parameter, sample input `t`, output `motion` (3 joint)."""
+
+    def one_sample(t: Array, **values: Any) -> dict[str, Any]:
+        each = [JOINT_FORMS[kind](t[0], **{name: value[k] for name, value in values.items()}) for k in range(joints)]
+        return {"motion": [part[k] for k in range(3) for part in each]}
+
+    case = {p.name: (joints,) for p in JOINT_MOTIONS[kind].parameters}
+    return trace(f"trajectory.{kind}.{joints}", one_sample, case=case, sample={"t": (1,)})
 
 
 def spline(times: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Motion (9, samples) along the C2 cubic spline through `points` (n, 4) of t, x, y, z; at rest at its ends."""
+    """Motion (3 k, samples) along the C2 cubic spline through `points` (n, 1 + k), times first; at rest at its ends."""
     curve = CubicSpline(points[:, 0], points[:, 1:], bc_type="clamped")
     inside = np.clip(times, points[0, 0], points[-1, 0])
     within = ((times >= points[0, 0]) & (times <= points[-1, 0]))[:, None]
@@ -102,14 +141,21 @@ def spline(times: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate(parts, axis=1).T)
 
 
-def motion(kind: str, values: Mapping[str, Any], times: np.ndarray, points: np.ndarray | None = None) -> np.ndarray:
-    """Position, velocity, acceleration (9, padded samples) at `times` (samples,); padding repeats the last."""
+def motion(
+    kind: str, values: Mapping[str, Any], times: np.ndarray, points: np.ndarray | None = None, joints: int = 0
+) -> np.ndarray:
+    """Position, velocity, acceleration (3 k, padded samples) at `times` (samples,); padding repeats the last.
+
+    Of a platform k is 3; of the independent joints of a chain their number `joints`.
+    """
     width = padded(len(times))
     t = np.concatenate([times, np.full(width - len(times), times[-1])])
     if points is not None:
         return spline(t, points)
     inputs = {name: np.asarray(value, dtype=float).reshape(1, -1) for name, value in values.items()}
-    return kernel(program(kind))({**inputs, "t": t.reshape(1, 1, -1)}, width)["motion"][0]
+    made = joint_program(kind, joints) if joints else program(kind)
+    inputs = {name: np.broadcast_to(value, (1, *made.case[name])) for name, value in inputs.items()}
+    return kernel(made)({**inputs, "t": t.reshape(1, 1, -1)}, width)["motion"][0]
 
 
 def motion_vector(translation: np.ndarray, size: int) -> np.ndarray:

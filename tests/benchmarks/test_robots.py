@@ -13,7 +13,7 @@ from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics, joint_reactions
-from tasks.evaluate import motion_input
+from tasks.inputs import motion_input
 from tests.tasks import test_robots as tested
 
 STATES = 16

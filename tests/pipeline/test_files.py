@@ -81,7 +81,7 @@ def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
 
 def test_points_are_read_with_rows_and_columns(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_bytes(b"t, x,y,z\r\n0,1,2,3\r\n0.5,-1e-3,.5,0\r\n\r\n")
-    np.testing.assert_array_equal(read_points(tmp_path / "p.csv"), [[0, 1, 2, 3], [0.5, -1e-3, 0.5, 0]])
+    np.testing.assert_array_equal(read_points(tmp_path / "p.csv", "xyz"), [[0, 1, 2, 3], [0.5, -1e-3, 0.5, 0]])
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_points_are_read_with_rows_and_columns(tmp_path: Path) -> None:
 )
 def test_bad_points_are_named_by_row_and_column(text: str, fragments: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        parse_points(text, "p")
+        parse_points(text, "p", "txyz")
     for fragment in fragments:
         assert fragment in str(caught.value)
 
 
 def test_a_huge_bad_file_of_points_stops_at_the_limit() -> None:
     with pytest.raises(InputError) as caught:
-        parse_points("t,x,y,z\n" + "x,x,x,x\n" * 10_000, "p")
+        parse_points("t,x,y,z\n" + "x,x,x,x\n" * 10_000, "p", "txyz")
     assert len(caught.value.problems) == 50

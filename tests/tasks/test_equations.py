@@ -70,7 +70,7 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 
     def of_limb(index: int, parameters: Any, mount: Any, gravity: Any, motion: Any) -> dict[str, Any]:
         mounted, solved, pose, twist = programs.solved_limb(made, index, parameters, mount, motion)
-        share = mathematics.limb_share(mounted, solved, twist, pose, array(gravity))
+        share = mathematics.limb_share(mounted, solved, (pose, twist), made.speed(motion), array(gravity))
         return rate(share.mass, mathematics.state_seeds(mounted, solved) | mathematics.pose_seeds(pose, twist))
 
     def of_platform(parameters: Any, gravity: Any, motion: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@
                   +- platform -+
 
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
-All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions
+A chain has no platform. All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions
 in one task. Reactions are tasks only where they are asked for.
 """
 
@@ -68,15 +68,18 @@ def block_graph(
     block = block_of(plan, index)
     store = (f"store-{run}", index)
     if granularity == "block":
-        return {store: Task(store, _whole_block, block, writer, len(plan.limbs))}, store
+        return {store: Task(store, _whole_block, block, writer)}, store
     root = (f"trajectories-{run}", index)
     own = (f"platform-{run}", index)
     assembled = (f"assemble-{run}", index)
     limbs = [(f"{name}-{run}", index) for name in plan.limbs]
-    graph = {root: Task(root, _root, block), own: Task(own, _platform, TaskRef(root))}
+    graph = {root: Task(root, _root, block)}
+    if not block.family.reference.is_chain:
+        graph[own] = Task(own, _platform, TaskRef(root))
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)
-    graph[assembled] = Task(assembled, _assemble, TaskRef(root), TaskRef(own), *(TaskRef(key) for key in limbs))
+    shares = (TaskRef(key) for key in limbs)
+    graph[assembled] = Task(assembled, _assemble, TaskRef(root), TaskRef(own) if own in graph else {}, *shares)
     reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs] if block.reactions else []
     for k, key in enumerate(reacting):
         graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
@@ -153,9 +156,10 @@ def _store(assembled: bodies.Assembled, index: int, writer: StoreWriter, *reacti
 
 
 @_task
-def _whole_block(block: Block, writer: StoreWriter, limbs: int) -> Receipt:
-    rooted = _root(block)
-    shares = [_limb(rooted, k) for k in range(limbs)]
-    assembled = _assemble(rooted, _platform(rooted), *shares)
-    reacting = [_reactions(rooted, assembled, k) for k in range(limbs)] if block.reactions else []
+def _whole_block(block: Block, writer: StoreWriter) -> Receipt:
+    rooted, mechanism = _root(block), block.family.reference
+    limbs = range(len(mechanism.instances))
+    shares = [_limb(rooted, k) for k in limbs]
+    assembled = _assemble(rooted, {} if mechanism.is_chain else _platform(rooted), *shares)
+    reacting = [_reactions(rooted, assembled, k) for k in limbs] if block.reactions else []
     return _store(assembled, block.index, writer, *reacting)

@@ -147,7 +147,10 @@ class Assembled:
 
 
 def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
-    """Forces, friction, metrics, and what limbs have computed, for all designs and trajectories of a block."""
+    """Forces, friction, metrics, and what limbs have computed, for all designs and trajectories of a block.
+
+    `own` is what `platform` gives; empty for a chain.
+    """
     return _Assembly(block, root, own, limbs).run()
 
 
@@ -217,7 +220,7 @@ class _Assembly:
         self.actuation = (
             kernel(actuation.program(block.law, self.actuators, series, metrics)) if series or metrics else None
         )
-        self.shares = {"platform_wrench": own["wrench"]}
+        self.shares = {"platform_wrench": own["wrench"]} if own else {}
         for k, share in enumerate(limbs):
             self.shares |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
         weights = np.zeros((1, 1, self.width))
@@ -249,10 +252,10 @@ class _Assembly:
         made = programs.structure(self.block.family)
         self.balance = kernel(reaction_programs.balance_program(self.block.family))
         self.parts = {f"{name}_{k}": share[name] for k, share in enumerate(limbs) for name in SHARES}
-        self.parts["held"] = own["held"]
+        lead = (len(self.block.trajectories), self.block.designs)
+        self.parts["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
         sizes = {"force": self.actuators, "status": 1, "missing": 1}
         sizes |= {f"redundant_{k}": made.redundant(each.limb) for k, each in enumerate(made.mechanism.instances)}
-        lead = (len(self.block.trajectories), self.block.designs)
         return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
 
     def _keep_loads(self, j: int, part: slice, made: Arrays) -> None:

@@ -163,14 +163,17 @@ class _Dynamics:
         self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": self.motion}
         self.shares = _limbs(robot, self.inputs, statics=statics)
         self.own = self._platform(acting)
-        inputs = {"motion": self.motion, "platform_wrench": self.own["wrench"], **_weights(robot, weights)}
+        inputs = {"motion": self.motion, **_weights(robot, weights)}
+        inputs |= {"platform_wrench": self.own["wrench"]} if self.own else {}
         for k, share in enumerate(self.shares):
             inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
         self.assembled = kernel(programs.assembly_program(robot.family))(inputs, self.samples)
         self.status = self.assembled["status"][0, 0, : self.samples]
 
     def _platform(self, load: np.ndarray | None) -> Mapping[str, np.ndarray]:
-        """What the platform's motion takes, less the load on it."""
+        """What the platform's motion takes, less the load on it; nothing where there is no platform."""
+        if self.robot.mechanism.is_chain:
+            return {}
         own = kernel(programs.platform_program(self.robot.family, self.statics))(self.inputs, self.samples)
         if load is not None:
             acting = rows(load, self.batch)
@@ -189,7 +192,7 @@ class _Dynamics:
         family, force, width = self.robot.family, self.assembled["force"], self.motion.shape[-1]
         parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
         balanced = kernel(reaction_programs.balance_program(family))(
-            {"force": force, "held": self.own["held"], **parts}, width
+            {"force": force, "held": self.own.get("held", np.zeros((1, 0, width))), **parts}, width
         )
         mechanism, start, result = programs.structure(family).mechanism, 0, []
         for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):

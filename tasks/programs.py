@@ -206,8 +206,6 @@ def platform_program(family: Family, held: bool = False) -> Program:
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        if made.mechanism.is_chain:
-            return {"wrench": np.zeros(made.freedoms)} | ({"held": []} if held else {})
         wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
@@ -227,7 +225,7 @@ CASE_METRICS = ("failed_samples", "worst_status", "condition")
 def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
-    Sample inputs: `motion`, `platform_wrench`, and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
+    Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
     adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
     more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
@@ -236,7 +234,9 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuated) for each in made.mechanism.instances]
 
-    def one_sample(motion: Array, platform_wrench: Array, weights: Array = None, **shares: Array) -> dict[str, Any]:
+    def one_sample(
+        motion: Array, platform_wrench: Array = 0.0, weights: Array = None, **shares: Array
+    ) -> dict[str, Any]:
         jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
         forces = assembly.actuator_forces(jacobian, wrench, weights)
@@ -248,7 +248,8 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         chosen = {name: available[name] for name in metrics}
         return {"force": forces, "velocity": velocity, "status": [status], **chosen}
 
-    sample: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "platform_wrench": (free,)}
+    sample: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
+    sample |= {} if made.mechanism.is_chain else {"platform_wrench": (free,)}
     for k in range(count):
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
     reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}

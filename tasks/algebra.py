@@ -110,12 +110,13 @@ def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
             minor = _minor(a, tuple(r for r in rows if r != i), tuple(c for c in rows if c != j))
             result[j, i] = minor if (i + j) % 2 == 0 else -minor
     # along the row with the fewest terms that are not known to vanish
-    best = min(rows, key=lambda i: sum(not _is_zero(a[i][j]) for j in rows))
+    best = min(rows, key=lambda i: sum(not is_zero(a[i][j]) for j in rows))
     determinant = sum((a[best][j] * result[j, best] for j in rows), start=0.0)
     return array(result), determinant
 
 
-def _is_zero(x: Scalar) -> bool:
+def is_zero(x: Scalar) -> bool:
+    """Whether a number, or a traced constant, is zero; a traced value that is not known yet is not."""
     return (x.value if isinstance(x, Expression) else x) == 0.0
 
 

@@ -137,7 +137,7 @@ def log(x: Scalar) -> Scalar:
 
 
 def power(x: Scalar, y: Scalar) -> Scalar:
-    """x^y for x >= 0 and y > 0, within 2 + 3 |y log(x)| units in the last place; a product where y is constant 1 or 2."""
+    """x^y for x >= 0 and y > 0, within 2 + 3 |y log(x)| units in the last place; a product for constant y = 1 or 2."""
     if not isinstance(y, Expression) and y in (1.0, 2.0):
         return x if y == 1.0 else x * x
     if not isinstance(x, Expression) and not isinstance(y, Expression):

@@ -26,7 +26,7 @@ from pipeline.sweep_file import FORMAT, Axes, Friction, SweepFile, Time
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.catalog import FAMILIES
-from robots.friction import LAWS
+from robots.friction import CURVES
 from robots.model import Family
 from robots.parameters import Parameter, nearest
 from storage.schema import VARIABLES
@@ -50,7 +50,7 @@ class FrictionAxis:
 
     def values(self, start: int, stop: int) -> dict[str, Array]:
         """Every parameter of the law in its order, (stop - start,)."""
-        order = {parameter.name: self.fixed.get(parameter.name, 0.0) for parameter in LAWS[self.law].parameters}
+        order = {parameter.name: self.fixed.get(parameter.name, 0.0) for parameter in CURVES[self.law].parameters}
         return complete(self.axis, order, start, stop)
 
 
@@ -208,10 +208,10 @@ def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:
 def _read_friction(report: Report, section: Friction | None) -> FrictionAxis:
     if section is None:
         return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
-    if section.law not in LAWS:
-        report(("friction", "law"), section.law, "a friction law", sentence(nearest(section.law, LAWS)))
+    if section.law not in CURVES:
+        report(("friction", "law"), section.law, "a friction law", sentence(nearest(section.law, CURVES)))
         return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
-    table = {parameter.name: parameter for parameter in LAWS[section.law].parameters}
+    table = {parameter.name: parameter for parameter in CURVES[section.law].parameters}
     fixed = check_fixed(report, table, section.parameters, ("friction", "parameters"))
     axis = AxisReader(report, table, fixed).axis(section, ("friction",))
     rest = {name: fixed.get(name, _scalar(each)) for name, each in table.items() if name not in axis.names}

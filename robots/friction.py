@@ -1,35 +1,179 @@
-"""Friction laws as data: name, parameters with units, and what each needs. Their mathematics is in `tasks.friction`."""
+"""Friction laws as data: parameters with units, what is optional, and presets. The mathematics: `tasks.friction`.
+
+Forces of a law are torques in revolute joints and forces in prismatic ones. Where the normal load of a joint is 1, the
+dry parameters are such forces; where it is the joint's normal torque or force, they are coefficients of friction.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from robots.parameters import Parameter
+
+_FORCE, _VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
+_SLOWEST = 1e-9
 
 
 @dataclass(frozen=True)
 class FrictionLaw:
-    """A friction law: its name, the parameters of one joint, where it comes from."""
+    """A friction law: its name, the parameters of one joint, where it comes from.
+
+    `options` are parameters that a law does without: a program that is not given one has no operation for it, as if it
+    were the default. `state`: how many numbers the law remembers; `tasks.friction` has the laws without, whose force is
+    a curve over velocity, `tasks.friction_states` the others.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     text: str
     source: str
+    options: tuple[Parameter, ...] = ()
+    state: int = 0
 
+    def inputs(self, given: Iterable[str]) -> tuple[Parameter, ...]:
+        """Parameters of a program: those of the law, then the options that are among the `given` names."""
+        chosen = set(given)
+        return self.parameters + tuple(option for option in self.options if option.name in chosen)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Published friction of a machine: a law and its parameters for each joint, from the base on."""
+
+    name: str
+    law: str
+    joints: tuple[Mapping[str, float], ...] = field(hash=False)
+    text: str
+    source: str
+
+
+def _force(name: str, text: str) -> Parameter:
+    return Parameter(name, _FORCE, 0.0, 0.0, math.inf, text)
+
+
+def _speed(name: str, default: float, text: str) -> Parameter:
+    return Parameter(name, _SPEED, default, _SLOWEST, math.inf, text)
+
+
+_COULOMB = _force("coulomb", "magnitude that opposes motion; zero at rest")
+_FULL = _force("coulomb", "magnitude that is left at high speed")
+_STATIC = _force("static", "magnitude at the start of motion")
+_FLUID = Parameter("viscous", _VISCOUS, 0.0, 0.0, math.inf, "proportional to speed")
+_STRIBECK = _speed("stribeck_velocity", 0.01, "speed in which the excess at low speed fades to 1/e")
+_SHAPE = Parameter("shape", "1", 2.0, 0.25, 10.0, "exponent of the speed in the fading")
+_WIDTH = Parameter(
+    "width", _SPEED, 0.0, 0.0, math.inf, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
+)
+_NEGATIVE = Parameter("negative", "1", 1.0, 0.0, 100.0, "factor of all friction at negative velocity")
+_TEMPERATURE = Parameter("temperature", "K", 0.0, -300.0, 1000.0, "difference to the temperature of the coefficients")
+_DRY_RATE = Parameter(
+    "coulomb_temperature",
+    "1/K",
+    0.0,
+    -1.0,
+    1.0,
+    "dry friction changes by the factor 1 + rate * temperature, never below 0",
+)
+_VISCOUS_RATE = Parameter(
+    "viscous_temperature", "1/K", 0.0, -0.1, 0.1, "viscous friction changes by the factor exp(rate * temperature)"
+)
+_TRANSITION = Parameter(
+    "transition_load", _FORCE, 0.0, 0.0, math.inf,
+    "load L that brings viscous friction in by the factor tanh(4 load / L); 0: always in full",
+)  # fmt: skip
+_WET = (_NEGATIVE, _TEMPERATURE, _VISCOUS_RATE)
+_DRY = (*_WET, _DRY_RATE)
 
 LAWS: dict[str, FrictionLaw] = {
     law.name: law
     for law in (
         FrictionLaw("none", (), "no friction", "-"),
+        FrictionLaw("viscous", (_FLUID,), "proportional to speed", "joint friction paper, Eq. (41)", _WET),
         FrictionLaw(
             "coulomb_viscous",
-            (
-                Parameter("coulomb", "N m or N", 0.0, 0.0, math.inf, "magnitude that opposes motion; zero at rest"),
-                Parameter("viscous", "N m s/rad or N s/m", 0.0, 0.0, math.inf, "proportional to speed"),
-            ),
+            (_COULOMB, _FLUID),
             "constant magnitude against the motion, plus a part proportional to speed",
-            "Bo and Pavelescu 1982, without the Stribeck term",
+            "joint friction paper, Eq. (42)",
+            (_WIDTH, *_DRY),
+        ),
+        FrictionLaw(
+            "stribeck",
+            (_FULL, _STATIC, _FLUID, _STRIBECK),
+            "falls from static to Coulomb friction with speed, plus a part proportional to speed",
+            "Bo and Pavelescu 1982; joint friction paper, Eq. (52)",
+            (_SHAPE, _WIDTH, *_DRY),
+        ),
+        FrictionLaw(
+            "brown_mcphee",
+            (
+                _force("dynamic", "magnitude that is left at high speed"),
+                _force("static", "magnitude at the transition velocity; at least the dynamic one"),
+                _FLUID,
+                _speed("transition_velocity", 0.01, "speed of the greatest dry friction"),
+            ),
+            "smooth through zero, greatest at the transition velocity, then falling to dynamic friction",
+            "Brown and McPhee 2016, doi 10.1115/1.4033658",
+            (_TRANSITION, *_DRY),
+        ),
+        FrictionLaw(
+            "stiction",
+            (
+                _FULL,
+                _force("kinetic", "magnitude when a motion slows down to rest"),
+                _STATIC,
+                _FLUID,
+                _STRIBECK,
+                _speed("stick_velocity", 1e-6, "speed at and below which the joint sticks"),
+            ),
+            "Stribeck curve from static friction after rest, from kinetic friction back to rest",
+            "Stribeck curve as above; rest as in Karnopp 1985; the switch between the curves is declared here",
+            _DRY,
+            state=1,
+        ),
+        FrictionLaw(
+            "lugre",
+            (
+                Parameter("sigma0", "N m/rad or N/m", 1e5, _SLOWEST, math.inf, "stiffness of the bristles"),
+                Parameter("sigma1", _VISCOUS, 0.0, 0.0, math.inf, "damping of the bristles"),
+                Parameter("sigma2", _VISCOUS, 0.0, 0.0, math.inf, "viscous friction, proportional to speed"),
+                _FULL,
+                _STATIC,
+                _STRIBECK,
+            ),
+            "bristles that bend and slip: stiff at rest, a Stribeck curve in steady motion, hysteresis between",
+            "Canudas de Wit, Olsson, Astrom and Lischinsky 1995",
+            _DRY,
+            state=1,
+        ),
+    )
+}
+
+CURVES: dict[str, FrictionLaw] = {name: law for name, law in LAWS.items() if not law.state}
+"""Laws whose force follows from the velocity of the moment alone."""
+
+
+def _joint(static: float, coulomb: float, viscous: float, stribeck_velocity: float) -> dict[str, float]:
+    return {"coulomb": coulomb, "static": static, "viscous": viscous, "stribeck_velocity": stribeck_velocity}
+
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "abb_irb2400",
+            "stribeck",
+            (
+                _joint(36.3, 24.2, 11.85, 0.0085),
+                _joint(39.2, 31.2, 8.323, 0.0031),
+                _joint(25.3, 16.9, 9.3613, 0.0094),
+                _joint(19.2, 7.9, 7.1228, 0.0175),
+                _joint(39.7, 13.7, 7.2654, 0.0176),
+                _joint(17.5, 8.8, 2.323, 0.0162),
+            ),
+            "the six joints of an ABB IRB 2400; N m, rad/s",
+            "Obal and Gierlak 2025, doi 10.2478/ama-2025-0064",
         ),
     )
 }

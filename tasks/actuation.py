@@ -84,7 +84,8 @@ def program(law: str, actuators: int, series: tuple[str, ...], metrics: tuple[st
 
 
 def _sample(law: str, parameters: Array, force: Scalar, velocity: Scalar, weight: Scalar) -> Sample:
-    total = force + friction.LAWS[law](velocity, *parameters)
+    names = (parameter.name for parameter in LAW_DATA[law].parameters)
+    total = force + friction.force(law, velocity, 1.0, dict(zip(names, parameters, strict=True)))
     return Sample(total, velocity, total * velocity, weight)
 
 

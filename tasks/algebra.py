@@ -116,7 +116,7 @@ def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether a value is known to vanish."""
+    """Whether a number, or a traced constant, is zero; a traced value that is not known yet is not."""
     return (x.value if isinstance(x, Expression) else x) == 0.0
 
 

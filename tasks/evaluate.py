@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.friction import LAWS
+from robots.friction import CURVES
 from robots.model import TWIST, Robot
 from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
@@ -225,9 +225,9 @@ def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
 def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarray], samples: int) -> np.ndarray:
     """Actuator forces (1, actuator, padded samples), from the program that sweeps use too: the same bits."""
     name = friction.get("law", "")
-    if name not in LAWS:
-        raise ParameterError(f"friction: got law {name!r}; {nearest(name, LAWS)}")
-    law = LAWS[name]
+    if name not in CURVES:
+        raise ParameterError(f"friction: got law {name!r}; {nearest(name, CURVES)}")
+    law = CURVES[name]
     values = complete(
         law.parameters, {k: v for k, v in friction.items() if k != "law"}, owner=f"friction law {law.name}"
     )

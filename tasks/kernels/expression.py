@@ -145,6 +145,22 @@ class Expression:
         """Cosine; this is what `np.cos` calls."""
         return self.functions["cos"](self)
 
+    def exp(self) -> Expression:
+        """Exponential; this is what `np.exp` calls."""
+        return self.functions["exp"](self)
+
+    def expm1(self) -> Expression:
+        """Exponential less one; this is what `np.expm1` calls."""
+        return self.functions["expm1"](self)
+
+    def log(self) -> Expression:
+        """Natural logarithm; this is what `np.log` calls."""
+        return self.functions["log"](self)
+
+    def tanh(self) -> Expression:
+        """Hyperbolic tangent; this is what `np.tanh` calls."""
+        return self.functions["tanh"](self)
+
     def rint(self) -> Expression:
         """Nearest integer, halves to even; this is what `np.rint` calls."""
         return unary("rint", self)
@@ -154,6 +170,14 @@ class Expression:
         return unary("floor", self)
 
     __floor__ = floor  # this is what `np.floor` calls
+
+    def power_of_two(self) -> Expression:
+        """2^x for a whole x in [-1022, 1023]; elsewhere a number without meaning, the same everywhere."""
+        return self.graph.node("power_of_two", (self,))
+
+    def exponent(self) -> Expression:
+        """The largest whole n with 2^n <= |x|, for x that is neither subnormal nor infinite; -1023 at zero."""
+        return self.graph.node("exponent", (self,))
 
 
 _FOLD: dict[str, Callable[..., float]] = {

@@ -18,6 +18,8 @@ from tasks.kernels.program import PER_CASE, Program
 
 Array = Any
 _SPLITTER = 134217729.0  # 2^27 + 1
+BIASED = 2.0**52 + 1023.0
+"""Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -74,6 +76,16 @@ def _rational_fused(a: float, b: float, c: float) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
+def power_of_two(n: Array) -> Array:
+    """2^n for whole n in [-1022, 1023]: the exponent put where IEEE 754 has it."""
+    return (np.asarray(n + BIASED).view(np.int64) << 52).view(np.float64)
+
+
+def exponent(x: Array) -> Array:
+    """The exponent of a double, without its bias."""
+    return ((np.asarray(x).view(np.int64) >> 52) & 0x7FF) - 1023.0
+
+
 def _rounded_twice(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
@@ -89,6 +101,8 @@ def _operations(fma: Callable[[Array, Array, Array], Array]) -> dict[str, Callab
         "sqrt": np.sqrt,
         "rint": np.rint,
         "floor": np.floor,
+        "power_of_two": power_of_two,
+        "exponent": exponent,
         "lt": np.less,
         "le": np.less_equal,
         "eq": np.equal,

@@ -19,13 +19,14 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
-from tasks.kernels.interpreter import IDENTITY
+from tasks.kernels.interpreter import BIASED, IDENTITY
 from tasks.kernels.program import PER_CASE, Program
 
 LANES = 8
 
 _VECTOR = f"<{LANES} x double>"
 _MASK = f"<{LANES} x i1>"
+_WHOLE = f"<{LANES} x i64>"
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "rint": "roundeven", "floor": "floor"}
@@ -43,6 +44,12 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 def literal(value: float) -> str:
     """A double as LLVM writes it without loss."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def _constant(kind: str, value: float) -> str:
+    """A constant of a scalar kind, or in all lanes of a vector kind."""
+    text = literal(value) if "double" in kind else str(value)
+    return f"splat ({kind.split()[-1].rstrip('>')} {text})" if kind.startswith("<") else text
 
 
 @dataclass
@@ -95,6 +102,10 @@ class _Emitter:
             a = self.new(f"fneg {kind} {names[0]}") if minus_product else names[0]
             c = self.new(f"fneg {kind} {names[2]}") if minus_sum else names[2]
             text = f"call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {names[1]}, {kind} {c})"
+        elif op == "power_of_two":
+            text = self._power_of_two(kind, names[0])
+        elif op == "exponent":
+            text = self._exponent(kind, names[0])
         elif op == "neg":
             text = f"fneg {kind} {names[0]}"
         elif op == "select":
@@ -106,6 +117,20 @@ class _Emitter:
         else:
             raise NotImplementedError(f"no machine code for the operation {op!r}")
         self.names[node] = self.new(text)
+
+    def _power_of_two(self, kind: str, name: str) -> str:
+        whole = _WHOLE if kind == _VECTOR else "i64"
+        bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {_constant(kind, BIASED)}')} to {whole}")
+        return f"bitcast {whole} {self.new(f'shl {whole} {bits}, {_constant(whole, 52)}')} to {kind}"
+
+    def _exponent(self, kind: str, name: str) -> str:
+        whole = _WHOLE if kind == _VECTOR else "i64"
+        bits = self.new(f"bitcast {kind} {name} to {whole}")
+        shifted = self.new(f"lshr {whole} {bits}, {_constant(whole, 52)}")
+        biased = self.new(f"and {whole} {shifted}, {_constant(whole, 0x7FF)}")
+        # 2^52 + n has n in its lowest bits: quicker than a conversion, which few vector units have
+        placed = self.new(f"or {whole} {biased}, {_constant(whole, 0x4330000000000000)}")
+        return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {_constant(kind, BIASED)}"
 
     def region(self, key: int) -> None:
         for node in self.program.regions.get(key, ()):

@@ -22,7 +22,7 @@ _RULES: dict[str, Callable[..., Scalar]] = {
 }
 """How an operation changes: from its value, its arguments and their changes."""
 
-_STEPS = frozenset(("rint", "floor", *MASKS))
+_STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 """Operations whose results are constant but for jumps."""
 
 

@@ -1,14 +1,10 @@
-"""Friction laws, series and metrics against NumPy."""
+"""Series and metrics with friction against NumPy."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 
-from robots.friction import LAWS as LAW_DATA
-from tasks import friction
 from tasks.actuation import METRICS, SERIES, program, trapezoid_weights
 from tasks.kernels.kernel import Kernel, padded
 from tests.tasks.bits import padded_last
@@ -16,22 +12,6 @@ from tests.tasks.bits import padded_last
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
 TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
-
-
-def test_every_law_has_its_mathematics() -> None:
-    assert set(friction.LAWS) == set(LAW_DATA)
-    for name, law in LAW_DATA.items():
-        friction.LAWS[name](1.0, *(p.default for p in law.parameters))
-
-
-@pytest.mark.parametrize(("velocity", "expected"), [(2.0, 0.4), (-2.0, -0.4), (0.0, 0.0), (-0.0, 0.0)])
-def test_coulomb_and_viscous_friction(velocity: float, expected: float) -> None:
-    assert friction.coulomb_viscous(velocity, COULOMB, VISCOUS) == pytest.approx(expected)
-    assert friction.none(velocity) == 0.0
-
-
-def test_friction_of_nan_is_nan() -> None:
-    assert math.isnan(friction.coulomb_viscous(math.nan, COULOMB, VISCOUS))
 
 
 def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dict[str, np.ndarray]:

@@ -350,7 +350,7 @@ def test_misuse_is_told(wrong: dict[str, Any], text: str) -> None:
     ("friction", "text"),
     [
         ({"law": "coulom_viscous"}, "friction: got law 'coulom_viscous'; did you mean 'coulomb_viscous'?"),
-        ({"coulomb": 1.0}, "friction: got law ''; known: none, coulomb_viscous"),
+        ({"coulomb": 1.0}, "friction: got law ''; known: none, viscous, coulomb_viscous, stribeck"),
         (
             {"law": "coulomb_viscous", "viscous": -1.0},
             r"friction law coulomb_viscous: viscous = -1\.0 is outside \[0, inf\]",

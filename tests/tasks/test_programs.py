@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction import LAWS
+from robots.friction import CURVES
 from robots.model import Family, Frame, Instance
 from robots.status import Status
 from tasks import programs, trajectories
@@ -123,12 +123,12 @@ def test_condition_is_that_of_the_jacobian() -> None:
     assert worst == pytest.approx(np.linalg.cond(np.moveaxis(jacobians, -1, 0)).max(), rel=1e-9)
 
 
-@pytest.mark.parametrize("law", ["none", "coulomb_viscous"])
+@pytest.mark.parametrize("law", CURVES)
 def test_actuation_compiled_equals_interpreted(law: str) -> None:
     program = actuation_program(law, 3, tuple(SERIES), tuple(METRICS))
     rng, cases = np.random.default_rng(2), 4
     inputs: dict[str, Any] = {
-        "friction": rng.uniform(size=(cases, len(LAWS[law].parameters))),
+        "friction": rng.uniform(size=(cases, len(CURVES[law].parameters))),
         "force": rng.normal(size=(1, 3, SAMPLES)),
         "velocity": np.round(rng.normal(size=(1, 3, SAMPLES)), 0),
         "status": (rng.random((cases, 1, SAMPLES)) < 0.01).astype(float),

@@ -33,6 +33,8 @@ ARITHMETIC = {
     "sqrt": lambda p, i, j, k: p.number(i).sqrt(),
     "rint": lambda p, i, j, k: p.number(i).rint(),
     "floor": lambda p, i, j, k: p.number(i).floor(),
+    "power of two": lambda p, i, j, k: p.number(i).rint().power_of_two(),
+    "exponent": lambda p, i, j, k: p.number(i).exponent(),
     "constant": lambda p, i, j, k: p.number(i) + CONSTANTS[j % len(CONSTANTS)],
     "multiple": lambda p, i, j, k: p.number(i) * CONSTANTS[j % len(CONSTANTS)],
     "select": lambda p, i, j, k: expression.select(p.mask(i), p.number(j), p.number(k)),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tasks.algebra import inverse, iterate, where
-from tasks.elementary import sincos
+from tasks.elementary import exp, expm1, log, sincos, tanh
 from tasks.kernels.expression import Expression, Graph, fma
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
@@ -45,6 +45,10 @@ def derivative(function: Callable[[Any], Any], x: np.ndarray) -> np.ndarray:
         (lambda x: x * x.floor(), np.floor),
         (lambda x: sincos(x)[0], np.cos),
         (lambda x: sincos(x)[1], lambda x: -np.sin(x)),
+        (exp, np.exp),
+        (expm1, np.exp),
+        (lambda x: log(x * x), lambda x: 2.0 / x),
+        (tanh, lambda x: 1.0 - np.tanh(x) ** 2),
     ],
 )
 def test_rules(function: Callable[[Any], Any], expected: Callable[[np.ndarray], Any]) -> None:

@@ -122,7 +122,7 @@ JOINT_MOTIONS: dict[str, Motion] = {
         Motion(
             "waypoints",
             (),
-            "C2 cubic spline through the points of a CSV file with the column t [s] and one for each independent joint, "
+            "C2 cubic spline through the points of a CSV file with the columns t [s] and each independent joint, "
             "at rest at both ends",
             points_file=True,
         ),

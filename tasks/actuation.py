@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction import LAWS as LAW_DATA
-from tasks import friction
+from robots.friction_groups import FrictionGroup, Place, places
+from robots.model import Family
+from tasks import coupled_friction as coupled
+from tasks import joint_friction, programs
 from tasks.algebra import where
 from tasks.kernels.program import Program, trace
 
@@ -62,31 +64,67 @@ SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_power": lambda s: s.power,
 }
 
+JOINT_SERIES = ("joint_friction",)
+"""Series of all joints with friction, in the order of the groups."""
+
+CASE_METRICS = ("friction_residual", "unsettled_samples")
+"""Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle."""
+
 
 @functools.cache
-def program(law: str, actuators: int, series: tuple[str, ...], metrics: tuple[str, ...]) -> Program:
-    """Series and metrics of all actuators for one friction set.
+def program(
+    family: Family, groups: tuple[FrictionGroup, ...], series: tuple[str, ...], metrics: tuple[str, ...]
+) -> Program:
+    """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
-    Case input `friction` (parameters of the law); sample inputs `force`, `velocity` (actuator), `status` (1), `weight`
-    (1).
+    For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
+    friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled.
+
+    Case input `friction`, the parameters of all groups; sample inputs `force`, `velocity` (actuator), `status` (1),
+    `weight` (1), and what `coupled_inputs` lists.
     """
+    kinds = joint_kinds(family)
 
-    def one_sample(friction: Array, force: Array, velocity: Array, status: Array, weight: Array) -> dict[str, Any]:
-        bad = where(status[0] > 0.5, np.nan, 0.0)
-        samples = [_sample(law, friction, u + bad, v + bad, weight[0]) for u, v in zip(force, velocity, strict=True)]
-        chosen: dict[str, Any] = {name: [SERIES[name](s) for s in samples] for name in series}
-        return chosen | {name: [METRICS[name].of(s) for s in samples] for name in metrics}
+    def one_sample(
+        friction: Array, force: Array, velocity: Array, status: Array, weight: Array, **given: Array
+    ) -> dict[str, Any]:
+        rubbing = joint_friction.rubbing(groups, kinds, friction)
+        solved = coupled.solve(family, groups, rubbing, force, velocity, given)
+        bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
+        pairs = zip(solved.forces, velocity, strict=True)
+        samples = [Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0]) for u, v in pairs]
+        available: dict[str, Any] = {
+            "joint_friction": [tau + bad for tau in solved.friction],
+            "net_force": list(solved.net),
+            "unsettled": [solved.unsettled],
+            "friction_residual": [solved.residual + where(status[0] > 0.5, np.nan, 0.0)],
+            "unsettled_samples": [where(status[0] > 0.5, 0.0, solved.unsettled)],
+        }
+        available |= {f"rubbing_{k}": list(tau) for k, tau in enumerate(solved.rubbing)}
+        available |= {name: [SERIES[name](s) for s in samples] for name in series if name in SERIES}
+        available |= {name: [METRICS[name].of(s) for s in samples] for name in metrics if name in METRICS}
+        return {name: available[name] for name in (*series, *metrics)}
 
-    sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,)}
-    case = {"friction": (len(LAW_DATA[law].parameters),)}
-    reductions = {name: METRICS[name].reduction for name in metrics}
-    return trace(f"actuation.{law}", one_sample, case=case, sample=sample, reductions=reductions)
+    actuators = len(family.reference.actuators)
+    beside = coupled.inputs(family, groups)
+    sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,), **beside}
+    case = {"friction": (sum(len(group.parameters) for group in groups),)}
+    case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
+    reduced = {"friction_residual": "max", "unsettled_samples": "sum"}
+    reductions = {name: METRICS[name].reduction if name in METRICS else reduced[name] for name in metrics}
+    name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
+    return trace(f"{family.name}.actuation.{name}", one_sample, case=case, sample=sample, reductions=reductions)
 
 
-def _sample(law: str, parameters: Array, force: Scalar, velocity: Scalar, weight: Scalar) -> Sample:
-    names = (parameter.name for parameter in LAW_DATA[law].parameters)
-    total = force + friction.force(law, velocity, 1.0, dict(zip(names, parameters, strict=True)))
-    return Sample(total, velocity, total * velocity, weight)
+@functools.cache
+def joint_kinds(family: Family) -> Mapping[Place, str]:
+    """Whether each joint with one variable turns or slides."""
+    mechanism, result = family.reference, {}
+    for place, simple in places(mechanism).values():
+        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
+        if simple:
+            result[place] = (*(link.kind for link in limb.links), *(cut.kind for cut in limb.cuts))[place.joint]
+    return result
 
 
 def trapezoid_weights(times: np.ndarray) -> np.ndarray:

@@ -6,19 +6,19 @@ dims. SI units, world axes; see `robots.model` for frames.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.friction import CURVES
 from robots.model import TWIST, Robot
-from robots.parameters import ParameterError, complete, nearest
 from robots.status import Status
-from tasks import actuation, programs, reaction_programs
+from tasks import actuation, coupled_friction, programs, reaction_programs
+from tasks.friction_input import Friction, FrictionInput, friction_input
 from tasks.inputs import GRAVITY, Moving, checked, gravity_input, in_world, mounts, moving_input, parameters, rows
+from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.cache import kernel
-from tasks.reactions import SHARES, held
+from tasks.reactions import held
 
 Array = Any
 
@@ -74,7 +74,7 @@ def inverse_dynamics(
     gravity: Array = GRAVITY,
     load: Array = None,
     load_axes: str = "world",
-    friction: Mapping[str, Any] | None = None,
+    friction: Friction = None,
     weights: Array = None,
     full: bool = False,
     **moving: Unpack[Moving],
@@ -82,17 +82,17 @@ def inverse_dynamics(
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
-    `load_axes`, those of the "world" or of the "platform"; friction: {"law": name, parameter: value, ...} in the
-    actuated joints; weights (actuator,), of a robot with more actuators than freedoms: the frictionless forces have the
-    least sum of weight times square, one each where they are absent. With `full`, an InverseDynamics.
+    `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction_input`; weights (actuator,),
+    of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
+    each where they are absent. With `full`, an InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
-    done = _Dynamics(robot, moving, gravity, load, weights)
+    done = _Dynamics(robot, moving, gravity, load, weights, friction_input(robot, friction))
     batch, samples, assembled = done.batch, done.samples, done.assembled
-    if friction is not None:
-        assembled = {**assembled, "force": _with_friction(friction, assembled, samples)}
+    if done.friction.groups:
+        assembled = {**assembled, "force": done.with_friction("actuator_force")["actuator_force"]}
     force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
     jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in done.shares]).T
     for values in (force, velocity, jacobian):
@@ -110,6 +110,7 @@ def joint_reactions(
     gravity: Array = GRAVITY,
     load: Array = None,
     load_axes: str = "world",
+    friction: Friction = None,
     weights: Array = None,
     full: bool = False,
     **moving: Unpack[Moving],
@@ -117,15 +118,15 @@ def joint_reactions(
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
-    `Limb.joints`; the drive's force is inside its joint. The child of a joint at the platform is the platform, that of
-    a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not
+    `Limb.joints`; the drive's force is inside its joint, and so is friction. The child of a joint at the platform is
+    the platform, that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not
     unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other limbs have, and for
     samples that cannot be solved, or whose load no joint holds (SINGULAR). With `full`, a pair with the status
     (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
-    done = _Dynamics(robot, moving, gravity, load, weights, statics=True)
+    done = _Dynamics(robot, moving, gravity, load, weights, friction_input(robot, friction), statics=True)
     wrenches, held = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)
     result = np.full((done.samples, len(wrenches), most, 6), np.nan)
@@ -153,17 +154,26 @@ class _Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
     def __init__(
-        self, robot: Robot, moving: Moving, gravity: Array, load: Array, weights: Array, statics: bool = False
+        self,
+        robot: Robot,
+        moving: Moving,
+        gravity: Array,
+        load: Array,
+        weights: Array,
+        friction: FrictionInput,
+        statics: bool = False,
     ):
         acting = None if load is None else checked("load", load, (6,))
         beside = {} if acting is None else {"load": acting.shape[:-1]}
-        self.robot, self.statics = robot, statics
+        self.robot, self.friction, self.statics = robot, friction, statics or friction.statics
         self.batch, self.motion = moving_input(robot, moving, beside)
         self.samples = int(np.prod(self.batch, dtype=int))
         self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": self.motion}
-        self.shares = _limbs(robot, self.inputs, statics=statics)
+        self.wanted = coupled_friction.wanted(robot.family, friction.groups, statics)
+        self.shares = _limbs(robot, self.inputs, statics=self.statics, friction=self.wanted)
         self.own = self._platform(acting)
-        inputs = {"motion": self.motion, **_weights(robot, weights)}
+        self.weights = _weights(robot, weights)
+        inputs = {"motion": self.motion, **self.weights}
         inputs |= {"platform_wrench": self.own["wrench"]} if self.own else {}
         for k, share in enumerate(self.shares):
             inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
@@ -187,22 +197,42 @@ class _Dynamics:
         """Status of each sample, (*batch)."""
         return self.status.astype(np.int8).reshape(self.batch)
 
+    def with_friction(self, *series: str) -> Mapping[str, np.ndarray]:
+        """`series` of the friction program, (1, size, padded samples) each; statuses are of it too from here on."""
+        run = kernel(actuation.program(self.robot.family, self.friction.groups, (*series, "unsettled"), ()))
+        width = self.motion.shape[-1]
+        given = {**self.assembled, **self._named_shares(), **self.weights}
+        given |= {"friction": self.friction.values, "held": self.held, "weight": np.zeros((1, 1, width))}
+        wanted = (*run.program.case, *run.program.sample)
+        result = run({name: given[name] for name in wanted}, width)
+        unsettled = result["unsettled"][0, 0, : self.samples] > 0.5
+        self.status[(self.status == Status.OK) & unsettled] = Status.FRICTION_NOT_CONVERGED
+        return result
+
+    def _named_shares(self) -> dict[str, np.ndarray]:
+        return {f"{name}_{k}": value for k, share in enumerate(self.shares) for name, value in share.items()}
+
+    @property
+    def held(self) -> np.ndarray:
+        """What the platform's motion takes along the directions in which it is held; nothing of a chain."""
+        return self.own.get("held", np.zeros((1, 0, self.motion.shape[-1])))
+
     def reactions(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Wrenches of all joints of each limb (1, joint * 6, padded samples), and whether they hold (samples,)."""
-        family, force, width = self.robot.family, self.assembled["force"], self.motion.shape[-1]
-        parts = {f"{name}_{k}": share[name] for k, share in enumerate(self.shares) for name in SHARES}
-        balanced = kernel(reaction_programs.balance_program(family))(
-            {"force": force, "held": self.own.get("held", np.zeros((1, 0, width))), **parts}, width
-        )
-        mechanism, start, result = programs.structure(family).mechanism, 0, []
-        for k, (instance, mount) in enumerate(zip(mechanism.instances, mounts(self.robot), strict=True)):
-            stop = start + len(mechanism.limbs[instance.limb].actuated)
-            loads = {"force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
-            inputs = {**self.inputs, "mount": mount, **loads}
-            result.append(
-                kernel(reaction_programs.reaction_program(family, instance.limb))(inputs, width)["joint_reaction"]
-            )
-            start = stop
+        family, width, made = self.robot.family, self.motion.shape[-1], programs.structure(self.robot.family)
+        passive = tuple(each.passive for each in self.wanted)
+        loads = {"force": self.assembled["force"], "held": self.held, **self._named_shares()}
+        if any(passive):
+            rubbing = (f"rubbing_{k}" for k, each in enumerate(passive) if each)
+            loads |= self.with_friction("net_force", *rubbing)
+            loads["force"] = loads["net_force"]
+        run = kernel(reaction_programs.balance_program(family, tuple(map(len, passive))))
+        balanced, result = run({name: loads[name] for name in run.program.sample}, width), []
+        for k, (instance, mount) in enumerate(zip(made.mechanism.instances, mounts(self.robot), strict=True)):
+            given = {"force": loads["force"][:, made.driven[k]], "redundant": balanced[f"redundant_{k}"]}
+            given |= {"rubbing": loads[f"rubbing_{k}"]} if passive[k] else {}
+            run = kernel(reaction_programs.reaction_program(family, instance.limb, passive=passive[k]))
+            result.append(run({**self.inputs, "mount": mount, **given}, width)["joint_reaction"])
         size = np.max([np.abs(each[0]).max(axis=0) for each in result], axis=0)
         return result, (balanced["missing"][0, 0] <= HELD * size)[: self.samples]
 
@@ -222,27 +252,17 @@ def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
     return {"weights": result[None]}
 
 
-def _with_friction(friction: Mapping[str, Any], assembled: Mapping[str, np.ndarray], samples: int) -> np.ndarray:
-    """Actuator forces (1, actuator, padded samples), from the program that sweeps use too: the same bits."""
-    name = friction.get("law", "")
-    if name not in CURVES:
-        raise ParameterError(f"friction: got law {name!r}; {nearest(name, CURVES)}")
-    law = CURVES[name]
-    values = complete(
-        law.parameters, {k: v for k, v in friction.items() if k != "law"}, owner=f"friction law {law.name}"
-    )
-    inputs = {name: assembled[name] for name in ("force", "velocity", "status")}
-    inputs |= {"friction": np.array([list(values.values())], dtype=float), "weight": np.zeros_like(inputs["status"])}
-    run = kernel(actuation.program(law.name, inputs["force"].shape[1], ("actuator_force",), ()))
-    return run(inputs, samples)["actuator_force"]
-
-
 def _limbs(
-    robot: Robot, inputs: Mapping[str, np.ndarray], series: tuple[str, ...] = (), statics: bool = False
+    robot: Robot,
+    inputs: Mapping[str, np.ndarray],
+    series: tuple[str, ...] = (),
+    statics: bool = False,
+    friction: Sequence[LimbFriction] = (),
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
     instances, width = programs.structure(robot.family).mechanism.instances, inputs["motion"].shape[-1]
+    asked = friction or [NO_FRICTION] * len(instances)
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series, statics))({**inputs, "mount": mount}, width)
-        for each, mount in zip(instances, mounts(robot), strict=True)
+        kernel(programs.limb_program(robot.family, each.limb, series, statics, one))({**inputs, "mount": mount}, width)
+        for each, mount, one in zip(instances, mounts(robot), asked, strict=True)
     ]

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
-from tasks import assembly, chain, limb, platform, reactions
+from tasks import assembly, chain, joint_friction, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice, others
 from tasks.frames import mount_pose
+from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
 from tasks.kinematics import REST, Motion, Pose
@@ -66,6 +67,12 @@ class Structure:
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
         return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+
+    @property
+    def driven(self) -> list[slice]:
+        """The actuators of each limb of the robot."""
+        counts = [len(self.mechanism.limbs[each.limb].actuated) for each in self.mechanism.instances]
+        return [slice(sum(counts[:k]), sum(counts[: k + 1])) for k in range(len(counts))]
 
     @property
     def motion_size(self) -> int:
@@ -135,14 +142,22 @@ LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
 @functools.cache
-def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), statics: bool = False) -> Program:
+def limb_program(
+    family: Family,
+    limb_index: int,
+    series: tuple[str, ...] = (),
+    statics: bool = False,
+    friction: LimbFriction = NO_FRICTION,
+) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`.
-    Raises ValueError for `statics` of a limb with `every_row`, as reactions rest on a choice of rows.
+    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`,
+    `friction` what `joint_friction.share` gives. Raises ValueError for these of a limb with `every_row`, as reactions
+    rest on a choice of rows.
     """
     made = structure(family)
-    if statics and made.mechanism.limbs[limb_index].every_row:
+    statics = statics or friction.statics
+    if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
             "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
@@ -158,6 +173,8 @@ def limb_program(family: Family, limb_index: int, series: tuple[str, ...] = (), 
             available["joint_position"] = limb.joint_positions(mounted, solved, motion)
         if statics:
             result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
+        if friction != NO_FRICTION:
+            result |= joint_friction.share(reactions.LimbStatics(mounted, solved), moving, array(gravity), friction)
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
@@ -225,8 +242,8 @@ CASE_METRICS = ("failed_samples", "worst_status", "condition")
 def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
-    Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k, jacobian_k, status_k`. `metrics`
-    adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
+    Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k`, `jacobian_k`
+    and `status_k`. `metrics` adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
     more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)

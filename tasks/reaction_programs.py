@@ -55,26 +55,32 @@ def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
 
 
 @functools.cache
-def balance_program(family: Family) -> Program:
+def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
     """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
 
     `missing` is the size of what no limb can hold: of loads along directions in which parts of the robot are loose.
-    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb.
+    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb;
+    with friction in so many `passive` joints of each limb that friction too, `rubbing_k`.
     """
     made = structure(family)
-    instances = made.mechanism.instances
-    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in instances]
-    starts = [sum(driven[:k]) for k in range(len(driven))]
+    instances, counts = made.mechanism.instances, passive or (0,) * len(made.mechanism.instances)
 
     def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
-        shares = [{name: parts[f"{name}_{k}"] for name in reactions.SHARES} for k in range(len(instances))]
-        forces = [array(force[start : start + n]) for start, n in zip(starts, driven, strict=True)]
-        multipliers, missing = reactions.redundant_multipliers(shares, forces, array(held), carried(family))
+        names = (*reactions.SHARES, *reactions.FRICTION_SHARES)
+        shares = [
+            {name: parts[f"{name}_{k}"] for name in names if f"{name}_{k}" in parts} for k in range(len(instances))
+        ]
+        forces = [array(force[driven]) for driven in made.driven]
+        rubbing = [parts.get(f"rubbing_{k}", np.zeros(0)) for k in range(len(instances))]
+        multipliers, missing = reactions.redundant_multipliers(shares, forces, array(held), carried(family), rubbing)
         return {f"redundant_{k}": value for k, value in enumerate(multipliers)} | {"missing": [total(missing)]}
 
-    sample: dict[str, tuple[int, ...]] = {"force": (sum(driven),), "held": (made.held,)}
-    for k, each in enumerate(instances):
-        shapes = reactions.share_shapes(made.held, driven[k], made.redundant(each.limb))
+    sample: dict[str, tuple[int, ...]] = {"force": (len(made.mechanism.actuators),), "held": (made.held,)}
+    for k, (each, count) in enumerate(zip(instances, counts, strict=True)):
+        redundant = made.redundant(each.limb)
+        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuated), redundant)
+        if count:
+            shapes |= {"rubbing": (count,), "held_friction": (made.held, count), "wish_friction": (redundant, count)}
         sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
     return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
 
@@ -83,10 +89,13 @@ OUTPUTS = ("joint_reaction", "peak_reaction")
 
 
 @functools.cache
-def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] = OUTPUTS[:1]) -> Program:
+def reaction_program(
+    family: Family, limb_index: int, outputs: tuple[str, ...] = OUTPUTS[:1], passive: tuple[int, ...] = ()
+) -> Program:
     """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
-    Sample inputs: `motion`, `force` (the limb's actuators), `redundant` (from `balance_program`).
+    Sample inputs: `motion`, `force` (the limb's actuators, less their own friction), `redundant` (from
+    `balance_program`); `rubbing`, friction in the `passive` joints of these numbers in `Limb.joints`.
     """
     made = structure(family)
 
@@ -94,7 +103,8 @@ def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] =
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         force, redundant = array(loads["force"]), array(loads["redundant"])
         statics = reactions.LimbStatics(mounted, solved)
-        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant)
+        rubbing = dict(zip(passive, loads.get("rubbing", ()), strict=True))
+        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, rubbing)
         available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
         return {name: available[name] for name in outputs}
 
@@ -103,7 +113,7 @@ def reaction_program(family: Family, limb_index: int, outputs: tuple[str, ...] =
         "motion": (made.motion_size,),
         "force": (len(limb_.actuated),),
         "redundant": (made.redundant(limb_index),),
-    }
+    } | ({"rubbing": (len(passive),)} if passive else {})
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
     return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample, reductions=reduced)

@@ -10,7 +10,7 @@ and N m weighed alike, at the joints. Components that statics determines do not 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ import numpy as np
 from robots.model import PLATFORM, TWIST
 from tasks import newton_euler
 from tasks.algebra import array, cross, inverse
+from tasks.closures import Joined
 from tasks.embedding import total_wrench
+from tasks.kinematics import columns, path
 from tasks.limb import Mounted, Solved
 
 Scalar = Any
@@ -37,13 +39,15 @@ def held(mobility: Sequence[str]) -> tuple[str, ...]:
 class Causes:
     """What joint wrenches are linear in.
 
-    own: wrenches that the motions of bodies take; tree: forces Q; actuators: their forces; redundant: free multipliers.
+    own: wrenches that the motions of bodies take; tree: forces Q, friction in joints of the tree included; actuators:
+    their forces; redundant: free multipliers; cut: friction in cut joints, at the platform and of loops.
     """
 
     own: Sequence[Wrench]
     tree: Array
     actuators: Array
     redundant: Array
+    cut: Array
 
 
 @dataclass(frozen=True)
@@ -65,19 +69,44 @@ class LimbStatics:
         arguments = (solved.states, solved.rates, solved.accelerations, self.mounted.base.rotation.T @ gravity)
         own = newton_euler.body_wrenches(links, *arguments)
         tree = array(newton_euler.inverse_dynamics(links, *arguments))
-        return Causes(own, tree, *self._silent())
+        return Causes(own, tree, *self._silent(), self._smooth())
 
     def actuator(self, index: int) -> Causes:
         """The part of a unit force of one actuator."""
         actuators, redundant = self._silent()
         actuators[index] = 1.0
-        return Causes(*self._still(), actuators, redundant)
+        return Causes(*self._still(), actuators, redundant, self._smooth())
 
     def multiplier(self, index: int) -> Causes:
         """The part of a unit value of one free multiplier."""
         actuators, redundant = self._silent()
         redundant[index] = 1.0
-        return Causes(*self._still(), actuators, redundant)
+        return Causes(*self._still(), actuators, redundant, self._smooth())
+
+    def friction(self, joint: int) -> Causes:
+        """The part of unit friction against positive velocity in a joint, by its number in `Limb.joints`."""
+        own, tree = self._still()
+        cut, count = self._smooth(), len(tree)
+        if joint < count:
+            tree[joint] = 1.0
+        else:
+            tree, cut[joint - count] = self._cut_row(joint - count), 1.0
+        return Causes(own, tree, *self._silent(), cut)
+
+    def _cut_row(self, index: int) -> Array:
+        """Velocity of a cut joint over the rates of the tree, the platform at rest."""
+        tips, links = self.solved.tips, self.mounted.limb.links
+        closure, joined = self.mounted.limb.cuts[index], tips.cut_joints[index]
+        axis, turns = joined.a.axes[:, 2], closure.kind == "revolute"
+        row = np.array(np.zeros(len(links)), dtype=object)
+        for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
+            side = path(links, body) if body != PLATFORM else ()
+            for i, (omega, v) in columns(links, tips.at, side, joined.point).items():
+                row[i] = row[i] + (axis @ (omega if turns else v)) * sign
+        return array(row)
+
+    def _smooth(self) -> np.ndarray:
+        return np.zeros(len(self.mounted.limb.cuts))
 
     def _silent(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(len(self.mounted.limb.actuated)), np.zeros(self.redundant_count)
@@ -95,10 +124,14 @@ class LimbStatics:
         return tips.inverse.T @ free
 
     def on_platform(self, causes: Causes) -> np.ndarray:
-        """(moment, force) of the platform on the limb, at the platform's origin."""
+        """(moment, force) of the platform on the limb, at the platform's origin; of a chain, forces of its freedoms."""
         tips = self.solved.tips
         dropped = causes.redundant[: len(tips.dropped_matrix)]
-        return tips.covector(self.kept(causes)) + tips.dropped_covector(dropped)
+        result = tips.covector(self.kept(causes)) + tips.dropped_covector(dropped)
+        for joined, offset, size in zip(tips.joined, tips.offsets, causes.cut[: len(tips.joined)], strict=True):
+            moment, force = _along(joined, size)
+            result = result + array([*(moment + cross(offset, force)), *force])
+        return result
 
     def joint_wrenches(self, causes: Causes) -> list[Wrench]:
         """(moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
@@ -122,8 +155,9 @@ class LimbStatics:
         kept, used = self.kept(causes), len(tips.dropped_matrix)
         dropped = causes.redundant[:used]
         demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
-        wrenches = tips.joint_wrenches(kept, dropped)
-        return [*wrenches, *self._loop_wrenches(demand, causes.redundant[used:])]
+        wrenches = [*tips.joint_wrenches(kept, dropped), *self._loop_wrenches(demand, causes.redundant[used:])]
+        rubbing = (_along(joined, size) for joined, size in zip(tips.cut_joints, causes.cut, strict=True))
+        return [(m + n, f + g) for (m, f), (n, g) in zip(wrenches, rubbing, strict=True)]
 
     def _loop_wrenches(self, demand: Array, redundant: Array) -> list[Wrench]:
         """The same of the cut joints of loops, for the forces that joints of the tree demand of them."""
@@ -149,8 +183,17 @@ class LimbStatics:
         return array([world[TWIST.index(name)] for name in names])
 
 
+def _along(joined: Joined, size: Scalar) -> Wrench:
+    """A moment about the axis of a cut joint, or a force along it, on body a."""
+    push = joined.a.axes[:, 2] * size
+    return (push, NOTHING[1]) if joined.kind == "revolute" else (NOTHING[0], push)
+
+
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
 """What the balance of the platform needs of a limb; see `share`."""
+
+FRICTION_SHARES = ("held_friction", "wish_friction")
+"""What it needs besides of friction in passive joints; see `friction_share`."""
 
 
 def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
@@ -174,6 +217,17 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     }
 
 
+def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:
+    """What the balance needs of friction in passive joints, one column for each: see `share`."""
+    free = [statics.multiplier(k) for k in range(statics.redundant_count)]
+    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    caused = _stack([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))
+    return {
+        "held_friction": _stack([statics.held(each) for each in rubbing], len(held(statics.mounted.mobility))),
+        "wish_friction": -(spread.T @ caused) if free else np.zeros((0, len(rubbing))),
+    }
+
+
 def share_shapes(directions: int, driven: int, redundant: int) -> dict[str, tuple[int, ...]]:
     """Shapes of a share."""
     shapes = ((directions,), (directions, driven), (directions, redundant), (redundant, redundant), (redundant,))
@@ -189,9 +243,15 @@ def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
 
 
 def redundant_multipliers(
-    shares: Sequence[Mapping[str, Array]], forces: Sequence[Array], wrench: Array, carried: Sequence[int]
+    shares: Sequence[Mapping[str, Array]],
+    forces: Sequence[Array],
+    wrench: Array,
+    carried: Sequence[int],
+    rubbing: Sequence[Array] | None = None,
 ) -> tuple[list[Array], list[Scalar]]:
     """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
+
+    `rubbing` is the friction in passive joints (per limb), for shares that have it.
 
     Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench, along those of the held
     directions that are `carried`. Also what is missing along the others, which limbs cannot make up for.
@@ -200,6 +260,10 @@ def redundant_multipliers(
     missing = -array(wrench)
     for s, u in zip(shares, forces, strict=True):
         missing = missing - s["held_passive"] - s["held_driven"] @ u
+    for k, friction in enumerate(rubbing or ()):
+        if len(friction):
+            wishes[k] = wishes[k] + shares[k]["wish_friction"] @ friction
+            missing = missing - shares[k]["held_friction"] @ friction
     rows = [s["held_redundant"][list(carried)] for s in shares]
     multipliers = [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
     if carried:
@@ -214,12 +278,19 @@ def redundant_multipliers(
     return multipliers, [missing[row] for row in range(len(missing)) if row not in carried]
 
 
-def joint_reactions(statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array) -> list[list[Scalar]]:
+def joint_reactions(
+    statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array, rubbing: Mapping[int, Scalar]
+) -> list[list[Scalar]]:
     """(moment, force) on the child by the parent at the joint, world axes, of all joints in the order of `Limb.joints`.
+
+    `rubbing` is the friction in passive joints by their number.
 
     The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their
     joint.
     """
     motion, turn = statics.motion(gravity), statics.mounted.base.rotation
-    causes = Causes(motion.own, motion.tree, actuators, redundant)
+    causes = replace(motion, actuators=actuators, redundant=redundant)
+    for joint, size in rubbing.items():
+        unit = statics.friction(joint)
+        causes = replace(causes, tree=causes.tree + unit.tree * size, cut=causes.cut + unit.cut * size)
     return [[*(turn @ moment), *(turn @ force)] for moment, force in statics.joint_wrenches(causes)]

@@ -122,7 +122,7 @@ def program(kind: str) -> Program:
 
 @functools.cache
 def joint_program(kind: str, joints: int) -> Program:
-    """The program of a joint trajectory: case inputs (joint,) per parameter, sample input `t`, output `motion` (3 joint)."""
+    """The program of a joint trajectory: case input (joint,) per parameter, sample input `t`, output `motion`."""
 
     def one_sample(t: Array, **values: Any) -> dict[str, Any]:
         each = [JOINT_FORMS[kind](t[0], **{name: value[k] for name, value in values.items()}) for k in range(joints)]

@@ -97,6 +97,8 @@ def trace(
     unknown = set((reductions or {}).values()) - set(REDUCTIONS)
     if unknown:
         raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
+    if double := sorted(results.keys() & inputs.keys()):
+        raise ValueError(f"{name}: {', '.join(double)} is the name of an input and of an output; rename the output")
     return _Ordering(graph, results, first).program(name, case, sample, reductions or {})
 
 

@@ -1,0 +1,95 @@
+"""Which joints of a robot have friction: groups that share a law, the origin of their normal load, and parameters.
+
+Parameters of a group are those of its law, then those of its load. Plain data; the mathematics is in
+`tasks.joint_friction`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from robots.friction import LAWS
+from robots.model import Mechanism
+from robots.parameters import Parameter, ParameterError, nearest
+
+_SMALL = 1e-9
+_PRELOAD = "normal torque or force that is always there"
+
+LOADS: Mapping[str, tuple[Parameter, ...]] = {
+    "constant": (),
+    "preload": (Parameter("preload", "N m or N", 1.0, 0.0, math.inf, _PRELOAD),),
+    "reaction": (
+        Parameter("friction_arm", "m", 0.01, _SMALL, math.inf, "R_n: arm of the force along a revolute axis"),
+        Parameter("pin_radius", "m", 0.01, _SMALL, math.inf, "R_p: radius of the pin of a revolute joint"),
+        Parameter("bending_arm", "m", 0.05, _SMALL, math.inf, "R_b: distance of the bearings that take a moment"),
+        Parameter("preload", "N m or N", 0.0, 0.0, math.inf, _PRELOAD),
+    ),
+}
+"""Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""
+
+SELECTIONS = ("actuated", "passive", "all")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive)."""
+
+    limb: int
+    joint: int
+    actuator: int
+
+
+@dataclass(frozen=True)
+class FrictionGroup:
+    """Joints with the same friction law; `parameters` are the names of its numbers in order, `name` may be empty."""
+
+    name: str
+    law: str
+    load: str
+    places: tuple[Place, ...]
+    parameters: tuple[str, ...]
+
+
+def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:
+    """Parameters of a group: of the law with those options that are `given`, then of the load."""
+    return (*LAWS[law].inputs(given), *LOADS[load])
+
+
+def places(mechanism: Mechanism) -> dict[str, tuple[Place, bool]]:
+    """Every joint of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
+    found: dict[str, tuple[Place, bool]] = {}
+    driven = {name: number for number, name in enumerate(mechanism.actuators)}
+    for k, instance in enumerate(mechanism.instances):
+        limb = mechanism.limbs[instance.limb]
+        for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
+            name = joint if mechanism.is_chain else f"{instance.name}.{joint}"
+            found[name] = Place(k, i, driven.get(name, -1)), simple
+    return found
+
+
+def select(mechanism: Mechanism, chosen: str | Sequence[str]) -> tuple[Place, ...]:
+    """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
+
+    A name without limb means that joint of every limb. Only joints with one variable have friction. Raises
+    ParameterError for what no joint is called, and for joints with several variables that are named in full.
+    """
+    known = places(mechanism)
+    if isinstance(chosen, str) and chosen in SELECTIONS:
+        wanted = {"actuated": (True,), "passive": (False,), "all": (True, False)}[chosen]
+        return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
+    result: dict[Place, None] = {}
+    for pattern in [chosen] if isinstance(chosen, str) else chosen:
+        hits = {name: each for name, each in known.items() if _matches(name, pattern)}
+        if not hits:
+            raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *known))}")
+        if not any(simple for _, simple in hits.values()):
+            raise ParameterError(f"joint {pattern!r} has several variables; friction laws are for joints with one")
+        result |= dict.fromkeys(place for place, simple in hits.values() if simple)
+    return tuple(result)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or ("." not in pattern and fnmatchcase(name.split(".", 1)[-1], pattern))

@@ -109,13 +109,13 @@ def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
     )
 
 
-def _element(placed: Placed, u: int, k: int) -> Scalar:
+def element_of(placed: Placed, u: int, k: int) -> Scalar:
     return placed.bodies[u].axis @ (_coupling(placed, u, k) @ placed.bodies[k].axis)
 
 
 def matrix(placed: Placed) -> np.ndarray:
     """The inertia matrix (n, n) without drives, element by element of the lower triangle."""
-    return by_elements(placed, lambda u, k: _element(placed, u, k))
+    return by_elements(placed, lambda u, k: element_of(placed, u, k))
 
 
 def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int) -> Scalar:
@@ -127,7 +127,7 @@ def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int)
     placed = Placed.of(links, states, inner)
     if max(u, k) not in placed.bodies:
         return 0.0
-    return _element(placed, u, k) + (links[u].armature if u == k else 0.0)
+    return element_of(placed, u, k) + (links[u].armature if u == k else 0.0)
 
 
 def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array) -> np.ndarray:

@@ -131,7 +131,7 @@ def page(methods: Mapping[str, Formula], parts: Mapping[str, Formula]) -> str:
             "|---|---|---|---|---|",
             *formulas,
             "",
-            f"They hold from two joints on. Traced were programs of {', '.join(map(str, TRACED[:-1]))} and {LONGEST} joints.",
+            f"They hold from two joints on. Traced were {', '.join(map(str, TRACED[:-1]))} and {LONGEST} joints.",
             "",
             "## Equivalent additions",
             "",

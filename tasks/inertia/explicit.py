@@ -110,6 +110,7 @@ def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
 
 
 def element_of(placed: Placed, u: int, k: int) -> Scalar:
+    """Element (u, k) of the inertia matrix of a tree at a configuration, without drive."""
     return placed.bodies[u].axis @ (_coupling(placed, u, k) @ placed.bodies[k].axis)
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.model import BASE, Frame, Inertia, Link
-from tasks.kinematics import JointState
+from tasks.kinematics import JointState, state_at
 
 AXES = np.array([*np.eye(3), *-np.eye(3)])
 
@@ -43,7 +43,7 @@ def random_parents(rng: np.random.Generator, count: int) -> list[int]:
 
 def joint_states(links: Sequence[Link], q: Any) -> list[JointState]:
     """States of all joints."""
-    return [JointState.of(link.kind, float(x)) for link, x in zip(links, q, strict=True)]
+    return [state_at(link, float(x)) for link, x in zip(links, q, strict=True)]
 
 
 def engine() -> ModuleType:

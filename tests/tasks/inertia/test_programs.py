@@ -80,7 +80,7 @@ def test_bias_vectors_of_a_batch() -> None:
 def test_misuse_is_told() -> None:
     with pytest.raises(ValueError, match=r"row, column: got \(5, 0\) for rover_rocker, .* indices from 0 to 4"):
         element_program(ROVER, 5, 0)
-    with pytest.raises(ValueError, match="robot: got five_bar, whose 2 limbs hold a platform; expected a tree"):
+    with pytest.raises(ValueError, match="robot: got five_bar, whose 2 limbs hold a platform; expected a chain"):
         matrix_program(catalog.family("five_bar"))
     with pytest.raises(ValueError, match="method: got 'crab'; expected one of crba"):
         matrix_program(ROVER, "crab")

@@ -42,6 +42,11 @@ CASES: dict[str, Case] = {
         Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
         Case("blocks", "whole runs in blocks of several lengths, against the kernels", "blocks:blocks"),
         Case("series", "a whole run that stores full time series, against plain Zarr", "series:series"),
+        Case(
+            "inertia_counts",
+            "operations of the inertia matrix by four methods, beside published ones",
+            "inertia_counts:figures",
+        ),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

@@ -14,6 +14,7 @@ import numpy as np
 from robots.model import Robot
 from robots.status import Status
 from tasks import equation_programs, inputs, programs
+from tasks.inertia.programs import is_tree, matrix_program
 from tasks.inputs import GRAVITY, Moving
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program
@@ -164,12 +165,26 @@ def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
     return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
 
-def inertia_matrix(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
+def inertia_matrix(robot: Robot, *, method: str = "crba", **moving: Unpack[Moving]) -> np.ndarray:
     """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
 
-    Drives are included.
+    Drives are included. For a tree, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
+    `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
     """
+    if is_tree(robot.family):
+        return _tree_matrix(robot, method, moving)
+    if method != "crba":
+        raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for trees alone")
     return equations_of_motion(robot, **moving).mass
+
+
+def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
+    program, freedoms = matrix_program(robot.family, method), len(robot.mechanism.freedoms)
+    batch, motion = inputs.moving_input(robot, moving)
+    given = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
+    found = kernel(program)(given, motion.shape[-1])["inertia"]
+    samples = int(np.prod(batch, dtype=int))
+    return _core_last(found, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
 
 
 def forward_dynamics(

@@ -23,6 +23,7 @@ WANTED = {
     "series": ("run, of plain Zarr",),
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
+    "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),
     "peer": ("forces differ by", "Pinocchio rnea, over limbsweep"),
 }
 

@@ -1,0 +1,197 @@
+"""Elements of the inertia matrix and of the bias vector of a tree, each as an expression of its own.
+
+Element (u, k) couples the acceleration of joint k into the force of joint u. It is zero for joints on different
+branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k, and the kinds of the joints
+and their order say which term: the eight cases of the paper, which are the rows of `CASES`. No element needs another
+one.
+
+Source: Wang, Ju, An explicit modelling method of joint-space inertia matrix for tree-chain dynamic system, Eqs. (30)
+to (37); bias vector: Eqs. (21), (22) of the paper on explicit dynamics with joint friction. What is misprinted there:
+docs/theory/inertia_matrix.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import Link
+from tasks.algebra import array, cross
+from tasks.inertia.placed import Body, Placed, by_elements
+from tasks.kinematics import ZERO, JointState
+
+Scalar = Any
+Array = Any
+Term = Callable[[Body, Array, Array], Array]
+"""(3, 3) from a body and the vectors from the origins of u and k to its centre of mass."""
+
+
+def _cross_matrix(a: Array) -> np.ndarray:
+    """[a]x."""
+    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def _double_cross(a: Array, b: Array) -> np.ndarray:
+    """-[a]x [b]x."""
+    xx, yy, zz = a * b
+    return array(
+        [
+            [yy + zz, -(a[1] * b[0]), -(a[2] * b[0])],
+            [-(a[0] * b[1]), xx + zz, -(a[2] * b[1])],
+            [-(a[0] * b[2]), -(a[1] * b[2]), xx + yy],
+        ]
+    )
+
+
+def _turn_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
+    return body.tensor + _double_cross(from_u, from_k) * body.mass
+
+
+def _turn_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
+    return _cross_matrix(from_u) * body.mass
+
+
+def _slide_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
+    return _cross_matrix(from_k) * -body.mass
+
+
+def _slide_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
+    return array(np.eye(3)) * body.mass
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the eight cases: its equation, its `term`, and the joint, u or k, whose subtree is summed over."""
+
+    equation: int
+    term: Term
+    over: str
+
+
+R, P = "revolute", "prismatic"
+BEFORE, FROM = "before", "from"
+"""Where joint k is: nearer to the root than u, or in the subtree of u, which holds u itself."""
+
+CASES: Mapping[tuple[str, str, str], Case] = {
+    (R, R, BEFORE): Case(30, _turn_by_turn, "u"),
+    (R, P, BEFORE): Case(31, _turn_by_slide, "u"),
+    (R, R, FROM): Case(32, _turn_by_turn, "k"),
+    (R, P, FROM): Case(33, _turn_by_slide, "k"),
+    (P, R, BEFORE): Case(34, _slide_by_turn, "u"),
+    (P, P, BEFORE): Case(35, _slide_by_slide, "u"),
+    (P, R, FROM): Case(36, _slide_by_turn, "k"),
+    (P, P, FROM): Case(37, _slide_by_slide, "k"),
+}
+"""Kind of joint u, kind of joint k, place of k."""
+
+
+def _place(placed: Placed, u: int, k: int) -> str | None:
+    """Where k is as seen from u; None on another branch."""
+    if k in placed.subtree(u):
+        return FROM
+    return BEFORE if k in placed.chain(u) else None
+
+
+def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
+    """(3, 3): turns the acceleration vector of joint k into a moment or force at joint u, of which n_u . is felt."""
+    place = _place(placed, u, k)
+    if place is None:
+        return np.zeros((3, 3))
+    first, second = placed.bodies[u], placed.bodies[k]
+    case = CASES[first.kind, second.kind, place]
+    bodies = [placed.bodies[j] for j in placed.subtree({"u": u, "k": k}[case.over])]
+    return sum(
+        (case.term(body, body.centre - first.origin, body.centre - second.origin) for body in bodies[1:]),
+        start=case.term(bodies[0], bodies[0].centre - first.origin, bodies[0].centre - second.origin),
+    )
+
+
+def element_of(placed: Placed, u: int, k: int) -> Scalar:
+    """Element (u, k) of the inertia matrix of a tree at a configuration, without drive."""
+    return placed.bodies[u].axis @ (_coupling(placed, u, k) @ placed.bodies[k].axis)
+
+
+def matrix(placed: Placed) -> np.ndarray:
+    """The inertia matrix (n, n) without drives, element by element of the lower triangle."""
+    return by_elements(placed, lambda u, k: element_of(placed, u, k))
+
+
+def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int) -> Scalar:
+    """Element (u, k) of the inertia matrix alone, the drive included [kg m^2, kg m or kg].
+
+    It is worked out in the axes of the inner one of both links, so that joints before them cost nothing.
+    """
+    inner = min(u, k)
+    placed = Placed.of(links, states, inner)
+    if max(u, k) not in placed.bodies:
+        return 0.0
+    return element_of(placed, u, k) + (links[u].armature if u == k else 0.0)
+
+
+def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array) -> np.ndarray:
+    """The bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
+
+    `gravity` (3,) in the axes of the base.
+    """
+    flow = _Flow.of(Placed.of(links, states), rates, array(gravity))
+    return array([_bias_element(flow, u) for u in range(len(links))])
+
+
+def bias_element(
+    links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array, u: int
+) -> Scalar:
+    """Element u of the bias vector alone; see `bias`."""
+    return _bias_element(_Flow.of(Placed.of(links, states), rates, array(gravity)), u)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """A tree in motion: by link its angular velocity `omega`, `drift` of the joint's axis, and `pull` at its centre.
+
+    `drift` is the angular acceleration that a revolute joint adds at constant rates. `pull` is the acceleration of the
+    centre of mass that all joints cause besides that, less gravity.
+    """
+
+    placed: Placed
+    omega: Mapping[int, Array]
+    drift: Mapping[int, Array]
+    pull: Mapping[int, Array]
+
+    @classmethod
+    def of(cls, placed: Placed, rates: Sequence[Scalar], gravity: Array) -> _Flow:
+        omega: dict[int, Array] = {}
+        drift: dict[int, Array] = {}
+        swirl: dict[int, Array] = {}  # of the origins
+        pull: dict[int, Array] = {}
+        for i, body in placed.bodies.items():
+            before = omega.get(body.parent, ZERO)
+            rate, turning = body.axis * rates[i], body.kind == R
+            behind = placed.bodies[body.parent].origin if body.parent in placed.bodies else body.origin
+            omega[i] = before + rate if turning else before
+            drift[i] = cross(before, rate) if turning else ZERO
+            slide = ZERO if turning else cross(before, rate) * 2.0
+            swirl[i] = swirl.get(body.parent, ZERO) + _twice(before, body.origin - behind) + slide
+            pull[i] = swirl[i] + _twice(omega[i], body.centre - body.origin) - gravity
+        return cls(placed, omega, drift, pull)
+
+
+def _twice(omega: Array, arm: Array) -> np.ndarray:
+    return cross(omega, cross(omega, arm))
+
+
+def _bias_element(flow: _Flow, u: int) -> Scalar:
+    """Eq. (21) of a revolute joint, Eq. (22) of a prismatic one."""
+    placed, joint = flow.placed, flow.placed.bodies[u]
+    turning = [k for k in (*placed.chain(u)[:-1], *placed.subtree(u)) if placed.bodies[k].kind == R]
+    total = sum((_coupling(placed, u, k) @ flow.drift[k] for k in turning), start=ZERO)
+    for j in placed.subtree(u):
+        body, force = placed.bodies[j], flow.pull[j] * placed.bodies[j].mass
+        if joint.kind == R:
+            gyroscopic = cross(flow.omega[j], body.tensor @ flow.omega[j])
+            total = total + cross(body.centre - joint.origin, force) + gyroscopic
+        else:
+            total = total + force
+    return joint.axis @ total

@@ -1,0 +1,95 @@
+"""Programs of the inertia matrix and bias vector of a tree family: the whole, or one element that needs no other.
+
+Inputs are named as in `tasks.programs`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in the order
+of the links. Loops of the limb stay open: all is about its spanning tree.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from robots.model import Family, Link, Mechanism
+from tasks.algebra import array
+from tasks.inertia import explicit
+from tasks.inertia.methods import method_named
+from tasks.kernels.program import Program, trace
+from tasks.kinematics import JointState, state_at
+
+Array = Any
+
+
+@functools.cache
+def matrix_program(family: Family, method: str = "crba") -> Program:
+    """The `inertia` matrix (n, n), drives included, by one of `methods.METHODS`.
+
+    Raises ValueError for an unknown method and for a robot that is no tree.
+    """
+    compute, count = method_named(method), _joints(family)
+
+    def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
+        links = _assembled(family, parameters).limbs[0].links
+        return {"inertia": compute(links, _states(links, q))}
+
+    return trace(f"{family.name}.inertia.{method}", one_sample, case=_parameters(family), sample={"q": (count,)})
+
+
+@functools.cache
+def element_program(family: Family, row: int, column: int) -> Program:
+    """One `element` () of the inertia matrix, drive included. Raises ValueError for a robot or place that is not."""
+    count = _joints(family)
+    if not (0 <= row < count and 0 <= column < count):
+        raise ValueError(
+            f"row, column: got ({row}, {column}) for {family.name}, whose inertia matrix has {count} rows; expected "
+            f"indices from 0 to {count - 1}"
+        )
+
+    def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
+        links = _assembled(family, parameters).limbs[0].links
+        return {"element": explicit.element(links, _states(links, q), row, column)}
+
+    name = f"{family.name}.inertia.{row}.{column}"
+    return trace(name, one_sample, case=_parameters(family), sample={"q": (count,)})
+
+
+@functools.cache
+def bias_program(family: Family) -> Program:
+    """The `bias` vector (n,) by its explicit elements. Raises ValueError for a robot that is no tree."""
+    count = _joints(family)
+
+    def one_sample(parameters: Array, gravity: Array, q: Array, qd: Array) -> dict[str, Any]:
+        mechanism = _assembled(family, parameters)
+        links, base = mechanism.limbs[0].links, array(mechanism.instances[0].base.rotation)
+        return {"bias": explicit.bias(links, _states(links, q), qd, base.T @ gravity)}
+
+    case = {**_parameters(family), "gravity": (3,)}
+    return trace(f"{family.name}.bias", one_sample, case=case, sample={"q": (count,), "qd": (count,)})
+
+
+def is_tree(family: Family) -> bool:
+    """Whether a robot is one limb without platform and without loops."""
+    return family.reference.is_chain and not family.reference.limbs[0].loops
+
+
+def _parameters(family: Family) -> dict[str, tuple[int, ...]]:
+    return {"parameters": (len(family.parameters),)}
+
+
+def _assembled(family: Family, parameters: Array) -> Mechanism:
+    names = [each.name for each in family.parameters]
+    return family.assemble(dict(zip(names, parameters, strict=True)))
+
+
+def _joints(family: Family) -> int:
+    """Number of joints of a tree, or of the spanning tree of a closed chain. Raises ValueError for other robots."""
+    if not family.reference.is_chain:
+        raise ValueError(
+            f"robot: got {family.name}, whose {len(family.reference.instances)} limbs hold a platform; expected a "
+            "chain, which has none; the matrix of a parallel robot is that of tasks.equations_of_motion"
+        )
+    return len(family.reference.limbs[0].links)
+
+
+def _states(links: Sequence[Link], q: Array) -> list[JointState]:
+    return [state_at(link, value) for link, value in zip(links, q, strict=True)]

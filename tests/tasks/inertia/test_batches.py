@@ -1,0 +1,55 @@
+"""The inertia matrix of a robot for a batch: batch dims, methods, and the equations of motion beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
+from robots.model import Robot
+from tasks import equations_of_motion, inertia_matrix
+from tasks.inertia import METHODS
+from tasks.inertia import inertia_matrix as of_links
+from tests.tasks import trees
+
+TREES = [module.FAMILIES[0] for module in (planar_3r, rover_rocker, five_axis_tree)]
+
+
+@pytest.mark.parametrize("family", TREES, ids=lambda each: each.name)
+def test_all_methods_give_the_matrix_of_the_equations_of_motion(family) -> None:
+    robot = Robot.of(family, {})
+    q = np.random.default_rng(2).normal(size=(3, 2, len(robot.mechanism.freedoms)))
+    expected = equations_of_motion(robot, q=q).mass
+    for method in METHODS:
+        found = inertia_matrix(robot, q=q, method=method)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(expected).max(), err_msg=method)
+    links = robot.mechanism.limbs[0].links
+    one = of_links(links, trees.joint_states(links, q[2, 1]))
+    np.testing.assert_allclose(inertia_matrix(robot, q=q[2, 1]), one, rtol=1e-13, atol=1e-15)
+
+
+def test_a_sample_that_is_not_a_number_stays_alone() -> None:
+    robot = Robot.of(rover_rocker.ROVER_ROCKER, {})
+    q = np.zeros((4, 5))
+    q[1, 1] = np.nan
+    found = inertia_matrix(robot, q=q)
+    assert np.isnan(found[1]).any()
+    assert np.isfinite(found[[0, 2, 3]]).all()
+
+
+def test_closed_chains_and_platforms_have_one_method() -> None:
+    robot = Robot.of(three_loop_leg.THREE_LOOP_LEG, {})
+    assert inertia_matrix(robot, q=np.zeros((2, 1))).shape == (2, 1, 1)
+    with pytest.raises(ValueError, match="method: got 'explicit' for three_loop_leg; expected 'crba'"):
+        inertia_matrix(robot, q=[0.0], method="explicit")
+    with pytest.raises(ValueError, match="method: got 'momentum' for five_bar; expected 'crba'"):
+        inertia_matrix(catalog.build("five_bar"), position=[0.0, 0.0, -0.6], method="momentum")
+
+
+def test_unknown_methods_and_missing_joints_are_told() -> None:
+    robot = Robot.of(planar_3r.PLANAR_3R, {})
+    with pytest.raises(ValueError, match="method: got 'abc'; expected one of crba, explicit"):
+        inertia_matrix(robot, q=np.zeros(3), method="abc")
+    with pytest.raises(ValueError, match=r"q: got an array of shape \(2,\); expected"):
+        inertia_matrix(robot, q=np.zeros(2))

@@ -1,0 +1,72 @@
+"""Random trees and states of their joints, and the same trees for Pinocchio."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robots.model import BASE, Frame, Inertia, Link
+from tasks.kinematics import JointState, state_at
+
+AXES = np.array([*np.eye(3), *-np.eye(3)])
+
+
+def body(rng: np.random.Generator) -> Inertia:
+    """Mass, centre and tensor that some body could have."""
+    spread = rng.normal(size=(3, 3))
+    moments = spread @ spread.T
+    tensor = np.trace(moments) * np.eye(3) - moments
+    return Inertia(rng.uniform(0.5, 3.0), tuple(rng.normal(size=3)), tuple(map(tuple, tensor)))  # type: ignore[arg-type]
+
+
+def random_tree(rng: np.random.Generator, parents: Sequence[int], sliding: float = 0.4) -> list[Link]:
+    """A tree of this shape in general position; a joint is prismatic with the probability `sliding`."""
+    links = []
+    for k, parent in enumerate(parents):
+        rotation = tuple(map(tuple, Rotation.random(rng=rng).as_matrix()))
+        placement = Frame(rotation, tuple(rng.normal(size=3)))  # type: ignore[arg-type]
+        kind = "prismatic" if rng.random() < sliding else "revolute"
+        axis = tuple(AXES[rng.integers(6)])
+        links.append(Link(str(k), f"body{k}", parent, kind, axis, placement, body(rng)))  # type: ignore[arg-type]
+    return links
+
+
+def random_parents(rng: np.random.Generator, count: int) -> list[int]:
+    """Each body on the base or on any body before it."""
+    return [int(rng.integers(BASE, k)) if k else BASE for k in range(count)]
+
+
+def joint_states(links: Sequence[Link], q: Any) -> list[JointState]:
+    """States of all joints."""
+    return [state_at(link, float(x)) for link, x in zip(links, q, strict=True)]
+
+
+def engine() -> ModuleType:
+    """The reference that wraps Pinocchio; skips the test where that is missing."""
+    pytest.importorskip("pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing")
+    from tests.reference import tree_pinocchio
+
+    return tree_pinocchio
+
+
+def in_pinocchio(peer: ModuleType, links: Sequence[Link], gravity: Any) -> Any:
+    """The same tree there."""
+    bodies = [
+        peer.TreeBody(
+            link.parent,
+            np.array(link.placement.rotation),
+            np.array(link.placement.position),
+            np.array(link.axis),
+            link.kind,
+            link.inertia.mass,
+            np.array(link.inertia.centre),
+            np.array(link.inertia.tensor),
+        )
+        for link in links
+    ]
+    return peer.tree_pinocchio(bodies, gravity)

@@ -6,8 +6,8 @@
                   +- platform -+
 
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
-A chain has no platform. All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"` runs the same functions
-in one task. Reactions are tasks only where they are asked for.
+A chain has no platform. All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"`
+runs the same functions in one task. Reactions are tasks only where they are asked for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def block_of(plan: Plan, index: int) -> Block:
         index=index,
         robot=sweep.robot,
         parameters=_table(sweep.designs(design.start, design.stop), design.stop - design.start),
-        law=sweep.friction.law,
+        groups=sweep.friction.groups,
         friction=_table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=tuple(
             Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]

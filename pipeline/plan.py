@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
-from robots.friction import LAWS
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import VARIABLES
@@ -49,6 +48,7 @@ ALWAYS = ("failed_samples", "worst_status")
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
 DOUBLE = 8
+LOADS_OF_A_JOINT = 5
 ROWS = 5
 """Constraints of a joint, at most, that may be redundant."""
 
@@ -132,7 +132,8 @@ class Plan:
 def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
-    variables = tuple(name for name in VARIABLES if name in (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep)))
+    wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
+    variables = tuple(name for name in VARIABLES if name in wanted)
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),
         "limb": len(mechanism.instances),
@@ -153,6 +154,13 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
+def _settling(sweep: Sweep) -> tuple[str, ...]:
+    """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
+    groups = sweep.friction.groups
+    coupled = any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
+    return ("unsettled_samples",) if coupled else ()
+
+
 def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     """Bytes of one sample that the tasks of a block hand on to each other."""
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
@@ -161,11 +169,29 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
     numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion
-    return DOUBLE * (numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0))
+    return DOUBLE * (
+        numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
+    )
 
 
 def _reacts(sweep: Sweep) -> bool:
     return any(name in (*sweep.outputs, *sweep.metrics) for name in ("joint_reaction", "peak_reaction"))
+
+
+def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
+    """Numbers of one sample that friction in joints takes beside the others, at most."""
+    groups, total = sweep.friction.groups, 0
+    reactions = any(group.load == "reaction" for group in groups)
+    if reactions and not _reacts(sweep):
+        total += _reaction_numbers(mechanism)
+    for k, each in enumerate(mechanism.instances):
+        limb, mine = mechanism.limbs[each.limb], [(p, g) for g in groups for p in g.places if p.limb == k]
+        passive = sum(place.actuator < 0 for place, _ in mine)
+        loaded = sum(group.load == "reaction" for _, group in mine)
+        rows = ROWS * len(limb.cuts)
+        total += passive * (len(mechanism.freedoms) + 1) + (passive * (len(TWIST) + rows) if reactions else 0)
+        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuated) + rows + passive)
+    return total
 
 
 def _reaction_numbers(mechanism: Mechanism) -> int:
@@ -224,7 +250,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
     for name, values in sweep.design.values(0, sweep.design.size).items():
         yield name, "design", values, *units[name]
-    law = {p.name: (p.unit, p.text) for p in LAWS[sweep.friction.law].parameters}
+    law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
     for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
         yield name, "friction", values, *law[name]
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"

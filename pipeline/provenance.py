@@ -32,7 +32,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "title": sweep.title or f"{sweep.robot}: inverse dynamics",
         "robot": sweep.robot,
         "parameters": {name: float(value) for name, value in sweep.parameters.items()},
-        "friction_law": sweep.friction.law,
+        "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",
         "gravity": [float(x) for x in sweep.gravity],
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,

@@ -22,36 +22,17 @@ from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.sweep_axes import AxisReader, check_fixed
-from pipeline.sweep_file import FORMAT, Axes, Friction, SweepFile, Time
+from pipeline.sweep_file import FORMAT, Axes, SweepFile, Time
+from pipeline.sweep_friction import FrictionAxis, read_friction
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.catalog import FAMILIES
-from robots.friction import CURVES
 from robots.model import Family
-from robots.parameters import Parameter, nearest
+from robots.parameters import nearest
 from storage.schema import VARIABLES
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
-
-
-@dataclass(frozen=True)
-class FrictionAxis:
-    """Friction sets: the law, the axis of its swept parameters, the others as `fixed` (defaults included)."""
-
-    law: str
-    axis: Axis
-    fixed: Mapping[str, float]
-
-    @property
-    def size(self) -> int:
-        """Number of friction sets."""
-        return self.axis.size
-
-    def values(self, start: int, stop: int) -> dict[str, Array]:
-        """Every parameter of the law in its order, (stop - start,)."""
-        order = {parameter.name: self.fixed.get(parameter.name, 0.0) for parameter in CURVES[self.law].parameters}
-        return complete(self.axis, order, start, stop)
 
 
 @dataclass(frozen=True)
@@ -115,7 +96,7 @@ class Sweep:
     @property
     def parameters(self) -> dict[str, float]:
         """Every parameter of the robot in its order: fixed values, defaults for the others (swept ones too)."""
-        return {each.name: self.fixed.get(each.name, _scalar(each)) for each in self.family.parameters}
+        return {each.name: self.fixed.get(each.name, each.scalar) for each in self.family.parameters}
 
     def designs(self, start: int, stop: int) -> dict[str, Array]:
         """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
@@ -131,8 +112,7 @@ class Sweep:
             "robot": self.robot,
             "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
             "design": self.design.describe(),
-            "friction": {"law": self.friction.law, "parameters": dict(self.friction.fixed)}
-            | self.friction.axis.describe(),
+            "friction": self.friction.describe(),
             "trajectories": {each.name: each.describe() for each in self.trajectories},
             "trajectory order": [each.name for each in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
@@ -171,7 +151,8 @@ def _read(document: Document, folder: Path) -> Sweep:
     parts: dict[str, Any] = {name: file[name] for name in ("title", "robot", "gravity") if name in file}
     parts |= _read_designs(report, file) | _read_outputs(report, file)
     if "friction" in file:
-        parts["friction"] = _read_friction(report, file["friction"])
+        mechanism = FAMILIES[parts["robot"]].reference if parts.get("robot") in FAMILIES else None
+        parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
     if "trajectories" in file:
         parts["trajectories"] = TrajectoryReader(report, folder, _joints(parts)).all(file["trajectories"])
     if "time" in file:
@@ -203,19 +184,6 @@ def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     mechanism = FAMILIES[parts["robot"]].reference
     return mechanism.freedoms if mechanism.is_chain else ()
-
-
-def _read_friction(report: Report, section: Friction | None) -> FrictionAxis:
-    if section is None:
-        return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
-    if section.law not in CURVES:
-        report(("friction", "law"), section.law, "a friction law", sentence(nearest(section.law, CURVES)))
-        return FrictionAxis("none", AxisReader(report, {}, {}).axis(None, ()), {})
-    table = {parameter.name: parameter for parameter in CURVES[section.law].parameters}
-    fixed = check_fixed(report, table, section.parameters, ("friction", "parameters"))
-    axis = AxisReader(report, table, fixed).axis(section, ("friction",))
-    rest = {name: fixed.get(name, _scalar(each)) for name, each in table.items() if name not in axis.names}
-    return FrictionAxis(section.law, axis, rest)
 
 
 def _read_time(report: Report, time: Time) -> TimeGrid:
@@ -274,11 +242,6 @@ def _warnings(document: Document, parts: Mapping[str, Any]) -> Iterator[Problem]
     if parts["gravity"][2] > 0:
         hint = "Gravity is a vector of the world, by default [0, 0, -9.81]."
         yield document.problem(("gravity",), "gravity that points up", "a vector that points down", hint)
-
-
-def _scalar(parameter: Parameter) -> float:
-    assert not isinstance(parameter.default, tuple), f"{parameter.name} of a robot or a friction law is a scalar"
-    return parameter.default
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ class AxisReader:
     report: Report
     parameters: Mapping[str, Parameter]
     fixed: Mapping[str, float]
+    seed: int | None = None
 
     def axis(self, section: Axes | None, path: Path) -> Axis:
         """The axis of a section. Where something is wrong it is reported, and what comes back is not to be used."""
@@ -125,14 +126,22 @@ class AxisReader:
 
 
 def check_fixed(
-    report: Report, parameters: Mapping[str, Parameter], values: Mapping[str, float], path: Path
+    report: Report,
+    parameters: Mapping[str, Parameter],
+    values: Mapping[str, float],
+    path: Path,
+    keys: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
-    """Fixed values of known parameters, within bounds; the others are reported and left out."""
+    """Fixed values of known parameters, within bounds; the others are reported and left out.
+
+    `keys` says what the file calls them, where that is another name.
+    """
     for name, value in values.items():
+        place = (*path, (keys or {}).get(name, name))
         if name not in parameters:
-            report.unknown((*path, name), parameters, "parameter")
+            report.unknown(place, parameters, "parameter")
         else:
-            check_bounds(report, parameters[name], value, (*path, name))
+            check_bounds(report, parameters[name], value, place)
     return {name: float(value) for name, value in values.items() if name in parameters}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -13,7 +13,12 @@ FORMAT = 1
 """Version of the file format that this program reads."""
 
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
+Group = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
+
+
+def _bare_text(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
 
 
 def _bare_list(value: Any) -> Any:
@@ -59,12 +64,23 @@ class Axes(Section):
     sample: Sample | None = None
 
 
-class Friction(Axes):
-    """Friction sets: a law, the joints that it acts in, its fixed and its swept parameters."""
+class FrictionGroup(Section):
+    """A friction law and the joints that it acts in."""
 
-    law: Text
-    joints: Literal["actuated"] = "actuated"
-    parameters: dict[Text, Number] = Field(default_factory=dict)
+    law: Text | None = Field(default=None, description="name of a friction law")
+    joints: Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(min_length=1, max_length=1000)] = Field(
+        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
+    )
+    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
+
+
+class Friction(FrictionGroup, Axes):
+    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
+
+    groups: Annotated[dict[Group, FrictionGroup], Field(min_length=1, max_length=100)] | None = Field(
+        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
+    )
 
 
 class Time(Section):

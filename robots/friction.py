@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from robots.parameters import Parameter
 
-_FORCE, _VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
+FORCE, _VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
 _SLOWEST = 1e-9
 
 
@@ -50,7 +50,7 @@ class Preset:
 
 
 def _force(name: str, text: str) -> Parameter:
-    return Parameter(name, _FORCE, 0.0, 0.0, math.inf, text)
+    return Parameter(name, FORCE, 0.0, 0.0, math.inf, text)
 
 
 def _speed(name: str, default: float, text: str) -> Parameter:
@@ -80,7 +80,7 @@ _VISCOUS_RATE = Parameter(
     "viscous_temperature", "1/K", 0.0, -0.1, 0.1, "viscous friction changes by the factor exp(rate * temperature)"
 )
 _TRANSITION = Parameter(
-    "transition_load", _FORCE, 0.0, 0.0, math.inf,
+    "transition_load", FORCE, 0.0, 0.0, math.inf,
     "load L that brings viscous friction in by the factor tanh(4 load / L); 0: always in full",
 )  # fmt: skip
 _WET = (_NEGATIVE, _TEMPERATURE, _VISCOUS_RATE)

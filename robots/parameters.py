@@ -34,6 +34,12 @@ class Parameter:
         return (len(self.default),) if isinstance(self.default, tuple) else ()
 
     @property
+    def scalar(self) -> float:
+        """The default of a scalar parameter."""
+        assert not isinstance(self.default, tuple), f"{self.name} is a vector"
+        return self.default
+
+    @property
     def bounds(self) -> str:
         """The rule for a value, in words."""
         if math.isinf(self.lower) and math.isinf(self.upper):
@@ -65,7 +71,7 @@ def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, ow
     for name in values:
         if name not in table:
             raise ParameterError(f"{owner} has no parameter {name!r}; {nearest(name, table)}")
-    result = {name: float(values.get(name, parameter.default)) for name, parameter in table.items()}  # type: ignore[arg-type]
+    result = {name: float(values.get(name, parameter.scalar)) for name, parameter in table.items()}
     for name, value in result.items():
         if problem := table[name].problem(value):
             raise ParameterError(f"{owner}: {name} = {value!r} {problem}; expected {table[name].bounds}")

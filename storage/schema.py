@@ -54,6 +54,7 @@ _TRAJECTORY = ("trajectory", "time")
 _DESIGN = ("design", "trajectory", "time")
 _FRICTION = ("design", "friction", "trajectory", "time")
 _JOINT = (*_DESIGN, "limb", "joint")
+_RUBBING = (*_FRICTION, "limb", "joint")
 _METRIC = ("design", "friction", "trajectory", "actuator")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
@@ -68,9 +69,10 @@ VARIABLES: dict[str, Variable] = {
         Variable("joint_position", _JOINT, "rad", "relative joint position", _AXIS, "series"),
         Variable("joint_velocity", _JOINT, "rad/s", "relative joint velocity", _AXIS, "series"),
         Variable("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", _AXIS, "series"),
+        Variable("joint_friction", _RUBBING, "N m", "friction against positive velocity of the joint", _AXIS, "series"),
         Variable(
             "joint_reaction",
-            (*_JOINT, "wrench"),
+            (*_RUBBING, "wrench"),
             "N m, N",
             "moment, then force on the child by the parent, at the joint",
             "world",
@@ -108,11 +110,28 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable(
             "peak_reaction",
-            ("design", "trajectory", "limb", "joint"),
+            ("design", "friction", "trajectory", "limb", "joint"),
             "N",
             "largest force that a joint carries over time",
             "none",
             "metric",
+        ),
+        Variable(
+            "friction_residual",
+            ("design", "friction", "trajectory"),
+            "N m, N",
+            "largest change of friction in the last step of its iteration with reactions",
+            "none",
+            "metric",
+        ),
+        Variable(
+            "unsettled_samples",
+            ("design", "friction", "trajectory"),
+            "1",
+            "samples whose friction and reactions did not settle",
+            "none",
+            "metric",
+            "int32",
         ),
         Variable("condition", ("design", "trajectory"), "1", "largest condition number over time", "none", "metric"),
         Variable("failed_samples", ("design", "trajectory"), "1", "samples not OK", "none", "metric", "int32"),

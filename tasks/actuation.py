@@ -70,6 +70,9 @@ JOINT_SERIES = ("joint_friction",)
 CASE_METRICS = ("friction_residual", "unsettled_samples")
 """Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle."""
 
+NAMES = frozenset((*SERIES, *JOINT_SERIES, *METRICS, *CASE_METRICS))
+"""Variables of a dataset that `program` gives."""
+
 
 @functools.cache
 def program(

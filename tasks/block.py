@@ -6,6 +6,7 @@ laid out (trajectory, design, component, padded time), so that kernels read and 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from robots import catalog
+from robots.friction_groups import FrictionGroup
 from robots.model import TWIST, Family
 from robots.status import Status
-from tasks import actuation, programs, reaction_programs, trajectories
+from tasks import actuation, coupled_friction, programs, reaction_programs, trajectories
 from tasks.buffers import empty
+from tasks.joint_friction import LimbFriction
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
-from tasks.reactions import SHARES
 
 Arrays = dict[str, np.ndarray]
 
@@ -37,15 +39,15 @@ class Trajectory:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); friction (set, parameter of the law); times (samples,) [s]; `origin` (3,) [m] is
-    what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute,
+    parameters (design, parameter); friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
+    is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute,
     named as in the dataset.
     """
 
     index: int
     robot: str
     parameters: np.ndarray
-    law: str
+    groups: tuple[FrictionGroup, ...]
     friction: np.ndarray
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
@@ -74,6 +76,22 @@ class Block:
         """Series that limbs have to compute."""
         wanted = {"joint_position"} if "actuator_position" in self.series else set()
         return tuple(name for name in programs.LIMB_SERIES if name in wanted or name in self.series)
+
+    @functools.cached_property
+    def limb_friction(self) -> tuple[LimbFriction, ...]:
+        """What friction asks of each limb; nothing where nobody asks for what it changes."""
+        groups = self.groups if self.actuation or self.reactions else ()
+        return coupled_friction.wanted(self.family, groups, bool(self.reactions))
+
+    @property
+    def passive(self) -> tuple[tuple[int, ...], ...]:
+        """Passive joints with friction of each limb: these change what joints carry."""
+        return tuple(each.passive for each in self.limb_friction)
+
+    @property
+    def actuation(self) -> tuple[str, ...]:
+        """Series and metrics that depend on friction, apart from reactions."""
+        return tuple(name for name in (*self.series, *self.metrics) if name in actuation.NAMES)
 
     @property
     def reactions(self) -> tuple[str, ...]:
@@ -113,14 +131,16 @@ def motions(block: Block) -> Motions:
 def limb(block: Block, root: Motions, index: int) -> Arrays:
     """Inverse kinematics and dynamics of limb `index` for all designs and trajectories of a block."""
     instance = programs.structure(block.family).mechanism.instances[index]
-    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series, bool(block.reactions)))
+    asked = block.limb_friction[index]
+    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series, bool(block.reactions), asked))
     mount = programs.mount_values(block.family, block.values())[index]
     return _for_each_trajectory(block, root, run, {**block.case_inputs(), "mount": mount})
 
 
 def platform(block: Block, root: Motions) -> Arrays:
     """The wrench that the platform's own motion takes."""
-    run = kernel(programs.platform_program(block.family, bool(block.reactions)))
+    statics = bool(block.reactions) or coupled_friction.statics(block.limb_friction)
+    run = kernel(programs.platform_program(block.family, statics))
     return _for_each_trajectory(block, root, run, block.case_inputs())
 
 
@@ -139,7 +159,8 @@ def _for_each_trajectory(block: Block, root: Motions, run: Any, inputs: Arrays) 
 class Assembled:
     """Variables of a block in the dims of the dataset; and where reactions are wanted, what limbs need for theirs.
 
-    loads, laid out as other arrays: `force` of all actuators, `status`, and `redundant_k` of limb k.
+    loads, laid out as other arrays: `status`; `force` of all actuators and `redundant_k` of limb k, behind an axis of
+    friction sets if passive joints have friction, else of one; then also `rubbing_k`, the friction of those of limb k.
     """
 
     arrays: Arrays
@@ -155,34 +176,33 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
 
 
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
-    """Reaction wrenches of limb `index` and their peaks: (design, trajectory, ..., joint, ...); NaN if failed."""
-    mechanism = programs.structure(block.family).mechanism
-    instance = mechanism.instances[index]
-    before = sum(len(mechanism.limbs[each.limb].actuated) for each in mechanism.instances[:index])
-    driven = slice(before, before + len(mechanism.limbs[instance.limb].actuated))
-    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions))
+    """Reaction wrenches of limb `index` and their peaks: (design, set, trajectory, ..., joint, ...); NaN if failed."""
+    made, passive = programs.structure(block.family), block.passive[index]
+    instance = made.mechanism.instances[index]
+    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
     inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
-    samples, out = len(block.times), _reaction_arrays(block, len(mechanism.limbs[instance.limb].joints))
-    for j, motion in enumerate(root.motion):
+    sets = len(loads["force"])
+    samples, out = len(block.times), _reaction_arrays(block, sets, len(made.mechanism.limbs[instance.limb].joints))
+    for f, j in np.ndindex(sets, len(root.motion)):
         given = {
-            "motion": motion[None],
-            "force": loads["force"][j][:, driven],
-            "redundant": loads[f"redundant_{index}"][j],
-        }
-        made = run({**inputs, **given}, samples)
-        failed = loads["status"][j][:, 0, :samples] != Status.OK
+            "motion": root.motion[j][None],
+            "force": loads["force"][f, j][:, made.driven[index]],
+            "redundant": loads[f"redundant_{index}"][f, j],
+        } | ({"rubbing": loads[f"rubbing_{index}"][f, j]} if passive else {})
+        results = run({**inputs, **given}, samples)
+        failed = loads["status"][f, j][:, 0, :samples] != Status.OK
         if "joint_reaction" in out:
-            wrenches = _time_first(made["joint_reaction"], samples)
-            out["joint_reaction"][:, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
-            out["joint_reaction"][:, j][failed] = np.nan
+            wrenches = _time_first(results["joint_reaction"], samples)
+            out["joint_reaction"][:, f, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
+            out["joint_reaction"][:, f, j][failed] = np.nan
         if "peak_reaction" in out:
-            out["peak_reaction"][:, j] = made["peak_reaction"]
-            out["peak_reaction"][:, j][failed.any(axis=1)] = np.nan
+            out["peak_reaction"][:, f, j] = results["peak_reaction"]
+            out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
     return out
 
 
-def _reaction_arrays(block: Block, joints: int) -> Arrays:
-    lead = (block.designs, len(block.trajectories))
+def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
+    lead = (block.designs, sets, len(block.trajectories))
     shapes = {"joint_reaction": (*lead, len(block.times), joints, len(TWIST)), "peak_reaction": (*lead, joints)}
     return {name: empty(shapes[name]) for name in block.reactions}
 
@@ -191,7 +211,7 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
     """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
-        axis = 3 if name == "joint_reaction" else 2
+        axis = 4 if name == "joint_reaction" else 3
         most = max(each[name].shape[axis] for each in limbs)
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan
@@ -209,34 +229,42 @@ class _Assembly:
 
     def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
         self.block, self.root, self.limbs = block, root, limbs
+        self.made = programs.structure(block.family)
         self.samples, self.width = len(block.times), padded(len(block.times))
         self.case_metrics = tuple(name for name in programs.CASE_METRICS if name in block.metrics)
-        metrics = tuple(name for name in block.metrics if name in actuation.METRICS)
-        series = tuple(name for name in block.series if name in actuation.SERIES)
-        self.metrics = metrics
-        self.series = series
-        self.actuators = len(programs.structure(block.family).mechanism.actuators)
+        self.series = tuple(name for name in block.series if name in block.actuation)
+        self.metrics = tuple(name for name in block.metrics if name in block.actuation)
+        self.even = programs.even_weights(block.family)
         self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
-        self.actuation = (
-            kernel(actuation.program(block.law, self.actuators, series, metrics)) if series or metrics else None
-        )
-        self.shares = {"platform_wrench": own["wrench"]} if own else {}
-        for k, share in enumerate(limbs):
-            self.shares |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
-        weights = np.zeros((1, 1, self.width))
-        weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
-        self.weights = weights
+        self.shares = {f"{name}_{k}": value for k, share in enumerate(limbs) for name, value in share.items()}
+        lead = (len(block.trajectories), block.designs)
+        self.shares["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
+        if own:
+            self.shares["platform_wrench"] = own["wrench"]
+        self.weights = np.zeros((1, 1, self.width))
+        self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
         self.out = self._allocate()
-        self.loads = self._allocate_loads(own, limbs) if block.reactions else {}
+        self.loads = self._allocate_loads() if block.reactions else {}
+        self.rubbing = tuple(f"rubbing_{k}" for k, each in enumerate(block.passive) if each and block.reactions)
+        beside = ("net_force", "unsettled", *self.rubbing) if self.rubbing else ()
+        wanted = (*self.series, *beside)
+        self.actuation = (
+            kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
+            if wanted or self.metrics
+            else None
+        )
 
     def _allocate(self) -> Arrays:
-        block, n = self.block, self.actuators
+        block, n = self.block, len(self.made.mechanism.actuators)
         d, f, j, t = block.designs, len(block.friction), len(block.trajectories), self.samples
+        joints = (len(self.limbs), max(len(limb.joints) for limb in self.made.mechanism.limbs))
         out: Arrays = {}
         for name in self.series:
-            out[name] = empty((d, f, j, t, n))
+            out[name] = empty((d, f, j, t, *(joints if name in actuation.JOINT_SERIES else (n,))))
+        if "joint_friction" in out:
+            out["joint_friction"][...] = self._no_friction()
         for name in self.metrics:
-            out[name] = empty((d, f, j, n))
+            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n))
         for name in self.case_metrics:
             out[name] = empty((d, j))
         for name in block.series:
@@ -248,22 +276,29 @@ class _Assembly:
                 out[name] = empty((d, j, t), dtype=np.int8)
         return out
 
-    def _allocate_loads(self, own: Arrays, limbs: Sequence[Arrays]) -> Arrays:
-        made = programs.structure(self.block.family)
-        self.balance = kernel(reaction_programs.balance_program(self.block.family))
-        self.parts = {f"{name}_{k}": share[name] for k, share in enumerate(limbs) for name in SHARES}
-        lead = (len(self.block.trajectories), self.block.designs)
-        self.parts["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
-        sizes = {"force": self.actuators, "status": 1, "missing": 1}
-        sizes |= {f"redundant_{k}": made.redundant(each.limb) for k, each in enumerate(made.mechanism.instances)}
+    def _no_friction(self) -> np.ndarray:
+        """Zero for every joint, NaN where a limb has fewer joints than another (limb, joint)."""
+        counts = [len(self.made.mechanism.limbs[each.limb].joints) for each in self.made.mechanism.instances]
+        return np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
+
+    def _allocate_loads(self) -> Arrays:
+        made, block = self.made, self.block
+        passive = tuple(map(len, block.passive))
+        self.balance = kernel(reaction_programs.balance_program(block.family, passive))
+        sizes = {"force": len(made.mechanism.actuators), "status": 1, "missing": 1}
+        for k, each in enumerate(made.mechanism.instances):
+            sizes |= {f"redundant_{k}": made.redundant(each.limb)}
+            sizes |= {f"rubbing_{k}": passive[k]} if passive[k] else {}
+        lead = (len(block.friction) if any(passive) else 1, len(block.trajectories), block.designs)
         return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
 
-    def _keep_loads(self, j: int, part: slice, made: Arrays) -> None:
-        """What the reactions of a strip need: forces, status, and what the platform's balance decides."""
-        for name in ("force", "status"):
-            self.loads[name][j, part] = made[name]
-        given = {name: array[j, part] for name, array in self.parts.items()} | {"force": self.loads["force"][j, part]}
-        out = {name: self.loads[name][j, part] for name in self.balance.program.outputs}
+    def _keep_loads(self, f: int, j: int, part: slice, made: Mapping[str, np.ndarray]) -> None:
+        """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
+        for name in ("force", "status", *self.rubbing):
+            self.loads[name][f, j, part] = made[name]
+        given = {name: array[j, part] for name, array in self.shares.items() if name in self.balance.program.sample}
+        given |= {name: self.loads[name][f, j, part] for name in ("force", *self.rubbing)}
+        out = {name: self.loads[name][f, j, part] for name in self.balance.program.outputs}
         self.balance(given, self.samples, out)
 
     def run(self) -> Assembled:
@@ -281,27 +316,38 @@ class _Assembly:
         inputs = {name: array[j, part] for name, array in self.shares.items()}
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
-        self.assembly(
-            {**inputs, **programs.even_weights(self.block.family), "motion": self.root.motion[j][None]},
-            self.samples,
-            made,
-        )
+        given = {**inputs, **self.even, "motion": self.root.motion[j][None]}
+        self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
         self._store_limb_series(j, part, made)
-        if self.loads:
-            self._keep_loads(j, part, made)
+        if self.loads and not self.rubbing:
+            self._keep_loads(0, j, part, made)
         if self.actuation is not None:
-            given = {
-                "force": made["force"],
-                "velocity": made["velocity"],
-                "status": made["status"],
-                "weight": self.weights,
-            }
-            for f, friction in enumerate(self.block.friction):
-                results = {name: array[:count] for name, array in series.items()}
-                results |= {name: self.out[name][part, f, j] for name in self.metrics}
-                self.actuation({**given, "friction": friction[None]}, self.samples, results)
-                for name in self.series:
+            self._friction(j, part, {**given, **made, "weight": self.weights}, series)
+
+    def _friction(self, j: int, part: slice, given: Mapping[str, np.ndarray], series: Arrays) -> None:
+        """Everything of a strip that depends on friction, set by set."""
+        assert self.actuation is not None
+        count, program = part.stop - part.start, self.actuation.program
+        inputs = {name: given[name] for name in program.inputs if name != "friction"}
+        for f, friction in enumerate(self.block.friction):
+            results = {name: array[:count] for name, array in series.items()}
+            results |= {name: self._metric_rows(name, part, f, j) for name in self.metrics}
+            self.actuation({**inputs, "friction": friction[None]}, self.samples, results)
+            for name in self.series:
+                if name in actuation.JOINT_SERIES:
+                    for k, place in enumerate(place for group in self.block.groups for place in group.places):
+                        rows = results[name][:, k, : self.samples]
+                        self.out[name][part, f, j, :, place.limb, place.joint] = rows
+                else:
                     self.out[name][part, f, j] = _time_first(results[name], self.samples)
+            if self.rubbing:
+                unsettled = np.where(results["unsettled"] > 0.5, float(Status.FRICTION_NOT_CONVERGED), Status.OK)
+                status = np.where(given["status"] > 0.5, given["status"], unsettled)
+                self._keep_loads(f, j, part, {**results, "force": results["net_force"], "status": status})
+
+    def _metric_rows(self, name: str, part: slice, f: int, j: int) -> np.ndarray:
+        rows = self.out[name][part, f, j]
+        return rows[:, None] if name in actuation.CASE_METRICS else rows
 
     def _store_limb_series(self, j: int, part: slice, made: Arrays) -> None:
         out, block = self.out, self.block
@@ -334,13 +380,15 @@ class _Assembly:
     def _finished(self) -> Arrays:
         duration = float(self.weights.sum())
         for name in self.metrics:
+            if name in actuation.CASE_METRICS:
+                continue
             metric = actuation.METRICS[name]
             self.out[name] = metric.finish(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
-        for name in ("failed_samples", "worst_status"):
+        for name in ("failed_samples", "worst_status", "unsettled_samples"):
             if name in self.out:
-                self.out[name] = self.out[name].astype(np.int32 if name == "failed_samples" else np.int8)
+                self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)
         return self.out
 
 

@@ -119,9 +119,10 @@ def joint_reactions(
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
     `Limb.joints`; the drive's force is inside its joint, and so is friction. The child of a joint at the platform is
-    the platform, that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are not
-    unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other limbs have, and for
-    samples that cannot be solved, or whose load no joint holds (SINGULAR). With `full`, a pair with the status
+    the platform, that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some
+    components are not unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other
+    limbs have, and for samples that cannot be solved, or whose load no joint holds (SINGULAR), friction in a part that
+    is loose included. With `full`, a pair with the status
     (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """

@@ -243,8 +243,8 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k`, `jacobian_k`
-    and `status_k`. `metrics` adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK. Case input, of a robot with
-    more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
+    and `status_k`. `metrics` adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK.
+    Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms

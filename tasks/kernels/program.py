@@ -61,6 +61,11 @@ class Program:
     regions: Mapping[int, tuple[int, ...]]
     loops: tuple[Iteration, ...] = field(default=())
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of all inputs, those per case first."""
+        return (*self.case, *self.sample)
+
     def operations(self, *, per_case: bool = False) -> Counter[str]:
         """How many operations of each kind one sample costs, each loop body counted once (or one case, on request)."""
         chosen = [k for k in self.regions if (k == PER_CASE) == per_case]

@@ -40,8 +40,8 @@ class Block:
     """Everything that the tasks of one block need; small to send.
 
     parameters (design, parameter); friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
-    is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to compute,
-    named as in the dataset.
+    is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to
+    compute, named as in the dataset.
     """
 
     index: int

@@ -1,7 +1,7 @@
 """Friction laws with a state, along given velocities: inverse dynamics.
 
-Steps in time are one after the other, samples of a batch side by side in a kernel: the bits of a sample depend neither on
-its neighbours nor on the machine. For forward dynamics see `rate` of `tasks.lugre` and `balance` of `tasks.stiction`.
+Steps in time are one after the other, samples of a batch side by side in a kernel: the bits of a sample depend neither
+on its neighbours nor on the machine. For forward dynamics see `tasks.lugre.rate` and `tasks.stiction.balance`.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def along(
 
     values: parameters and options of the law by name, each a number or an array (*batch,); load: normal load, a number
     or (*batch, time); initial: the state at the first time (*batch,), where a law does not give it: relaxed bristles, a
-    joint that moves unless it rests. From a NaN on all later values of that sample are NaN. Raises ValueError for shapes
-    and times that do not fit and for an unknown law, ParameterError for parameters.
+    joint that moves unless it rests. A NaN stays in its sample, in the deflection of bristles for all later times.
+    Raises ValueError for shapes and times that do not fit and for an unknown law, ParameterError for parameters.
     """
     data, taken, values = _parameters(law, values)
     instants = np.asarray(times, dtype=float)
@@ -92,7 +92,7 @@ def _parameters(law: str, values: Mapping[str, Array]) -> tuple[FrictionLaw, tup
 
 @functools.cache
 def program(law: str, taken: tuple[str, ...]) -> Program:
-    """One step. Case input `step` [s]; sample inputs `velocity`, `load` (before, after), `state` and the `taken` values.
+    """One step. Case input `step` [s]; sample inputs `velocity`, `load` (before, after), `state`, `values` of `taken`.
 
     Outputs: the state after the step, `following`, and the force there.
     """

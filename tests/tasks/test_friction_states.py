@@ -142,6 +142,15 @@ def test_a_step_over_the_turn_is_made_in_two() -> None:
     assert whole == pytest.approx(parts, rel=1e-12)
 
 
+@pytest.mark.parametrize("start", [0.0, -2e-4])
+def test_an_asymmetric_joint_slides_back_as_one_of_larger_load(start: float) -> None:
+    """Also out of rest, where the velocity has no sign yet."""
+    before, after, values = Moment(start, 1.0), Moment(-1e-3, 1.5), LUGRE | {"sigma2": 0.0}
+    back = lugre.advance(2e-6, before, after, 0.01, **values, negative=1.4)
+    mirrored = [Moment(-each.velocity, 1.4 * each.load) for each in (before, after)]
+    assert back == pytest.approx(-lugre.advance(-2e-6, *mirrored, 0.01, **values), rel=1e-13)
+
+
 # --- stiction -------------------------------------------------------------------------------------------------------
 
 

@@ -90,7 +90,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def exp(x: Scalar) -> Scalar:
     """Exponential; 0 below -745.2, infinite above 709.8."""
     if not isinstance(x, Expression):
-        return math.inf if x > _OVERFLOW else math.exp(x)
+        return math.inf if x > math.log(_LARGEST) else math.exp(x)
     if x.value == 0.0:
         return x.graph.constant(1.0)
     more, first, second = _exponential(x)
@@ -100,7 +100,7 @@ def exp(x: Scalar) -> Scalar:
 def expm1(x: Scalar) -> Scalar:
     """exp(x) - 1, as accurate near zero; infinite above 709.4."""
     if not isinstance(x, Expression):
-        return math.inf if x > _OVERFLOW else math.expm1(x)
+        return math.inf if x > math.log(_LARGEST) else math.expm1(x)
     more, first, second = _exponential(x)
     return fma(more * first, second, first * second - 1.0)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from robots import friction as data
 from robots.parameters import nearest
@@ -23,6 +23,13 @@ Directed = Callable[[Scalar], Scalar]
 """A magnitude with the sign of the velocity."""
 Parts = tuple[Scalar, Scalar]
 """Dry friction at load 1, viscous friction."""
+
+
+class Moment(NamedTuple):
+    """Velocity [rad/s or m/s] and normal load of a joint at one instant."""
+
+    velocity: Scalar
+    load: Scalar
 
 
 def none(velocity: Scalar, directed: Directed) -> Parts:

@@ -5,7 +5,7 @@ import pytest
 from pipeline.sweep import Sweep
 from pipeline.template import sweep_text
 from robots import catalog
-from robots.friction import LAWS
+from robots.friction import CURVES
 from robots.motions import MOTIONS
 
 
@@ -28,6 +28,6 @@ def test_the_comments_name_all_choices() -> None:
     family = catalog.family("delta_rl5_1450")
     text = sweep_text(family)
     comments = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#   "))
-    for name in (*(each.name for each in family.parameters), *LAWS, *MOTIONS):
+    for name in (*(each.name for each in family.parameters), *CURVES, *MOTIONS):
         assert name in comments
     assert max(map(len, text.splitlines())) <= 120

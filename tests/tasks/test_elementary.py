@@ -169,8 +169,9 @@ def test_exponentials_within_their_bounds_of_long_doubles(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "x", "expected"),
     [
-        ("exp", [0.0, -0.0, np.inf, -np.inf, -1e300, 1e300, -746.0], [1.0, 1.0, np.inf, 0.0, 0.0, np.inf, 0.0]),
-        ("expm1", [0.0, np.inf, -np.inf, -1e300, 5e-324], [0.0, np.inf, -1.0, -1.0, 5e-324]),
+        ("exp", [0.0, -0.0, np.inf, -np.inf, -1e300, 1e300], [1.0, 1.0, np.inf, 0.0, 0.0, np.inf]),
+        ("exp", [-2000.0, -746.0, 709.8, 710.0, 1100.0, 2000.0], [0.0, 0.0, *[np.inf] * 4]),
+        ("expm1", [0.0, np.inf, -np.inf, -2000.0, 2000.0, 5e-324], [0.0, np.inf, -1.0, -1.0, np.inf, 5e-324]),
         ("log", [1.0, 0.0, -0.0, np.inf, -1.0, -np.inf], [0.0, -np.inf, -np.inf, np.inf, np.nan, np.nan]),
         ("tanh", [0.0, np.inf, -np.inf, 1e300, 5e-324], [0.0, 1.0, -1.0, 1.0, 5e-324]),
     ],

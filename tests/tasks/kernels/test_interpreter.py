@@ -110,9 +110,9 @@ def test_a_finished_lane_keeps_its_state() -> None:
 
 
 def test_values_without_samples_are_spread_over_all() -> None:
-    program = trace("case", lambda a, x: {"a": a, "none": []}, case={"a": (2,)}, sample={"x": (1,)})
+    program = trace("case", lambda a, x: {"spread": a, "none": []}, case={"a": (2,)}, sample={"x": (1,)})
     got = interpret(program, {"a": np.array([[1.0, 2.0], [3.0, 4.0]]), "x": np.zeros((1, 1, 3))}, 3)
-    np.testing.assert_array_equal(got["a"], [[[1.0] * 3, [2.0] * 3], [[3.0] * 3, [4.0] * 3]])
+    np.testing.assert_array_equal(got["spread"], [[[1.0] * 3, [2.0] * 3], [[3.0] * 3, [4.0] * 3]])
     assert got["none"].shape == (2, 0, 3)
 
 

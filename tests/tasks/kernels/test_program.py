@@ -100,5 +100,10 @@ def test_unknown_reduction_is_named() -> None:
         traced(lambda a, x: {"y": x}, reductions={"y": "mean"})
 
 
+def test_an_output_needs_a_name_of_its_own() -> None:
+    with pytest.raises(ValueError, match="x is the name of an input and of an output; rename the output"):
+        traced(lambda a, x: {"x": x})
+
+
 def test_size_of_a_scalar_is_one() -> None:
     assert [size(()), size((3,)), size((3, 0)), size((2, 3))] == [1, 3, 0, 6]

@@ -58,9 +58,8 @@ def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False)
     mine = [(place, group) for group in groups for place in group.places if place.limb == number]
     passive = tuple(sorted(place.joint for place, _ in mine if place.actuator < 0))
     loaded = tuple(sorted(place.joint for place, group in mine if group.load == "reaction"))
-    return LimbFriction(
-        passive, loaded, (statics and bool(groups)) or any(group.load == "reaction" for group in groups)
-    )
+    reacting = any(group.load == "reaction" for group in groups)
+    return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
 
 
 def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Array]:

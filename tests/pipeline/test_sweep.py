@@ -98,7 +98,7 @@ def test_what_is_absent_has_a_default() -> None:
     text += "metrics: [energy]\n"
     sweep = Sweep.from_text(text)
     assert sweep.sizes == {"design": 1, "friction": 1, "trajectory": 1, "time": 5}
-    assert (sweep.friction.law, sweep.friction.values(0, 1), sweep.design.values()) == ("none", {}, {})
+    assert (sweep.friction.groups, sweep.friction.values(0, 1), sweep.design.values()) == ((), {}, {})
     assert sweep.times.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 

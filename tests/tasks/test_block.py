@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
+from robots.friction_groups import FrictionGroup, select
 from robots.status import Status
 from tasks import actuation, programs
 from tasks import block as bodies
@@ -22,6 +23,7 @@ SERIES = (
     "actuator_force", "actuator_power", "actuator_position", "actuator_velocity", *programs.LIMB_SERIES,
     "platform_position", "platform_twist", "platform_acceleration", "status",
 )  # fmt: skip
+GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 METRICS = (*actuation.METRICS, *programs.CASE_METRICS)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
@@ -35,7 +37,7 @@ def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
         "index": 0,
         "robot": FAMILY.name,
         "parameters": parameters,
-        "law": "coulomb_viscous",
+        "groups": (GROUP,),
         "friction": np.array([[0.0, 0.0], [0.3, 0.1]]),
         "trajectories": (Trajectory("circle", CIRCLE), Trajectory("quintic", HOP)),
         "times": np.linspace(0.0, 1.0, times),
@@ -115,7 +117,7 @@ def test_only_what_limbs_have_to_compute_is_asked_of_them() -> None:
 
 
 def test_a_block_without_friction() -> None:
-    none = computed(block(law="none", friction=np.zeros((1, 0))))
+    none = computed(block(groups=(), friction=np.zeros((1, 0))))
     zero = computed(block(friction=np.zeros((1, 2))))
     np.testing.assert_array_equal(none["actuator_force"], zero["actuator_force"])
 

@@ -43,7 +43,7 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         index=0,
         robot=name,
         parameters=np.array([list(robot.values.values()) for robot in robots]),
-        law="none",
+        groups=(),
         friction=np.zeros((1, 0)),
         trajectories=(
             tasks.Trajectory(

@@ -61,6 +61,10 @@ UNITS: Mapping[str, Unit] = {
         Unit("g cm^2", "kg m^2", divisor=1e7),
         Unit("N m s/rad", "N m s/rad"),
         Unit("N s/m", "N s/m"),
+        Unit("N m/rad", "N m/rad"),
+        Unit("N/m", "N/m"),
+        Unit("K", "K"),
+        Unit("1/K", "1/K"),
         Unit("1", "1"),
     )
 }

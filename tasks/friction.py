@@ -25,8 +25,8 @@ Parts = tuple[Scalar, Scalar]
 """Dry friction at load 1, viscous friction."""
 
 
-class Moment(NamedTuple):
-    """Velocity [rad/s or m/s] and normal load of a joint at one instant."""
+class Sliding(NamedTuple):
+    """How a joint slides at one instant: velocity [rad/s or m/s] and normal load."""
 
     velocity: Scalar
     load: Scalar

@@ -16,7 +16,7 @@ from robots.friction import LAWS as LAW_DATA
 from robots.friction import FrictionLaw
 from robots.parameters import complete, nearest
 from tasks import lugre, stiction
-from tasks.friction import Moment
+from tasks.friction import Sliding
 from tasks.inputs import Batch, checked, common_batch, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
@@ -99,7 +99,7 @@ def program(law: str, taken: tuple[str, ...]) -> Program:
 
     def one_sample(step: Array, velocity: Array, load: Array, state: Array, values: Array) -> dict[str, Any]:
         named = dict(zip(taken, values, strict=True))
-        before, after = (Moment(v, n) for v, n in zip(velocity, load, strict=True))
+        before, after = (Sliding(v, n) for v, n in zip(velocity, load, strict=True))
         following = LAWS[law].advance(state[0], before, after, step[0], **named)
         return {"following": [following], "force": [LAWS[law].force(following, *after, **named)]}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tasks.algebra import reciprocal, where
 from tasks.elementary import expm1
-from tasks.friction import Moment, scales, scaling, stribeck_magnitude
+from tasks.friction import Sliding, scales, scaling, stribeck_magnitude
 
 Scalar = Any
 
@@ -24,7 +24,7 @@ INSTANT = 1e12
 """Rate [1/s] beyond which bristles follow at once: those of a joint without load, which g = 0 would make infinite."""
 
 
-def advance(z: Scalar, before: Moment, after: Moment, step: Scalar, **values: Scalar) -> Scalar:
+def advance(z: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
     """Deflection [rad or m] after a step [s] along which velocity and load are linear in time; second order.
 
     The equation is linear in z, and is solved as such: any step is stable, and z never leaves the range between where
@@ -33,18 +33,18 @@ def advance(z: Scalar, before: Moment, after: Moment, step: Scalar, **values: Sc
     turns = before.velocity * after.velocity < 0.0
     share = where(turns, before.velocity / where(turns, before.velocity - after.velocity, 1.0), 1.0)
     load = where(turns, before.load + (after.load - before.load) * share, after.load)
-    between = Moment(where(turns, 0.0, after.velocity), load)
+    between = Sliding(where(turns, 0.0, after.velocity), load)
     z = _advance_one_way(z, before, between, step * share, values)
     return _advance_one_way(z, between, after, step * (1.0 - share), values)
 
 
-def _advance_one_way(z: Scalar, before: Moment, after: Moment, step: Scalar, values: dict[str, Scalar]) -> Scalar:
+def _advance_one_way(z: Scalar, before: Sliding, after: Sliding, step: Scalar, values: dict[str, Scalar]) -> Scalar:
     """z' = a (z_s - z) with z_s linear in time and a at its mean: weights of z, old z_s, new z_s sum to one."""
     direction = before.velocity + after.velocity
     rates, steady = [], []
-    for moment in (before, after):
-        yielding = _yield_force(direction, moment, values)
-        rates.append(_relaxation(moment, yielding, values["sigma0"]))
+    for sliding in (before, after):
+        yielding = _yield_force(direction, sliding, values)
+        rates.append(_relaxation(sliding, yielding, values["sigma0"]))
         steady.append(where(direction < 0.0, -yielding, yielding) / values["sigma0"])
     way = step * ((rates[0] + rates[1]) * 0.5)
     less = expm1(-way)
@@ -63,17 +63,17 @@ def force(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar
 
 def rate(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
     """z', for integrators in time. Stiff: its own rate is sigma0 |v| / g, up to `INSTANT`."""
-    moment = Moment(velocity, load)
-    return velocity - _relaxation(moment, _yield_force(velocity, moment, values), values["sigma0"]) * z
+    sliding = Sliding(velocity, load)
+    return velocity - _relaxation(sliding, _yield_force(velocity, sliding, values), values["sigma0"]) * z
 
 
-def _yield_force(direction: Scalar, moment: Moment, values: dict[str, Scalar]) -> Scalar:
+def _yield_force(direction: Scalar, sliding: Sliding, values: dict[str, Scalar]) -> Scalar:
     """g, for motion in a direction."""
     options, own = scaling(values)
-    dry_scale, _ = scales(direction, moment.load, **options)
-    return dry_scale * stribeck_magnitude(moment.velocity, own["coulomb"], own["static"], own["stribeck_velocity"])
+    dry_scale, _ = scales(direction, sliding.load, **options)
+    return dry_scale * stribeck_magnitude(sliding.velocity, own["coulomb"], own["static"], own["stribeck_velocity"])
 
 
-def _relaxation(moment: Moment, yielding: Scalar, sigma0: Scalar) -> Scalar:
-    quick = sigma0 * abs(moment.velocity) * reciprocal(yielding)
+def _relaxation(sliding: Sliding, yielding: Scalar, sigma0: Scalar) -> Scalar:
+    quick = sigma0 * abs(sliding.velocity) * reciprocal(yielding)
     return where(quick < INSTANT, quick, INSTANT)

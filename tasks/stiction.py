@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from tasks.algebra import where
-from tasks.friction import Moment, scales, scaling, sign, stribeck_magnitude
+from tasks.friction import Sliding, scales, scaling, sign, stribeck_magnitude
 
 Scalar = Any
 
@@ -26,7 +26,7 @@ BROKEN_AWAY = 3.0
 """Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""
 
 
-def advance(stuck: Scalar, before: Moment, after: Moment, step: Scalar, **values: Scalar) -> Scalar:
+def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
     """State after a step; its length does not matter."""
     speed = abs(after.velocity)
     turned = where(before.velocity * after.velocity < 0.0, 1.0, stuck)

@@ -32,5 +32,6 @@ def test_units_are_checked_against_what_a_parameter_measures(unit: str, wanted: 
 
 def test_every_unit_of_a_parameter_is_in_the_table() -> None:
     tables = [each.parameters for each in (*FAMILIES.values(), *LAWS.values(), *MOTIONS.values())]
+    tables += [law.options for law in LAWS.values()]
     units = {unit for table in tables for parameter in table for unit in parameter.unit.split(" or ")}
     assert units - set(UNITS) == set()

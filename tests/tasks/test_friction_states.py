@@ -17,7 +17,7 @@ from scipy.integrate import solve_ivp
 from robots.friction import LAWS
 from robots.parameters import ParameterError
 from tasks import friction, friction_block, friction_states, lugre, stiction
-from tasks.friction import Moment
+from tasks.friction import Sliding
 from tasks.friction_states import along, program
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
@@ -136,7 +136,7 @@ def test_a_joint_without_load_has_only_viscous_friction() -> None:
 
 
 def test_a_step_over_the_turn_is_made_in_two() -> None:
-    there, rest, back = Moment(1e-3, 1.0), Moment(0.0, 1.5), Moment(-3e-3, 3.0)
+    there, rest, back = Sliding(1e-3, 1.0), Sliding(0.0, 1.5), Sliding(-3e-3, 3.0)
     whole = lugre.advance(1e-6, there, back, 0.02, **LUGRE)
     parts = lugre.advance(lugre.advance(1e-6, there, rest, 0.005, **LUGRE), rest, back, 0.015, **LUGRE)
     assert whole == pytest.approx(parts, rel=1e-12)
@@ -145,9 +145,9 @@ def test_a_step_over_the_turn_is_made_in_two() -> None:
 @pytest.mark.parametrize("start", [0.0, -2e-4])
 def test_an_asymmetric_joint_slides_back_as_one_of_larger_load(start: float) -> None:
     """Also out of rest, where the velocity has no sign yet."""
-    before, after, values = Moment(start, 1.0), Moment(-1e-3, 1.5), LUGRE | {"sigma2": 0.0}
+    before, after, values = Sliding(start, 1.0), Sliding(-1e-3, 1.5), LUGRE | {"sigma2": 0.0}
     back = lugre.advance(2e-6, before, after, 0.01, **values, negative=1.4)
-    mirrored = [Moment(-each.velocity, 1.4 * each.load) for each in (before, after)]
+    mirrored = [Sliding(-each.velocity, 1.4 * each.load) for each in (before, after)]
     assert back == pytest.approx(-lugre.advance(-2e-6, *mirrored, 0.01, **values), rel=1e-13)
 
 
@@ -208,7 +208,7 @@ def test_a_block_drawn_by_a_spring_sticks_and_slips() -> None:
             following = 0.0  # rest is an event between steps
         if v == 0.0 and following != 0.0:
             pulls.append(spring)
-        state = stiction.advance(state, Moment(v, 1.0), Moment(following, 1.0), step, **STICTION)
+        state = stiction.advance(state, Sliding(v, 1.0), Sliding(following, 1.0), step, **STICTION)
         x, v = x + step * following, following
     assert len(pulls) >= 3
     np.testing.assert_allclose(pulls, 1.8, atol=0.1 * 2.0 * step * 2.0)
@@ -240,7 +240,7 @@ def test_compiled_interpreted_and_called_with_floats(law: str, options: dict[str
     assert_same_bits(fast, interpret(made, inputs, 64))
     both_laws = friction_states.LAWS[law]
     for i in range(64):
-        before, after = (Moment(float(velocity[0, j, i]), float(load[0, j, i])) for j in (0, 1))
+        before, after = (Sliding(float(velocity[0, j, i]), float(load[0, j, i])) for j in (0, 1))
         one = both_laws.advance(float(state[0, 0, i]), before, after, 1e-3, **values)
         assert fast["following"][0, 0, i] == pytest.approx(one, rel=1e-12, abs=1e-18, nan_ok=True)
         rubbed = both_laws.force(float(fast["following"][0, 0, i]), *after, **values)

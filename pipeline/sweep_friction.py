@@ -117,7 +117,7 @@ def read_friction(
 def _groups(report: Report, section: Friction) -> Iterator[_Read]:
     if section.groups is None:
         if section.law is None:
-            report(PATH, Got("no law"), "law, or groups that have one", f"Known: {', '.join(CURVES)}.")
+            report(PATH, Got("no law"), "law, or groups that have one", f"Known: {', '.join(LAWS)}.")
         else:
             yield _Read(PATH, "", section)
         return
@@ -125,19 +125,21 @@ def _groups(report: Report, section: Friction) -> Iterator[_Read]:
         report((*PATH, key), Got(f"{key} beside groups"), "it inside each group", "Move it there.")
     for name, each in section.groups.items():
         if each.law is None:
-            report((*PATH, "groups", name), Got("no law"), "law", f"Known: {', '.join(CURVES)}.")
+            report((*PATH, "groups", name), Got("no law"), "law", f"Known: {', '.join(LAWS)}.")
         else:
             yield _Read((*PATH, "groups", name), name, each)
 
 
 def _known(report: Report, group: _Read) -> bool:
     law, load = str(group.section.law), group.section.load
-    if law not in CURVES:
-        hint = "It has a state, which sweeps do not have yet." if law in LAWS else sentence(nearest(law, CURVES))
-        report((*group.path, "law"), law, "a friction law", hint)
+    if law not in LAWS:
+        report((*group.path, "law"), law, "a friction law", sentence(nearest(law, LAWS)))
     if load not in LOADS:
         report((*group.path, "load"), load, "where the normal load comes from", sentence(nearest(load, LOADS)))
-    return law in CURVES and load in LOADS
+    if load == "reaction" and law in LAWS and LAWS[law].state:
+        hint = f"With a reaction, {' or '.join(name for name in CURVES if CURVES[name].parameters)} work."
+        report((*group.path, "load"), load, f"constant or preload, as {law} has a state", hint)
+    return law in LAWS and load in LOADS
 
 
 def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[Place, ...]:

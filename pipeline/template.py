@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from robots.friction import CURVES
+from robots.friction import LAWS
 from robots.model import Family
 from robots.motions import MOTIONS
 from robots.parameters import Parameter
@@ -24,7 +24,7 @@ def sweep_text(family: Family) -> str:
         normal=_normal(family),
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
-        laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in CURVES.values()),
+        laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in MOTIONS.values()),
     )
 

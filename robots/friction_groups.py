@@ -52,6 +52,11 @@ class FrictionGroup:
     places: tuple[Place, ...]
     parameters: tuple[str, ...]
 
+    @property
+    def remembers(self) -> bool:
+        """Whether the friction of a moment depends on the motion before it."""
+        return LAWS[self.law].state > 0
+
 
 def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:
     """Parameters of a group: of the law with those options that are `given`, then of the load."""

@@ -17,7 +17,7 @@ from robots import catalog
 from robots.friction_groups import FrictionGroup
 from robots.model import TWIST, Family
 from robots.status import Status
-from tasks import actuation, coupled_friction, programs, reaction_programs, trajectories
+from tasks import actuation, coupled_friction, friction_history, programs, reaction_programs, trajectories
 from tasks.buffers import empty
 from tasks.joint_friction import LimbFriction
 from tasks.kernels.cache import kernel
@@ -328,8 +328,10 @@ class _Assembly:
         """Everything of a strip that depends on friction, set by set."""
         assert self.actuation is not None
         count, program = part.stop - part.start, self.actuation.program
-        inputs = {name: given[name] for name in program.inputs if name != "friction"}
+        inputs = {name: given[name] for name in program.inputs if name not in ("friction", "history")}
         for f, friction in enumerate(self.block.friction):
+            if "history" in program.sample:
+                inputs["history"] = friction_history.of_groups(self.block, friction, given, count)
             results = {name: array[:count] for name, array in series.items()}
             results |= {name: self._metric_rows(name, part, f, j) for name in self.metrics}
             self.actuation({**inputs, "friction": friction[None]}, self.samples, results)

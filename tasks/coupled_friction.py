@@ -68,7 +68,13 @@ def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[str, tuple[i
         shapes |= {"jacobian": (driven, made.freedoms)} if passive else {}
         shapes |= reactions.share_shapes(made.held, driven, redundant) if loaded else {}
         result |= {f"{name}_{k}": shape for name, shape in shapes.items()}
+    result |= {"history": (len(remembering(groups)),)} if remembering(groups) else {}
     return result | ({"held": (made.held,)} if loaded else {})
+
+
+def remembering(groups: Sequence[FrictionGroup]) -> list[Place]:
+    """Joints whose friction is given, as their law has a state: input `history` has it in this order."""
+    return [place for group in groups if group.remembers for place in group.places]
 
 
 def solve(
@@ -82,9 +88,12 @@ def solve(
     """Friction of all joints and actuator forces, from those without friction."""
     robot = Robot(family, wanted(family, groups), array(force), given)
     passive = [each for each in rubbing if each.place.actuator < 0]
+    remembered = remembering(groups)
     rates = {each.place: robot.rate(each.place, velocity) for each in rubbing}
 
     def law(each: Rubbing, tau: Array) -> Scalar:
+        if each.group.remembers:
+            return given["history"][remembered.index(each.place)]
         load = each.load(robot.carried(each.place, tau) if each.group.load == "reaction" else None)
         return each.force(rates[each.place], load)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction import CURVES
+from robots.friction import CURVES, LAWS
 from robots.friction_groups import LOADS, FrictionGroup, Place, group_parameters, select
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
@@ -55,7 +55,8 @@ def friction_input(robot: Robot, friction: Friction) -> FrictionInput:
 def _group(robot: Robot, given: Mapping[str, Any], where: str) -> tuple[FrictionGroup, list[float]]:
     law, load = given.get("law", ""), given.get("load", "constant")
     if law not in CURVES:
-        raise ParameterError(f"{where}: got law {law!r}; {nearest(str(law), CURVES)}")
+        told = "has a state: see tasks.friction_states.along" if law in LAWS else nearest(str(law), CURVES)
+        raise ParameterError(f"{where}: got law {law!r}; {told}")
     if load not in LOADS:
         raise ParameterError(f"{where}: got load {load!r}; {nearest(str(load), LOADS)}")
     numbers = {name: value for name, value in given.items() if name not in KEYS}

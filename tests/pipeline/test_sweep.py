@@ -178,7 +178,7 @@ BAD = [
     ("D01", ("density: 2700", "density: -1"), ["s.yaml:4:23 parameters.density: got -1", "[1, 100000] kg/m^3"]),
     ("D30", ("viscous: 0.01", "viscous: -0.01"), ["friction.parameters.viscous: got -0.01", "at least 0 [N m s/rad"]),
     ("law", ("coulomb_viscous", "coulomb_viscus"), ["friction.law", "Did you mean 'coulomb_viscous'?"]),
-    ("joints", ("joints: actuated", "joints: all"), ["friction.joints: got 'all'", "one of 'actuated'"]),
+    ("joints", ("joints: actuated", "joints: elbows"), ["friction.joints: got ['elbows']", "known:"]),
     ("kind", ("kind: circle", "kind: circel"), ["turn.kind: got 'circel'", "Did you mean 'circle'?"]),
     ("no kind", ("kind: circle, ", ""), ["turn: got no kind", "Known: line_sine"]),
     ("motion", ("period: 10", "perod: 10"), ["line.perod", "Did you mean 'period'?"]),

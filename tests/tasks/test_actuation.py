@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robots import catalog
+from robots.friction_groups import FrictionGroup, select
 from tasks.actuation import METRICS, SERIES, program, trapezoid_weights
 from tasks.kernels.kernel import Kernel, padded
 from tests.tasks.bits import padded_last
 
+FAMILY = catalog.family("delta_3rr2rrr")
+MOTORS = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
 TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
@@ -16,7 +20,7 @@ TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
 
 def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dict[str, np.ndarray]:
     """All series and metrics for one friction set, (actuators, samples) and (actuators,)."""
-    made = program("coulomb_viscous", len(force), tuple(SERIES), tuple(METRICS))
+    made = program(FAMILY, (MOTORS,), tuple(SERIES), tuple(METRICS))
     samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}
     out = Kernel(made)({"friction": np.array([[COULOMB, VISCOUS]]), **wide}, SAMPLES)
@@ -70,7 +74,7 @@ def test_a_failed_sample_spoils_every_metric_of_its_case(metric: str) -> None:
 
 
 def test_only_what_is_wanted_is_computed() -> None:
-    least = program("none", 3, (), ("peak_velocity",))
+    least = program(FAMILY, (), (), ("peak_velocity",))
     assert set(least.outputs) == {"peak_velocity"}
     assert "mul" not in least.operations()
 

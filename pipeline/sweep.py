@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline import friction_test
 from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
@@ -153,10 +154,10 @@ def _read(document: Document, folder: Path) -> Sweep:
     if "friction" in file:
         mechanism = FAMILIES[parts["robot"]].reference if parts.get("robot") in FAMILIES else None
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
-    if "trajectories" in file:
-        parts["trajectories"] = TrajectoryReader(report, folder, _joints(parts)).all(file["trajectories"])
     if "time" in file:
         parts["grid"] = _read_time(report, file["time"])
+    if "trajectories" in file:
+        parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
     report.raise_if_any()
     sweep = Sweep(**parts, text=document.text, name=document.name, warnings=tuple(_warnings(document, parts)))
     _check_size(report, sweep)
@@ -176,6 +177,25 @@ def _read_designs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
     if section is not None and not design.names and section == Axes():
         report(("design",), Got("no axis"), "one of grid, list, sample", "Leave design out for a single design.")
     return {"fixed": fixed, "design": design}
+
+
+def _read_trajectories(
+    report: Report, section: Mapping[str, dict[str, Any]], folder: Path, parts: Mapping[str, Any]
+) -> tuple[Trajectory, ...]:
+    joints = _joints(parts)
+    reader = TrajectoryReader(report, folder, joints)
+    found: list[Trajectory] = []
+    for name, given in section.items():
+        path = ("trajectories", name)
+        if given.get("kind") == friction_test.KIND and joints:
+            duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
+            found += friction_test.trajectories(report, name, given, path, joints, duration)
+        elif (one := reader.one(name, given, path)) is not None:
+            found.append(one)
+    names = [each.name for each in found]
+    for name in {each for each in names if names.count(each) > 1}:
+        report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
+    return tuple(found)
 
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:

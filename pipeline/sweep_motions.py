@@ -62,12 +62,8 @@ class TrajectoryReader:
         """The kinds that the robot can be given."""
         return JOINT_MOTIONS if self.joints else MOTIONS
 
-    def all(self, section: Mapping[str, dict[str, Any]]) -> tuple[Trajectory, ...]:
-        """All trajectories of a file."""
-        read = (self._one(name, given, ("trajectories", name)) for name, given in section.items())
-        return tuple(trajectory for trajectory in read if trajectory is not None)
-
-    def _one(self, name: str, given: Mapping[str, Any], path: Keys) -> Trajectory | None:
+    def one(self, name: str, given: Mapping[str, Any], path: Keys) -> Trajectory | None:
+        """The trajectory of that name, unless something is wrong."""
         kind, report = given.get("kind"), self.report
         if not isinstance(kind, str):
             got = Got("no kind") if kind is None else kind

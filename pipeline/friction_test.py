@@ -1,0 +1,85 @@
+"""The constant-velocity friction test as trajectories of a sweep, and the curve that its results give.
+
+`{kind: friction_test, joint: NAME, speeds: [...]}` stands for two trajectories at each speed, forward and reverse
+through the same positions, while all other joints are locked. Source: joint-friction paper, section 3.3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.document import Path
+from pipeline.sweep_motions import Trajectory
+from pipeline.validation import Report, sentence
+from robots.parameters import nearest
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from tasks.friction_curve import Curve
+
+KIND = "friction_test"
+KEYS = ("kind", "joint", "speeds", "at")
+OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
+MAX_SPEEDS = 1000
+
+
+def trajectories(
+    report: Report, name: str, given: Mapping[str, Any], path: Path, joints: Sequence[str], duration: float
+) -> Iterator[Trajectory]:
+    """The pairs of one test, each over the whole time of the sweep; what is wrong goes to `report`.
+
+    `at` (joint,) are the positions of the locked joints and the middle of the way of the one that moves [rad or m].
+    """
+    for key in given:
+        if key not in KEYS:
+            report.unknown((*path, key), KEYS)
+    joint, speeds, at = given.get("joint"), given.get("speeds"), given.get("at", [0.0] * len(joints))
+    before = len(report.problems)
+    if joint not in joints:
+        hint = sentence(nearest(str(joint), joints)) if joints else "Friction tests are for chains."
+        report((*path, "joint") if "joint" in given else path, joint, "an independent joint of the robot", hint)
+    if not _numbers(speeds) or not 0 < len(speeds) <= MAX_SPEEDS or min(speeds) <= 0:
+        report((*path, "speeds") if "speeds" in given else path, speeds, "a list of numbers above zero")
+    if not _numbers(at) or len(at) != len(joints):
+        report((*path, "at"), at, f"a list of {len(joints)} numbers, one for each independent joint")
+    if len(report.problems) > before:
+        return
+    moving = np.array([each == joint for each in joints], dtype=float)
+    for number, speed in enumerate(speeds):
+        for direction, sign in (("forward", 1.0), ("reverse", -1.0)):
+            rate = sign * float(speed) * moving
+            start = np.array(at, dtype=float) - rate * (0.5 * duration)
+            values = {"start": tuple(map(float, start)), "velocity": tuple(map(float, rate))}
+            yield Trajectory(f"{name}_{direction}_{number}", "constant_velocity", values)
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+
+
+def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
+    """The friction of an actuator over speed from the test called `name` in the results of a sweep.
+
+    Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
+    what is needed.
+    """
+    from tasks.friction_curve import curve
+
+    if missing := [each for each in OUTPUTS if each not in results]:
+        raise ValueError(f"results: got no {', '.join(missing)}; expected {', '.join(OUTPUTS)} among the outputs")
+    names = [str(each) for each in results["trajectory"].values]
+    pairs = [(each, each.replace("_forward_", "_reverse_")) for each in names if each.startswith(f"{name}_forward_")]
+    if not pairs or any(reverse not in names for _, reverse in pairs):
+        raise ValueError(f"name: got {name!r}; expected a friction test of the sweep; {nearest(name, names)}")
+    chosen = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])
+
+    def rows(variable: str, which: int) -> np.ndarray:
+        return np.stack([chosen[variable].sel(trajectory=pair[which]).values for pair in pairs])
+
+    speed = np.abs(rows("actuator_velocity", 0)).mean(axis=1)
+    force, position = ([rows(variable, k) for k in (0, 1)] for variable in ("actuator_force", "actuator_position"))
+    return curve(speed, *force, *position)

@@ -1,19 +1,20 @@
-"""Motion of every body of a parallel robot in world axes, for batches, in plain NumPy.
+"""Motion of every body of a robot in world axes, for batches, in plain NumPy.
 
 Outward along the spanning tree of each limb, from joint positions, rates and accelerations; the platform moves as it is
-told. This is the slow twin of the compiled limb programs, and what the Newton-Euler system of the whole robot starts
+told, and that of a chain stays with the base. This is the slow twin of the compiled limb programs, and what the Newton-Euler system of the whole robot starts
 from. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, Eqs. (8) to (13).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from robots.model import BASE, Frame, Inertia, Limb, Link, Robot, Vector
 from tasks.evaluate import InverseKinematics, inverse_kinematics
+from tasks.inputs import Moving
 
 Array = Any
 
@@ -57,23 +58,22 @@ class RobotMotion(NamedTuple):
     joints: InverseKinematics
 
 
-def body_motion(
-    robot: Robot, *, position: Array, rotation: Array = None, twist: Array = None, acceleration: Array = None
-) -> RobotMotion:
-    """Motions of all bodies for a motion of the platform; shapes and errors as in `tasks.inverse_kinematics`.
+def body_motion(robot: Robot, **moving: Unpack[Moving]) -> RobotMotion:
+    """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
 
     Samples without a solution hold NaN; `joints.status` says why.
     """
-    moving = {"position": position, "rotation": rotation, "twist": twist, "acceleration": acceleration}
     joints = inverse_kinematics(robot, **moving)
     mechanism, batch = robot.mechanism, joints.status.shape
     limbs = tuple(
         limb_motion(mechanism.limbs[each.limb], each.base, *(part[..., k, :] for part in joints[:3]))
         for k, each in enumerate(mechanism.instances)
     )
-    if rotation is None:
-        rotation = mechanism.platform.home.rotation
-    return RobotMotion(limbs, platform_motion(batch, position, rotation, twist, acceleration), joints)
+    home = mechanism.platform.home
+    position, rotation = moving.get("position"), moving.get("rotation")
+    pose = home.position if position is None else position, home.rotation if rotation is None else rotation
+    platform = platform_motion(batch, *pose, moving.get("twist"), moving.get("acceleration"))
+    return RobotMotion(limbs, platform, joints)
 
 
 def platform_motion(

@@ -1,6 +1,6 @@
-"""The Newton-Euler equations of a whole parallel robot as one sparse linear system for everything its joints transmit.
+"""The Newton-Euler equations of a whole robot as one sparse linear system for everything its joints transmit.
 
-Six equations for each body and for the platform, in world axes; the unknowns are the wrench components that the joints
+Six equations for each body and for the platform if there is one, in world axes; the unknowns are the wrench components that the joints
 can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares inverse kinematics
 with the limb formulation, and nothing after it. It serves checks and single states, not sweeps. Source: Huang et al.,
 Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made in
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -21,7 +21,7 @@ from robots.status import ADVICE, Status
 from tasks import system_solution
 from tasks.body_motion import BodyMotion, RobotMotion, body_motion
 from tasks.evaluate import InverseKinematics, inverse_kinematics
-from tasks.inputs import GRAVITY
+from tasks.inputs import GRAVITY, Moving, in_world
 from tasks.system_assembly import Assembly, Moments
 from tasks.system_solution import Method
 
@@ -89,29 +89,28 @@ class System:
 def assemble(
     robot: Robot,
     *,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
-    acceleration: Array = None,
     gravity: Array = GRAVITY,
     load: Array = None,
     moments: Moments = "body",
+    **moving: Unpack[Moving],
 ) -> System:
-    """The system of one state: position (3,), rotation (3, 3), twist, acceleration and load (6,), gravity (3,).
+    """The system of one state: the motion of the robot without batch dims, gravity (3,), load (6,) on the platform.
 
     Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
     base as the source has it. Raises ValueError for a state that inverse kinematics cannot solve or of several samples.
     """
-    if np.shape(position) != (3,):
+    told, size = ("q", len(robot.mechanism.freedoms)) if robot.mechanism.is_chain else ("position", 3)
+    motion = body_motion(robot, **moving)
+    if motion.joints.status.shape:
         raise ValueError(
-            f"position: got an array of shape {np.shape(position)}; expected (3,), one state; "
+            f"{told}: got an array of shape {np.shape(moving.get(told))}; expected ({size},), one state; "
             "for many states call joint_reactions_reference"
         )
-    moving = body_motion(robot, position=position, rotation=rotation, twist=twist, acceleration=acceleration)
-    status = Status(int(moving.joints.status))
+    status = Status(int(motion.joints.status))
     if status != Status.OK:
-        raise ValueError(f"position: got a state of {robot.name} with status {status.name}: {ADVICE[status]}")
-    batch = _flat(moving, np.array([0]), ())
+        raise ValueError(f"{told}: got a state of {robot.name} with status {status.name}: {ADVICE[status]}")
+    batch = _flat(motion, np.array([0]), ())
+    load = in_world(robot, load, None, "world")
     loads = None if load is None else np.reshape(np.asarray(load, dtype=float), (1, 6))
     return _system(Assembly(robot, batch, gravity, loads, moments), 0)
 
@@ -135,23 +134,16 @@ def _system(assembly: Assembly, sample: int) -> System:
 
 
 def joint_reactions_reference(
-    robot: Robot,
-    *,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
-    acceleration: Array = None,
-    gravity: Array = GRAVITY,
-    load: Array = None,
-    method: Method = "direct",
+    robot: Robot, *, gravity: Array = GRAVITY, load: Array = None, method: Method = "direct", **moving: Unpack[Moving]
 ) -> Reactions:
     """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
 
     Samples that inverse kinematics cannot solve hold NaN.
     """
-    moving = body_motion(robot, position=position, rotation=rotation, twist=twist, acceleration=acceleration)
-    batch = moving.joints.status.shape
-    good = np.flatnonzero(moving.joints.status == Status.OK)
+    motion = body_motion(robot, **moving)
+    batch = motion.joints.status.shape
+    good = np.flatnonzero(motion.joints.status == Status.OK)
+    load = in_world(robot, load, None, "world")
     loads = None if load is None else np.broadcast_to(load, (*batch, 6)).reshape(-1, 6)[good]
     mechanism, samples = robot.mechanism, int(np.prod(batch, dtype=int))
     joints = len(mechanism.limbs[0].joints)
@@ -159,7 +151,7 @@ def joint_reactions_reference(
     wrench = np.full((samples, len(mechanism.instances), joints, 6), np.nan)
     residual, iterations = np.full(samples, np.nan), np.zeros(samples, dtype=int)
     if len(good):
-        assembly = Assembly(robot, _flat(moving, good, batch), gravity, loads, "body")
+        assembly = Assembly(robot, _flat(motion, good, batch), gravity, loads, "body")
     for k, sample in enumerate(good):
         solved = _system(assembly, k).solve(method)
         force[sample], wrench[sample], residual[sample], iterations[sample] = solved
@@ -178,25 +170,32 @@ def unique(robot: Robot) -> np.ndarray:
 @functools.cache
 def _unique(family: Family) -> np.ndarray:
     robot = Robot.of(family, {})
-    systems = [assemble(robot, position=p, rotation=r) for p, r in _generic_poses(robot)]
+    systems = [assemble(robot, **moving) for moving in _generic_poses(robot)]
     loose = np.max([np.abs(system.carried @ system_solution.null_space(system.matrix)) for system in systems], axis=0)
     result = loose.max(axis=1, initial=0.0).reshape(systems[0].limbs, -1, 6) < LOOSE
     result.setflags(write=False)
     return result
 
 
-def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Random positions and rotations about the reference pose that inverse kinematics can solve."""
-    platform, random = robot.mechanism.platform, np.random.default_rng(20240601)
-    home, turned = (np.asarray(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
-    free, size = np.array([name in platform.mobility for name in TWIST]), max(float(np.linalg.norm(home)), 1e-3)
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[Moving]:
+    """Random poses about the reference pose that inverse kinematics can solve."""
+    random, found = np.random.default_rng(20240601), list[Moving]()
     while len(found) < count:
-        step = np.where(free, random.uniform(-reach, reach, 6), 0.0)
-        position, rotation = home + size * step[3:], Rotation.from_rotvec(step[:3]).as_matrix() @ turned
-        if inverse_kinematics(robot, position=position, rotation=rotation).status == Status.OK:
-            found.append((position, rotation))
+        pose = _pose_near_home(robot, random.uniform(-reach, reach, max(6, len(robot.mechanism.freedoms))))
+        if inverse_kinematics(robot, **pose).status == Status.OK:
+            found.append(pose)
     return found
+
+
+def _pose_near_home(robot: Robot, step: np.ndarray) -> Moving:
+    """The pose that a step (rotation vector, share of the robot's height; or joint variables) away is."""
+    mechanism, home = robot.mechanism, robot.mechanism.platform.home
+    if mechanism.is_chain:
+        return {"q": step[: len(mechanism.freedoms)]}
+    step = np.where([name in mechanism.platform.mobility for name in TWIST], step, 0.0)
+    size = max(float(np.linalg.norm(home.position)), 1e-3)
+    turned = Rotation.from_rotvec(step[:3]).as_matrix() @ np.asarray(home.rotation, dtype=float)
+    return {"position": np.asarray(home.position, dtype=float) + size * step[3:], "rotation": turned}
 
 
 def _flat(moving: RobotMotion, chosen: np.ndarray, batch: tuple[int, ...]) -> RobotMotion:

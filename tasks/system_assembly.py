@@ -79,10 +79,11 @@ class Assembly:
         self.mechanism, self.motion, self.moments = robot.mechanism, motion, moments
         self.limbs = [self.mechanism.limbs[each.limb] for each in self.mechanism.instances]
         self.owners = [(k, link) for k, limb in enumerate(self.limbs) for link in bodies(limb)]
+        self.ends = [] if self.mechanism.is_chain else [(0, PLATFORM)]
         self.joints = list(self._joints())
         self.columns = self.joints[-1].columns.stop
         self.right = self._right(gravity, load)
-        self.matrix = Blocks.of((6 * len(self.owners) + 6, self.columns), list(self._equations()))
+        self.matrix = Blocks.of((self.right.shape[1], self.columns), list(self._equations()))
         self.carried, self.carried_fixed = self._carried()
         self.drives, self.drives_fixed = self._drives()
 
@@ -91,7 +92,7 @@ class Assembly:
         """Names of the bodies with equations, in their order."""
         instances = self.mechanism.instances
         links = (f"{instances[k].name}.{self.limbs[k].links[link].body}" for k, link in self.owners)
-        return (*links, "platform")
+        return (*links, *("platform" for _ in self.ends))
 
     def _joints(self) -> Iterator[Mounted]:
         start, platform, accelerations = 0, self.motion.platform, self.motion.joints.acceleration
@@ -127,11 +128,10 @@ class Assembly:
 
     def _right(self, gravity: Array, load: Array) -> np.ndarray:
         """What the motion of each body takes, less what is known to act on it (n, rows). Eqs. (18), (20)."""
-        inertias = [self.limbs[k].links[link].inertia for k, link in self.owners]
-        owned = [(*owner, inertia) for owner, inertia in zip(self.owners, inertias, strict=True)]
         parts = []
-        for limb, link, inertia in (*owned, (0, PLATFORM, self.mechanism.platform.inertia)):
+        for limb, link in (*self.owners, *self.ends):
             _, body = self._body(limb, link)
+            inertia = self.mechanism.platform.inertia if link == PLATFORM else self.limbs[limb].links[link].inertia
             wrench = inertial_wrench(inertia, body, gravity)
             if link == PLATFORM and load is not None:
                 wrench = wrench - load

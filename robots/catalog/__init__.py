@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from robots.catalog import delta, delta_3r2us, five_bar, gough_stewart, hexapod_6rrrprr, irsbot2
+from robots.catalog import (
+    delta,
+    delta_3r2us,
+    five_axis_tree,
+    five_bar,
+    gough_stewart,
+    hexapod_6rrrprr,
+    irsbot2,
+    planar_3r,
+    rover_rocker,
+    three_loop_leg,
+)
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
-_MODULES = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
+_PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
+_CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg)
+_MODULES = (*_PARALLEL, *_CHAINS)
 FAMILIES: dict[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 
 

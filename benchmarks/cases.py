@@ -47,6 +47,8 @@ CASES: dict[str, Case] = {
             "operations of the inertia matrix by four methods, beside published ones",
             "inertia_counts:figures",
         ),
+        Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "friction:sets"),
+        Case("friction", "friction in all joints, loads constant and from reactions", "friction:coupled"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

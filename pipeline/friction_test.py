@@ -37,7 +37,8 @@ def trajectories(
     for key in given:
         if key not in KEYS:
             report.unknown((*path, key), KEYS)
-    joint, speeds, at = given.get("joint"), given.get("speeds"), given.get("at", [0.0] * len(joints))
+    joint, at = given.get("joint"), given.get("at", [0.0] * len(joints))
+    speeds: Any = given.get("speeds")
     before = len(report.problems)
     if joint not in joints:
         hint = sentence(nearest(str(joint), joints)) if joints else "Friction tests are for chains."

@@ -304,7 +304,8 @@ class _Assembly:
     def run(self) -> Assembled:
         step = max(1, self.STRIP // self.width)
         buffers = self.assembly.allocate(min(step, self.block.designs), self.samples)
-        series = self.actuation.allocate(min(step, self.block.designs), self.samples) if self.actuation else {}
+        most = min(step, max(self.block.designs, len(self.block.friction)))
+        series = self.actuation.allocate(most, self.samples) if self.actuation else {}
         for j in range(len(self.block.trajectories)):
             for start in range(0, self.block.designs, step):
                 part = slice(start, min(start + step, self.block.designs))
@@ -325,30 +326,46 @@ class _Assembly:
             self._friction(j, part, {**given, **made, "weight": self.weights}, series)
 
     def _friction(self, j: int, part: slice, given: Mapping[str, np.ndarray], series: Arrays) -> None:
-        """Everything of a strip that depends on friction, set by set."""
+        """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
         assert self.actuation is not None
         count, program = part.stop - part.start, self.actuation.program
         inputs = {name: given[name] for name in program.inputs if name not in ("friction", "history")}
-        for f, friction in enumerate(self.block.friction):
+        together = count == 1 and "history" not in program.sample
+        step = max(1, self.STRIP // self.width) if together else 1
+        for first in range(0, len(self.block.friction), step):
+            friction = self.block.friction[first : first + step]
             if "history" in program.sample:
-                inputs["history"] = friction_history.of_groups(self.block, friction, given, count)
-            results = {name: array[:count] for name, array in series.items()}
-            results |= {name: self._metric_rows(name, part, f, j) for name in self.metrics}
-            self.actuation({**inputs, "friction": friction[None]}, self.samples, results)
-            for name in self.series:
-                if name in actuation.JOINT_SERIES:
-                    for k, place in enumerate(place for group in self.block.groups for place in group.places):
-                        rows = results[name][:, k, : self.samples]
-                        self.out[name][part, f, j, :, place.limb, place.joint] = rows
-                else:
-                    self.out[name][part, f, j] = _time_first(results[name], self.samples)
+                inputs["history"] = friction_history.of_groups(self.block, friction[0], given, count)
+            sets = slice(first, first + len(friction))
+            # the cases of the kernel are either designs or sets, the other has one element
+            place: Any = (part.start, sets, j) if together else (part, first, j)
+            results = {name: array[: len(friction) if together else count] for name, array in series.items()}
+            results |= {name: self._metric_rows(name, place) for name in self.metrics}
+            self.actuation({**inputs, "friction": friction}, self.samples, results)
+            self._store_friction_series(place, results)
             if self.rubbing:
-                unsettled = np.where(results["unsettled"] > 0.5, float(Status.FRICTION_NOT_CONVERGED), Status.OK)
-                status = np.where(given["status"] > 0.5, given["status"], unsettled)
-                self._keep_loads(f, j, part, {**results, "force": results["net_force"], "status": status})
+                self._rub(sets, j, part, given, results)
 
-    def _metric_rows(self, name: str, part: slice, f: int, j: int) -> np.ndarray:
-        rows = self.out[name][part, f, j]
+    def _store_friction_series(self, place: Any, results: Mapping[str, np.ndarray]) -> None:
+        joints = [place for group in self.block.groups for place in group.places]
+        for name in self.series:
+            if name in actuation.JOINT_SERIES:
+                for k, joint in enumerate(joints):
+                    self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+            else:
+                self.out[name][place] = _time_first(results[name], self.samples)
+
+    def _rub(self, sets: slice, j: int, part: slice, given: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        """Keep what reactions need of friction sets; the first axis of results is that of sets or of designs."""
+        unsettled = np.where(results["unsettled"] > 0.5, float(Status.FRICTION_NOT_CONVERGED), Status.OK)
+        status = np.where(given["status"] > 0.5, given["status"], unsettled)
+        kept = {name: results[name] for name in self.rubbing} | {"force": results["net_force"], "status": status}
+        for f in range(sets.start, sets.stop):
+            chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
+            self._keep_loads(f, j, part, {name: value[chosen] for name, value in kept.items()})
+
+    def _metric_rows(self, name: str, place: Any) -> np.ndarray:
+        rows = self.out[name][place]
         return rows[:, None] if name in actuation.CASE_METRICS else rows
 
     def _store_limb_series(self, j: int, part: slice, made: Arrays) -> None:

@@ -24,7 +24,7 @@ from tasks.programs import structure
 Scalar = Any
 Array = Any
 
-ITERATIONS = 100
+ITERATIONS = 300
 SETTLED = 1e-13  # change of all friction in a step, relative to its size, at which the iteration ends
 ACCURATE = 1e-9  # the same above which it has not settled
 TINY = 1e-300

@@ -1,0 +1,98 @@
+"""What friction sets cost: a sweep of many on one trajectory beside the frictionless run, and friction from reactions."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import regions
+from benchmarks.figures import Figure, Size, best, require
+from pipeline.cluster_file import Cluster, ClusterConfig
+from pipeline.coordinator import run
+from pipeline.sweep import Sweep
+from robots import catalog
+from robots.status import Status
+from tasks import inverse_dynamics
+
+ROBOTS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+
+TEXT = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+{friction}
+trajectories:
+  line: {{kind: line_sine, amplitude: [0.2, 0.2, 0.1], period: 1.0}}
+time: {{stop: 1.0, samples: 1001}}
+metrics: [peak_force, rms_force, energy]
+"""
+
+FRICTION = """\
+friction:
+  law: stribeck
+  parameters: {coulomb: 0.3}
+  sample:
+    method: latin_hypercube
+    count: %d
+    seed: 1
+    parameters: {static: {low: 0.3, high: 0.6}, viscous: {low: 0, high: 0.1}, stribeck_velocity: {low: 0.01, high: 0.1}}
+"""
+
+
+def sets(size: Size) -> Iterator[Figure]:
+    """A run with many friction sets beside one without friction, whole, in this process; and what one set adds."""
+    count = 10_000 if size.full else 50
+    with_friction, without = (Sweep.from_text(TEXT.format(friction=each)) for each in (FRICTION % count, ""))
+    seconds = {}
+    for name, sweep in (("one run without friction", without), (f"{count:,} friction sets", with_friction)):
+        _run(sweep)  # compiles
+        seconds[name] = best(lambda each=sweep: _run(each), 3 if size.full else 1)
+        yield Figure(name, seconds[name], "s", "1001 samples of one design on one trajectory, metrics only, whole run")
+    base, many = seconds.values()
+    yield Figure("ratio", many / base, "", "friction sets over the frictionless run; asked for is 3, writing apart")
+    yield Figure(
+        "  each set",
+        (many - base) / count / 1001 * 1e9,
+        "ns/sample",
+        "three Stribeck laws, three metrics of three actuators",
+    )
+
+
+def _run(sweep: Sweep) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        results = run(sweep, store=Path(folder) / "out.zarr", cluster=ClusterConfig(Cluster(kind="synchronous")))
+        require(bool(np.isfinite(results.peak_force.values).all()), "peak forces are finite")
+
+
+def coupled(size: Size) -> Iterator[Figure]:
+    """Inverse dynamics with friction in all joints, of constant load and of loads from the joints' reactions."""
+    count = 20_000 if size.full else 64
+    for name in ROBOTS:
+        robot = catalog.build(name)
+        states: Any = regions.states(robot, count)
+        times = {}
+        for load, coulomb in (("constant", 0.01), ("reaction", 0.05)):
+            friction: Any = {
+                "law": "coulomb_viscous",
+                "joints": "all",
+                "load": load,
+                "coulomb": coulomb,
+                "viscous": 0.001,
+            }
+            found = inverse_dynamics(robot, friction=friction, full=True, **states)
+            unsettled = int((found.status == Status.FRICTION_NOT_CONVERGED).sum())
+            require(unsettled <= 1e-3 * count, f"friction settles at {unsettled} of {count} states")
+            require(int((found.status != Status.OK).sum()) == unsettled, "forces with friction are finite")
+            start = time.perf_counter()
+            inverse_dynamics(robot, friction=friction, **states)
+            times[load] = (time.perf_counter() - start) / count
+            yield Figure(
+                f"{name}, {load} load",
+                times[load] * 1e6,
+                "us/sample",
+                f"all joints, {unsettled} of {count} not settled",
+            )

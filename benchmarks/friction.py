@@ -1,7 +1,8 @@
-"""What friction sets cost: a sweep of many on one trajectory beside the frictionless run, and friction from reactions."""
+"""What friction costs: a sweep of many sets on one trajectory beside a run without, and loads from reactions."""
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import time
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ def sets(size: Size) -> Iterator[Figure]:
     seconds = {}
     for name, sweep in (("one run without friction", without), (f"{count:,} friction sets", with_friction)):
         _run(sweep)  # compiles
-        seconds[name] = best(lambda each=sweep: _run(each), 3 if size.full else 1)
+        seconds[name] = best(functools.partial(_run, sweep), 3 if size.full else 1)
         yield Figure(name, seconds[name], "s", "1001 samples of one design on one trajectory, metrics only, whole run")
     base, many = seconds.values()
     yield Figure("ratio", many / base, "", "friction sets over the frictionless run; asked for is 3, writing apart")

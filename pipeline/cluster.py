@@ -1,157 +1,195 @@
 """The door to clusters: makes them and their clients from a checked cluster file, and closes them. Nothing else does.
 
-What the file may say is in `pipeline.cluster_file`. Dask is imported only when a connection is made.
+What the file may say is in `pipeline.cluster_file`, what the classes of other projects are called with in
+`pipeline.cluster_arguments`. Dask is imported only when a connection is made.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+import importlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cluster_file import Cluster, ClusterConfig, unreachable
+from pipeline.cluster_arguments import ARGUMENTS, SECURE, cores, security_of_settings
+from pipeline.cluster_checks import seconds
+from pipeline.cluster_file import ClusterConfig
+from pipeline.cluster_kinds import EXTRAS
+from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat
 
 if TYPE_CHECKING:
     from distributed import Client
-    from distributed.security import Security
+    from distributed.deploy import Cluster
 
-__all__ = ["ClusterConfig", "connect"]
+__all__ = ["SETTINGS", "ClusterConfig", "connect", "preview"]
 
-SETTINGS: Mapping[str, Any] = {
-    # A burst of worker deaths must not shrink a local cluster to nothing: the nanny starts them again.
-    "distributed.deploy.lost-worker-timeout": "1h",
-    # Without workers a run would wait for ever.
-    "distributed.scheduler.no-workers-timeout": "5 minutes",
-    "distributed.scheduler.worker-ttl": "120s",
-    "distributed.scheduler.allowed-failures": 3,
-    # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
-    "distributed.comm.retry.count": 0,
-    "tokenize.ensure-deterministic": True,
-    # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
-    "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
-    "distributed.admin.low-level-log-length": 100,
-    "distributed.admin.log-length": 1000,
-}
-"""Settings for runs that outlive trouble; those of the cluster file come after them."""
-
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-"""Environment of a worker: its threads are Dask's; libraries that start more would only get in each other's way."""
-
-KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
-"""Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
-cost more time than what is computed into them."""
-
-LOOPBACK = "127.0.0.1"
 ANSWER_SECONDS = 10
 
 
 @contextmanager
 def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
-    """A client of the configured cluster while the block runs; a local cluster lives as long as that.
+    """A client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
 
     Yields None for the kinds `synchronous` and `threads`, where Dask's own scheduler computes in this process. Settings
-    are put back afterwards. Raises InputError where no scheduler answers at the address.
+    are put back afterwards. Raises InputError where a package or program is missing, where no scheduler answers, and
+    where the cluster does not start or brings no worker in time.
     """
+    config = config or ClusterConfig()
+    _require(config)
+    with _settings(config):
+        if config.kind.family == "process":
+            yield None
+        elif config.kind.family == "running":
+            with _running(config) as client:
+                yield client
+        else:
+            with _started(config) as client:
+                yield client
+
+
+def preview(config: ClusterConfig) -> str:
+    """What would be started, without starting it: the script of a job, the resource of Kubernetes, or the arguments.
+
+    Raises InputError where a package or program is missing.
+    """
+    _require(config, programs=False)
+    with _settings(config):
+        if config.kind.family in ("process", "running"):
+            return f"{config.kind.text}\n"
+        arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
+        if config.kind.family == "jobqueue":
+            arguments.pop("scheduler_options")
+            job = _maker(config).job_cls(
+                "tls://SCHEDULER" if "security" in arguments else "tcp://SCHEDULER", **arguments
+            )
+            return str(job.job_script())
+        if config.kind.family == "kubernetes":
+            return _resource(arguments)
+        arguments.pop("security", None)
+        return json.dumps(arguments, indent=2) + "\n"
+
+
+def _require(config: ClusterConfig, *, programs: bool = True) -> None:
+    """See that the packages and programs of a kind are here. Raises InputError with what to install."""
+    kind = config.kind
+    for module in EXTRAS.get(kind.extra, ()):
+        if importlib.util.find_spec(module) is None:
+            hint = f"Install it: pip install 'limbsweep[{kind.extra}]'"
+            raise config.problem("kind", repr(config.cluster.kind), f"the package {module} to be installed", hint)
+    if programs and kind.command and shutil.which(kind.command) is None:
+        hint = "Run limbsweep where jobs can be submitted, such as the login node."
+        raise config.problem("kind", repr(config.cluster.kind), f"the program {kind.command} on this machine", hint)
+
+
+@contextmanager
+def _settings(config: ClusterConfig) -> Iterator[None]:
+    """Settings of Dask for a cluster: ours, those of the file, and what follows from them."""
     import dask
     import distributed  # noqa: F401  # its defaults must be there first, or leaving `set` would take them away
 
-    config = config or ClusterConfig()
-    with dask.config.set(SETTINGS), dask.config.set(_flat(config.settings)):
-        if config.cluster.kind == "local":
-            with _local(config.cluster) as client:
-                yield client
-        elif config.cluster.kind == "address":
-            with _at_address(config) as client:
-                yield client
-        else:
-            with dask.config.set(_in_process(config.cluster)):
-                yield None
+    if config.kind.maker[0]:
+        importlib.import_module(config.kind.maker[0])  # for its defaults too
+    with dask.config.set(SETTINGS), dask.config.set(flat(config.settings)):
+        environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
+        more: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": dict(environ) | ONE_THREAD | KEEP_MEMORY}
+        if config.kind.family == "process":
+            more = {"scheduler": config.cluster.kind, "num_workers": config.cluster.threads_per_worker or cores()}
+        elif config.kind.family != "running" and security_of_settings():
+            more |= SECURE
+        with dask.config.set(more):
+            yield
 
 
 @contextmanager
-def _local(cluster: Cluster) -> Iterator[Client]:
-    """One worker process with a thread for every core, unless the file says otherwise.
-
-    Kernels release the GIL, so threads share arrays for nothing; the process is another than this one and has a nanny,
-    so that it can be killed and started again. All sockets listen on the loopback address.
-    """
-    import dask
-    from distributed import Client, LocalCluster
-
-    workers = cluster.n_workers or 1
-    threads = cluster.threads_per_worker or max(1, _cores() // workers)
-    with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": _pinned()}),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=threads,
-            processes=True,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",
-            worker_dashboard_address=f"{LOOPBACK}:0",
-            memory_limit=_memory(cluster.memory_limit),
-        ) as made,
-        Client(made) as client,
-    ):
-        yield client
-
-
-@contextmanager
-def _at_address(config: ClusterConfig) -> Iterator[Client]:
+def _running(config: ClusterConfig) -> Iterator[Client]:
     from distributed import Client
+    from distributed.security import Security
 
+    address = config.cluster.address
+    security = Security(require_encryption=True) if str(address).startswith("tls:") else None
     try:
-        client = Client(config.cluster.address, security=_security(config.cluster), timeout=ANSWER_SECONDS)
+        client = Client(address, security=security, timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
-        raise unreachable(config, error) from error
+        hint = f"Check that it runs and that its TLS files fit ({type(error).__name__})."
+        raise config.problem(config.cluster.kind, repr(address), "a scheduler that answers", hint) from error
     with client:
         yield client
 
 
-def _security(cluster: Cluster) -> Security | None:
-    from distributed.security import Security
+@contextmanager
+def _started(config: ClusterConfig) -> Iterator[Client]:
+    """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
+    from distributed import Client
 
-    if cluster.tls is None:
-        # Certificates may stand in Dask's own settings instead.
-        return Security(require_encryption=True) if str(cluster.address).startswith("tls:") else None
-    return Security(
-        tls_ca_file=cluster.tls.ca_file,
-        tls_client_cert=cluster.tls.cert,
-        tls_client_key=cluster.tls.key,
-        require_encryption=True,
+    with _make(config) as made:
+        try:
+            _scale(config, made)
+            client = Client(made)
+        except Exception as error:  # whatever an ssh server or a batch system says
+            raise _not_started(config, error) from error
+        with client:
+            _await_worker(config, client)
+            yield client
+
+
+def _make(config: ClusterConfig) -> Cluster:
+    arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
+    try:
+        return _maker(config)(**arguments)
+    except Exception as error:
+        raise _not_started(config, error) from error
+
+
+def _maker(config: ClusterConfig) -> Any:
+    module, name = config.kind.maker
+    return getattr(importlib.import_module(module), name)
+
+
+def _scale(config: ClusterConfig, made: Any) -> None:
+    """Ask for the workers; a refusal of the batch system is raised here, not only logged."""
+    cluster = config.cluster
+    if config.kind.family == "jobqueue":
+        made.scale(cluster.n_workers or (cluster.adapt.minimum if cluster.adapt else 1) or 1)
+
+        async def submitted() -> None:
+            await made
+
+        made.sync(submitted)
+    if cluster.adapt:
+        made.adapt(minimum=cluster.adapt.minimum, maximum=cluster.adapt.maximum)
+
+
+def _await_worker(config: ClusterConfig, client: Client) -> None:
+    if config.cluster.adapt and config.cluster.adapt.minimum == 0 and config.kind.family == "kubernetes":
+        return  # pods come with the first tasks
+    try:
+        client.wait_for_workers(1, timeout=seconds(config.cluster.start_timeout))
+    except TimeoutError:
+        hint = "Look at the queue and at the logs of the workers; their environment needs the same packages."
+        raise config.problem("start-timeout", config.cluster.start_timeout, "a worker in that time", hint) from None
+
+
+def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
+    """The error for a cluster that does not start, with what the other side said, in one line."""
+    said = " ".join(str(error).split())[-400:] or "nothing"
+    hint = f"{type(error).__name__}: {said}"
+    return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)
+
+
+def _resource(arguments: dict[str, Any]) -> str:
+    """The DaskCluster resource that the operator would be given, as JSON."""
+    import dask.config
+    from dask_kubernetes.operator import make_cluster_spec
+
+    resource = make_cluster_spec(
+        name="NAME",
+        image=dask.config.get("kubernetes.image"),
+        resources=dask.config.get("kubernetes.resources", None),
+        worker_command=dask.config.get("kubernetes.worker-command"),
+        scheduler_service_type=dask.config.get("kubernetes.scheduler-service-type"),
+        **{name: arguments[name] for name in ("n_workers", "env", "idle_timeout")},
     )
-
-
-def _in_process(cluster: Cluster) -> dict[str, Any]:
-    if cluster.kind == "synchronous":
-        return {"scheduler": "synchronous"}
-    return {"scheduler": "threads", "num_workers": cluster.threads_per_worker or _cores()}
-
-
-def _pinned() -> dict[str, Any]:
-    import dask
-
-    return dict(dask.config.get("distributed.nanny.pre-spawn-environ", {}) or {}) | ONE_THREAD | KEEP_MEMORY
-
-
-def _cores() -> int:
-    """Cores that this process may use, which in a container can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _memory(limit: str) -> str | float:
-    """A limit as Dask reads it: a share of the machine's memory is a fraction there."""
-    return float(limit.rstrip("% ")) / 100 if limit.endswith("%") else limit
-
-
-def _flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Nested settings as dotted ones, so that setting one key leaves its neighbours alone."""
-    flat: dict[str, Any] = {}
-    for key, value in node.items():
-        here = f"{path}.{key}" if path else key
-        # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
-        flat |= _flat(value, here) if isinstance(value, dict) else {here: value}
-    return flat
+    return json.dumps(resource, indent=2) + "\n"

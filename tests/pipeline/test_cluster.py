@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import SETTINGS, connect
-from pipeline.cluster_file import ClusterConfig, is_loopback, parse_cluster
+from pipeline.cluster import connect
+from pipeline.cluster_file import ClusterConfig, parse_cluster
 from pipeline.document import parse_yaml
 from pipeline.errors import InputError
 
@@ -23,111 +23,6 @@ def parse(text: str) -> ClusterConfig:
 
 def section(text: str) -> str:
     return f"limbsweep: {{cluster: {{{text}}}}}"
-
-
-def refused(text: str) -> str:
-    with pytest.raises(InputError) as caught:
-        parse(text)
-    return str(caught.value)
-
-
-BAD = [
-    ("F01", section("kind: locale"), ["c.yaml:1:29 limbsweep.cluster.kind: got 'locale'", "Did you mean 'local'?"]),
-    ("F01 later", section("kind: slrum"), ["Did you mean 'slurm'?"]),
-    ("ssh", section("kind: ssh, hosts: [a]"), ["got 'ssh'", "not available yet", "kind: address"]),
-    ("kind type", section("kind: 3"), ["limbsweep.cluster.kind: got 3"]),
-    ("key", section("n-worker: 3"), ["limbsweep.cluster.n-worker: got an unknown key", "Did you mean 'n-workers'?"]),
-    ("F02 zero", section("n-workers: 0"), ["n-workers: got 0", "at least 1"]),
-    ("F02 fraction", section("n-workers: 1.5"), ["n-workers: got 1.5", "an integer"]),
-    ("F02 text", section("n-workers: four"), ["n-workers: got 'four'", "an integer"]),
-    ("F02 many", section("n-workers: 1000000"), ["n-workers: got 1000000", "at most 10000"]),
-    ("F03", section("threads-per-worker: 0"), ["threads-per-worker: got 0", "at least 1"]),
-    ("F03 many", section("threads-per-worker: 99999"), ["threads-per-worker: got 99999", "four for each core"]),
-    ("F04 bare", section("memory-limit: 4"), ["memory-limit: got 4", "text"]),
-    ("F04 unit", section("memory-limit: 4 GBs"), ["memory-limit: got '4 GBs'", "4GiB"]),
-    ("F04 negative", section("memory-limit: -1GB"), ["'-1GB'", "a size"]),
-    ("F04 small", section("memory-limit: 0GB"), ["'0GB'", "a size"]),
-    ("F04 share", section("memory-limit: 110%"), ["'110%'", "a size"]),
-    ("F07", "limbsweep: 5", ["limbsweep: got 5", "a mapping"]),
-    ("F08", section("kind: local, password: hunter2"), ["password: got a value that is not shown", "no secrets"]),
-    ("F20", "jobqueue: {slurm: {api-token: AKIA123}}", ["api-token: got a value that is not shown"]),
-    ("F09", section("kind: address, address: 'tcp://10.0.0.5:8786'"), ["got 'tcp://10.0.0.5:8786'", "TLS", "run code"]),
-    ("F09 name", section("kind: address, address: 'tcp://head:8786'"), ["TLS"]),
-    ("F09 tls", section("kind: address, address: 'tls://head:8786'"), ["a tls section"]),
-    ("F10", section("kind: address, address: 'tls://h:1', tls: {ca-file: /gone/ca, cert: c, key: k}"),
-     ["tls.ca-file: got '/gone/ca'", "an existing file", "tls.cert", "tls.key"]),
-    ("F10 part", section("tls: {cert: c, key: k}"), ["no key 'ca-file'"]),
-    ("F11", section("kind: address, address: 'tcp://127.0.0.1:70000'"), ["address", "1 to 65535"]),
-    ("F11 zero", section("kind: address, address: 'tcp://127.0.0.1:0'"), ["1 to 65535"]),
-    ("form", section("kind: address, address: 'inproc://x'"), ["tcp://HOST:PORT or tls://HOST:PORT"]),
-    ("user", section("kind: address, address: 'tls://u:geheim@h:1'"), ["an address in another form"]),
-    ("no address", section("kind: address"), ["limbsweep.cluster: got no key 'address'"]),
-    ("address", section("address: 'tcp://127.0.0.1:1'"), ["address: got 'tcp://127.0.0.1:1'; expected no address"]),
-    ("workers", section("kind: address, address: 'tcp://127.0.0.1:1', n-workers: 2"), ["workers for a cluster"]),
-    ("F12", "jobqueue: {local: {scheduler-options: {dashboard-address: '0.0.0.0:8787'}}}", ["got '0.0.0.0:8787'"]),
-    ("F12 port", "jobqueue: {local: {scheduler-options: {dashboard-address: ':8787'}}}", ["dashboard-address"]),
-    ("F21", "distributed: {scheduler: {allowed-failurez: 3}}",
-     ["c.yaml:1:27 distributed.scheduler.allowed-failurez: got an unknown setting of Dask", "'allowed-failures'"]),
-    ("F21 top", "distributd: {}", ["distributd", "Did you mean 'distributed'?"]),
-    ("F21 ours", "limbsweeep: {}", ["Did you mean 'limbsweep'?"]),
-    ("F21 shape", "distributed: {scheduler: 3}", ["distributed.scheduler: got 3", "a mapping with allowed-failures"]),
-    ("F21 value", "distributed: {scheduler: {allowed-failures: {a: 1}}}", ["a single value, like 3"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "fragments"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
-def test_a_bad_cluster_file_is_refused(text: str, fragments: list[str]) -> None:
-    message = refused(text)
-    for fragment in fragments:
-        assert fragment in message
-    for secret in ("hunter2", "AKIA123", "geheim"):
-        assert secret not in message
-
-
-def test_keys_of_dask_and_of_other_packages_pass() -> None:
-    text = (
-        "distributed: {scheduler: {allowed_failures: 5}, nanny: {pre-spawn-environ: {MY_OWN: 1}},"
-        " worker: {resources: {GPU: 1}}}\n"
-        "jobqueue: {slurm: {cores: 4}}\ntemporary-directory: /tmp\n"
-    )
-    config = parse(text)
-    assert config.settings["jobqueue"] == {"slurm": {"cores": 4}}
-    assert config.cluster.kind == "local"
-
-
-def test_tls_files_are_looked_at(tmp_path: Path) -> None:
-    for name in ("ca", "cert", "key"):
-        (tmp_path / name).write_text("x")
-        (tmp_path / name).chmod(0o600)
-    files = ", ".join(
-        f"{key}: {tmp_path}/{name}" for key, name in (("ca-file", "ca"), ("cert", "cert"), ("key", "key"))
-    )
-    text = section(f"kind: address, address: 'tls://head:8786', tls: {{{files}}}")
-    assert parse(text).cluster.tls is not None
-    (tmp_path / "key").chmod(0o644)
-    assert "only its owner may read (chmod 600), its mode is -rw-r--r--" in refused(text)
-    (tmp_path / "cert").unlink()
-    (tmp_path / "cert").mkdir()
-    assert "tls.cert" in refused(text)
-    assert "a regular file" in refused(text)
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True), ("head", False)],
-)
-def test_only_addresses_of_this_machine_are_loopback(host: str, loopback: bool) -> None:
-    assert is_loopback(host) is loopback
-
-
-def test_the_file_of_the_project_states_the_defaults() -> None:
-    config = ClusterConfig.from_yaml(ROOT / "cluster.yaml")
-    assert config.cluster.model_copy(update={"n_workers": None}) == ClusterConfig().cluster
-    for path, value in SETTINGS.items():
-        node: object = config.settings
-        for key in path.split("."):
-            node = node.get(key, {}) if isinstance(node, dict) else node
-        assert node in (value, {}), path
 
 
 @pytest.mark.parametrize("kind", ["synchronous", "threads"])

@@ -1,0 +1,89 @@
+"""What every worker needs to be told: settings of Dask for runs that outlive trouble, and an environment of one thread.
+
+Processes of this machine and of SSH inherit the settings of Dask; jobs and pods do not, so they get them as variables of
+their environment, in the form that Dask reads at its start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+SETTINGS: Mapping[str, Any] = {
+    # A burst of worker deaths must not shrink a local cluster to nothing: the nanny starts them again.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    # Without workers a run would wait for ever.
+    "distributed.scheduler.no-workers-timeout": "5 minutes",
+    "distributed.scheduler.worker-ttl": "120s",
+    "distributed.scheduler.allowed-failures": 3,
+    # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
+    "distributed.comm.retry.count": 0,
+    "tokenize.ensure-deterministic": True,
+    # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
+    "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.admin.log-length": 1000,
+}
+"""Settings for runs that outlive trouble; those of the cluster file come after them."""
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+"""Environment of a worker: its threads are Dask's; libraries that start more would only get in each other's way."""
+
+KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+"""Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
+cost more time than what is computed into them."""
+
+FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
+"""Sections of other packages: their keys are known only where the package is installed, so they pass unread."""
+
+_ENVIRON = ("distributed.nanny.pre-spawn-environ", "distributed.nanny.environ")
+
+
+def flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Nested settings as dotted ones, so that setting one key leaves its neighbours alone."""
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        here = f"{path}.{key}" if path else key
+        # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
+        found |= flat(value, here) if isinstance(value, dict) else {here: value}
+    return found
+
+
+def worker_environment(settings: Mapping[str, Any], **more: Any) -> dict[str, str]:
+    """Variables for a worker that inherits nothing: our settings, those of a cluster file and `more`, and the pins.
+
+    Variables that the file sets for Dask's nanny are passed under their own names, because Dask reads its own variables
+    in lower case.
+    """
+    ours = {key: value for key, value in settings.items() if key not in FOREIGN}
+    given = {key.replace("_", "-"): value for key, value in flat(ours).items() if not _is_variable(key)}
+    variables = {_name(key): _text(value) for key, value in {**SETTINGS, **given, **more}.items() if value is not None}
+    return (
+        ONE_THREAD
+        | KEEP_MEMORY
+        | variables
+        | {key.rpartition(".")[2]: str(value) for key, value in flat(ours).items() if _is_variable(key)}
+    )
+
+
+def _is_variable(key: str) -> bool:
+    return key.replace("_", "-").startswith(tuple(f"{section}." for section in _ENVIRON))
+
+
+def _name(key: str) -> str:
+    """`distributed.comm.retry.count` as DASK_DISTRIBUTED__COMM__RETRY__COUNT."""
+    return "DASK_" + key.replace(".", "__").replace("-", "_").upper()
+
+
+def _text(value: Any) -> str:
+    """A value so that Dask reads the same value back: text that looks like something else gets quotes."""
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return repr(value) if value.lower() in ("none", "null", "true", "false") else value
+    return repr(value)

@@ -16,7 +16,8 @@ from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.footprint import footprint
 from benchmarks.runs import Stopwatch, text
-from pipeline.cluster_file import ClusterConfig, Kind
+from pipeline.cluster_file import ClusterConfig
+from pipeline.cluster_kinds import Kind
 from pipeline.coordinator import run
 from pipeline.graph import Granularity
 from pipeline.plan import plan

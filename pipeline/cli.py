@@ -203,6 +203,25 @@ def info(store: Path) -> None:
 
 
 @cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def cluster(file: Path) -> None:
+    """Validate the cluster file FILE and show what it would start: a job script, a pod, the arguments."""
+    from pipeline.cluster import ClusterConfig, preview
+
+    click.echo(preview(ClusterConfig.from_yaml(file)), nl=False)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--days", type=int, default=90, show_default=True, help="How long they are valid.")
+def certificates(folder: Path, days: int) -> None:
+    """Make TLS files in FOLDER and print the section of a cluster file that names them."""
+    from pipeline.certificates import make_certificates
+
+    click.echo(make_certificates(folder, days), nl=False)
+
+
+@cli.command()
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 @click.option("--quick", is_flag=True, help="Check the results on little work; the times mean nothing.")

@@ -22,7 +22,7 @@ from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat
 
 if TYPE_CHECKING:
     from distributed import Client
-    from distributed.deploy import Cluster
+    from distributed.deploy.cluster import Cluster
 
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview"]
 

@@ -1,7 +1,7 @@
 """The cluster file: a Dask configuration file with one key of ours, `limbsweep: cluster:`. Checked without connecting.
 
-What the kinds are is in `pipeline.cluster_kinds`, the checks in `pipeline.cluster_checks` and `pipeline.cluster_safety`;
-making clusters and clients from a checked file is `pipeline.cluster`.
+What the kinds are is in `pipeline.cluster_kinds`, the checks are in `pipeline.cluster_checks` and
+`pipeline.cluster_safety`; making clusters and clients from a checked file is `pipeline.cluster`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class SshOptions(Section):
     """Arguments of Dask's SSHCluster, in its spelling: the first host is for the scheduler, the others for workers."""
 
     hosts: Annotated[tuple[Text, ...], Field(min_length=2, max_length=MAX_WORKERS)]
-    connect_options: dict[str, Any] = {}
-    scheduler_options: dict[str, Any] = {}
-    worker_options: dict[str, Any] = {}
+    connect_options: dict[str, Any] = Field(default_factory=dict)
+    scheduler_options: dict[str, Any] = Field(default_factory=dict)
+    worker_options: dict[str, Any] = Field(default_factory=dict)
     remote_python: Text | None = None
 
 

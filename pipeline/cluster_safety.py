@@ -66,7 +66,7 @@ def check_reach(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -
         hint = "Its scheduler speaks no TLS: keep other pods out by a NetworkPolicy and write insecure: true."
         report((*SECTION, "kind"), cluster.kind, "insecure: true beside it", hint)
     elif kind.away and not secured and not _stays_here(cluster):
-        hint = "Whoever reaches a port can run code: `limbsweep certificates DIR` makes the files for distributed.comm.tls."
+        hint = "Whoever reaches a port can run code: make TLS files with `limbsweep certificates DIR`."
         report((*SECTION, "kind"), Got(f"{cluster.kind!r} without TLS files"), "TLS, or insecure: true", hint)
     for path, address in _dashboards(report.document.data, ()):
         if not is_loopback(address.rsplit(":", 1)[0].strip("[]'\"")):
@@ -94,7 +94,9 @@ def _check_address(report: Report, cluster: Cluster, address: str, settings: Map
         hint = "For instance tcp://127.0.0.1:8786; ports are 1 to 65535."
         report(path, Got("an address in another form"), "tcp://HOST:PORT or tls://HOST:PORT", hint)
     elif parts.scheme == "tcp" and not is_loopback(host) and not cluster.insecure:
-        hint = "Whoever reaches the port can run code: start it with TLS and give tls://HOST:PORT; or write insecure: true."
+        hint = (
+            "Whoever reaches the port can run code: start it with TLS, give tls://HOST:PORT; or write insecure: true."
+        )
         report(path, address, "TLS, or an address of this machine", hint)
     elif parts.scheme == "tls" and not tls.named(_merged(settings)):
         report(path, address, "TLS files under distributed.comm.tls", "Add ca-file, and client with cert and key.")

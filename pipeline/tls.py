@@ -40,7 +40,7 @@ def files(config: Mapping[str, Any], role: Role) -> TlsFiles:
 def _get(config: Mapping[str, Any], key: str) -> str | None:
     import dask.config
 
-    value: str | None = dask.config.get(".".join((*SECTION, key)), None, config=config)
+    value: str | None = dask.config.get(".".join((*SECTION, key)), None, config=dict(config))
     return value
 
 

@@ -1,7 +1,7 @@
-"""What every worker needs to be told: settings of Dask for runs that outlive trouble, and an environment of one thread.
+"""What every worker needs to be told: settings of Dask for runs that outlive trouble, and an environment.
 
-Processes of this machine and of SSH inherit the settings of Dask; jobs and pods do not, so they get them as variables of
-their environment, in the form that Dask reads at its start.
+Processes of this machine and of SSH inherit the settings of Dask; jobs and pods do not, so they get them as variables
+of their environment, in the form that Dask reads at its start.
 """
 
 from __future__ import annotations

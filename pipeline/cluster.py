@@ -53,7 +53,7 @@ def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
 def preview(config: ClusterConfig) -> str:
     """What would be started, without starting it: the script of a job, the resource of Kubernetes, or the arguments.
 
-    Raises InputError where a package or program is missing.
+    Raises InputError where a package is missing.
     """
     _require(config, programs=False)
     with _settings(config):
@@ -62,9 +62,8 @@ def preview(config: ClusterConfig) -> str:
         arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
         if config.kind.family == "jobqueue":
             arguments.pop("scheduler_options")
-            job = _maker(config).job_cls(
-                "tls://SCHEDULER" if "security" in arguments else "tcp://SCHEDULER", **arguments
-            )
+            scheduler = f"{arguments.get('protocol', 'tcp://')}SCHEDULER"
+            job = _maker(config).job_cls(scheduler, name="NAME", **arguments)
             return str(job.job_script())
         if config.kind.family == "kubernetes":
             return _resource(arguments)
@@ -112,7 +111,7 @@ def _running(config: ClusterConfig) -> Iterator[Client]:
     security = Security(require_encryption=True) if str(address).startswith("tls:") else None
     try:
         client = Client(address, security=security, timeout=ANSWER_SECONDS)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         hint = f"Check that it runs and that its TLS files fit ({type(error).__name__})."
         raise config.problem(config.cluster.kind, repr(address), "a scheduler that answers", hint) from error
     with client:
@@ -149,17 +148,28 @@ def _maker(config: ClusterConfig) -> Any:
 
 
 def _scale(config: ClusterConfig, made: Any) -> None:
-    """Ask for the workers; a refusal of the batch system is raised here, not only logged."""
+    """Ask for the workers of a cluster that was made without any, and set it to follow the load."""
     cluster = config.cluster
     if config.kind.family == "jobqueue":
-        made.scale(cluster.n_workers or (cluster.adapt.minimum if cluster.adapt else 1) or 1)
-
-        async def submitted() -> None:
-            await made
-
-        made.sync(submitted)
+        least = max(1, cluster.adapt.minimum) if cluster.adapt else 1
+        made.sync(_submit, made, cluster.n_workers or least)
     if cluster.adapt:
         made.adapt(minimum=cluster.adapt.minimum, maximum=cluster.adapt.maximum)
+
+
+async def _submit(made: Any, workers: int) -> None:
+    """Submit jobs as `scale` of dask-jobqueue does; that would leave what the batch system refuses to the log."""
+    from distributed.core import Status
+
+    while len(made.worker_spec) * len(made.new_spec.get("group", "1")) < workers:
+        made.worker_spec.update(made.new_worker_spec())
+    try:
+        await made
+    except Exception:
+        for job in made.workers.values():
+            if job.job_id is None:
+                job.status = Status.closed  # never submitted: closing the cluster must not wait for it
+        raise
 
 
 def _await_worker(config: ClusterConfig, client: Client) -> None:

@@ -89,7 +89,7 @@ def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]
         "worker_extra_args": ["--dashboard-address", DASHBOARD, *(option("worker-extra-args") or ())],
         "scheduler_options": {"dashboard_address": DASHBOARD}
         | {name.replace("-", "_"): value for name, value in (option("scheduler-options") or {}).items()},
-        **({"security": security} if security else {}),
+        **({"protocol": TLS, "security": security} if security else {}),
     }
 
 

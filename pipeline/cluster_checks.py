@@ -205,7 +205,8 @@ def _compare(report: Report, given: Mapping[str, Any], known: Mapping[str, Any],
             report.unknown(here, names, "setting of Dask")
             continue
         default = known[spelt[key.replace("_", "-")]]
-        if isinstance(default, dict) and not isinstance(value, dict):
+        free = default == {} and isinstance(value, list)
+        if isinstance(default, dict) and not isinstance(value, dict) and not free:
             report(here, value, f"a mapping with {', '.join(list(default)[:5])}")
         elif isinstance(default, dict) and default and key not in FREE:
             _compare(report, value, default, here)

@@ -1,18 +1,26 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.cluster import connect
+from pipeline.certificates import make_certificates
+from pipeline.cluster import connect, preview
 from pipeline.cluster_file import ClusterConfig, parse_cluster
 from pipeline.document import parse_yaml
 from pipeline.errors import InputError
+from tests.pipeline.sockets import listening, speaks_http, speaks_tls
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,15 +70,6 @@ def _environment() -> tuple[int, str | None]:
     return os.getpid(), os.environ.get("OPENBLAS_NUM_THREADS")
 
 
-def _listening() -> set[str]:
-    import psutil
-
-    own = psutil.Process()
-    processes = [own, *own.children(recursive=True)]
-    sockets = [each for process in processes for each in process.net_connections(kind="inet")]
-    return {each.laddr.ip for each in sockets if each.status == psutil.CONN_LISTEN}
-
-
 def test_a_local_cluster_listens_on_loopback_and_brings_back_a_killed_worker() -> None:
     with connect(ClusterConfig.of(threads_per_worker=2, memory_limit="80 %")) as client:
         assert client is not None
@@ -78,7 +77,7 @@ def test_a_local_cluster_listens_on_loopback_and_brings_back_a_killed_worker() -
         assert first != os.getpid()
         assert threads == "1"
         assert list(client.nthreads().values()) == [2]
-        assert _listening() == {"127.0.0.1"}
+        assert {ip for ip, _ in listening()} == {"127.0.0.1"}
         os.kill(first, signal.SIGKILL)
         second, _ = client.submit(_environment, pure=False).result(timeout=60)
         assert second not in (first, os.getpid())
@@ -108,3 +107,106 @@ def test_the_module_of_clusters_starts_without_dask() -> None:
     code = "import sys, pipeline.cluster; print({'dask', 'distributed'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_local_cluster_follows_the_load_between_its_bounds() -> None:
+    config = parse(section("adapt: {minimum: 1, maximum: 2}, threads-per-worker: 1"))
+    with connect(config) as client:
+        assert client is not None
+        assert list(client.nthreads().values()) == [1]
+        assert (client.cluster._adaptive.minimum, client.cluster._adaptive.maximum) == (1, 2)
+
+
+@pytest.fixture(scope="module")
+def secured(certificates: Path) -> Iterator[Client]:
+    """A local cluster with TLS."""
+    with connect(parse(section("threads-per-worker: 1") + "\n" + section_of(certificates))) as client:
+        assert client is not None
+        yield client
+
+
+def section_of(certificates: Path) -> str:
+    return (certificates / "section.yaml").read_text()
+
+
+def test_with_tls_every_socket_asks_for_a_certificate_but_dashboards(secured: Client) -> None:
+    assert secured.submit(sum, [1, 2]).result(timeout=60) == 3
+    sockets = listening()
+    dashboards = {(ip, port) for ip, port in sockets if speaks_http(port)}
+    assert {ip for ip, _ in sockets} == {"127.0.0.1"}
+    assert len(dashboards) == 2  # of the scheduler and the worker
+    assert len(sockets - dashboards) == 3  # scheduler, nanny and worker
+    assert all(speaks_tls(port) for _, port in sockets - dashboards)
+
+
+def test_a_client_with_certificates_of_the_set_gets_in(secured: Client, certificates: Path) -> None:
+    address = secured.scheduler.address
+    with connect(parse(section(f"kind: address, address: '{address}'") + "\n" + section_of(certificates))) as client:
+        assert client is not None
+        assert client.submit(sum, [2, 2]).result(timeout=60) == 4
+
+
+@pytest.mark.parametrize("kind", ["plain", "another authority"])
+def test_other_clients_are_refused(kind: str, secured: Client, tmp_path: Path) -> None:
+    address = secured.scheduler.address
+    # In processes of their own, which know nothing of the certificates here.
+    if kind == "plain":
+        code = f"from distributed import Client; Client({address.replace('tls:', 'tcp:')!r}, timeout=2)"
+    else:
+        text = section(f"kind: address, address: '{address}'") + "\n" + make_certificates(tmp_path)
+        (tmp_path / "c.yaml").write_text(text)
+        code = f"""
+import pipeline.cluster as door
+door.ANSWER_SECONDS = 2
+with door.connect(door.ClusterConfig.from_yaml({str(tmp_path / "c.yaml")!r})):
+    print("in")"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    refusal = "Timed out|timed out|CommClosedError|OSError" if kind == "plain" else r"InputError: .*expected a scheduler that answers"
+    assert re.search(refusal, done.stderr), done.stderr
+    assert secured.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
+
+
+def test_a_plain_address_where_the_settings_ask_for_tls_is_refused(secured: Client) -> None:
+    config = parse(section(f"kind: address, address: '{secured.scheduler.address.replace('tls:', 'tcp:')}'"))
+    with pytest.raises(InputError, match=r"a scheduler that answers.*\(RuntimeError\)"), connect(config):
+        pass
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = section("kind: slurm, insecure: true") + "\njobqueue: {slurm: {cores: 2, memory: 4GB}}"
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = r"limbsweep\.cluster\.kind: got 'slurm'; expected the package dask_jobqueue.*'limbsweep\[jobqueue\]'"
+    for use in (preview, lambda config: connect(config).__enter__()):
+        with pytest.raises(InputError, match=words):
+            use(parse(text))
+
+
+def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("dask_jobqueue")
+    config = parse(section("kind: lsf, insecure: true") + "\njobqueue: {lsf: {cores: 2, memory: 4GB}}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = r"got 'lsf'; expected the program bsub on this machine\. Run limbsweep where jobs can be submitted"
+    with pytest.raises(InputError, match=words), connect(config):
+        pass
+
+
+def test_a_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("asyncssh")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        options = f"options: {{hosts: [127.0.0.1, 127.0.0.1], connect_options: {{port: {port}}}}}"
+        words = r"got 'ssh'; expected a cluster that starts\. RuntimeError: .*Connect call failed"
+        with pytest.raises(InputError, match=words), connect(parse(section(f"kind: ssh, {options}"))):
+            pass
+
+
+def test_a_worker_that_does_not_come_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(client: Client, workers: int, timeout: float) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr("distributed.Client.wait_for_workers", none)
+    words = r"start-timeout: got 7s; expected a worker in that time\. Look at the queue"
+    with pytest.raises(InputError, match=words), connect(parse(section("start-timeout: 7s"))):
+        pass

@@ -18,7 +18,7 @@ from pipeline.cluster_arguments import ARGUMENTS, SECURE, cores, security_of_set
 from pipeline.cluster_checks import seconds
 from pipeline.cluster_file import ClusterConfig
 from pipeline.cluster_kinds import EXTRAS
-from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat
+from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat, from_environment
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -91,7 +91,7 @@ def _settings(config: ClusterConfig) -> Iterator[None]:
 
     if config.kind.maker[0]:
         importlib.import_module(config.kind.maker[0])  # for its defaults too
-    with dask.config.set(SETTINGS), dask.config.set(flat(config.settings)):
+    with dask.config.set(SETTINGS), dask.config.set(flat(config.settings)), dask.config.set(flat(from_environment())):
         environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
         more: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": dict(environ) | ONE_THREAD | KEEP_MEMORY}
         if config.kind.family == "process":
@@ -137,6 +137,8 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
 def _make(config: ClusterConfig) -> Cluster:
     arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
     try:
+        if config.kind.family == "kubernetes":
+            importlib.import_module("kr8s").api()  # a KubeCluster that finds no credentials complains again at exit
         return _maker(config)(**arguments)
     except Exception as error:
         raise _not_started(config, error) from error

@@ -18,7 +18,7 @@ from pipeline.document import Path, dotted
 from pipeline.errors import InputError
 from pipeline.files import read_text
 from pipeline.validation import Got, Report, sentence
-from pipeline.worker_settings import FOREIGN
+from pipeline.worker_settings import FOREIGN, effective
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _check_section(report: Report, kind: ClusterKind, settings: Mapping[str, Any
     """The options of a kind among Dask's settings: of the file, or of the user's own configuration."""
     import dask.config
 
-    merged = dask.config.merge(dask.config.config, settings)
+    merged = effective(settings)
 
     def option(name: str) -> Any:
         return dask.config.get(".".join((*kind.section, name)), None, config=merged)

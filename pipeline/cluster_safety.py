@@ -17,6 +17,7 @@ from pipeline import tls
 from pipeline.cluster_kinds import KINDS
 from pipeline.document import Path
 from pipeline.validation import Got, Report
+from pipeline.worker_settings import effective
 
 if TYPE_CHECKING:
     from pipeline.cluster_file import Cluster
@@ -61,7 +62,7 @@ def check_reach(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -
         _check_address(report, cluster, cluster.address, settings)
     if cluster.insecure:
         return
-    secured = tls.named(_merged(settings))
+    secured = tls.named(effective(settings))
     if kind.family == "kubernetes":
         hint = "Its scheduler speaks no TLS: keep other pods out by a NetworkPolicy and write insecure: true."
         report((*SECTION, "kind"), cluster.kind, "insecure: true beside it", hint)
@@ -98,7 +99,7 @@ def _check_address(report: Report, cluster: Cluster, address: str, settings: Map
             "Whoever reaches the port can run code: start it with TLS, give tls://HOST:PORT; or write insecure: true."
         )
         report(path, address, "TLS, or an address of this machine", hint)
-    elif parts.scheme == "tls" and not tls.named(_merged(settings)):
+    elif parts.scheme == "tls" and not tls.named(effective(settings)):
         report(path, address, "TLS files under distributed.comm.tls", "Add ca-file, and client with cert and key.")
 
 
@@ -112,7 +113,7 @@ def is_loopback(host: str) -> bool:
 
 def check_tls(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -> None:
     """Reports TLS files that are not named, not there, readable by others, or that do not work together."""
-    config, kind = _merged(settings), KINDS[cluster.kind]
+    config, kind = effective(settings), KINDS[cluster.kind]
     if not tls.named(config):
         return
     for role in (*kind.here, *kind.away):
@@ -150,14 +151,6 @@ def _check_files(report: Report, paths: Mapping[tuple[str, ...], str | None]) ->
         if rule:
             report((*tls.SECTION, *path), paths[path], rule)
     return any(rules.values())
-
-
-def _merged(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Dask's own configuration with that of the file on top."""
-    import dask.config
-
-    merged: Mapping[str, Any] = dask.config.merge(dask.config.config, settings)
-    return merged
 
 
 def _dashboards(node: Any, path: Path) -> Iterator[tuple[Path, str]]:

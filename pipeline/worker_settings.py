@@ -7,6 +7,7 @@ of their environment, in the form that Dask reads at its start.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,24 @@ FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
 _ENVIRON = ("distributed.nanny.pre-spawn-environ", "distributed.nanny.environ")
 
 
+def from_environment() -> dict[str, Any]:
+    """Settings of Dask in variables of this process, nested; they come after those of a cluster file, as after any."""
+    import dask.config
+
+    # What a parent process hands down is its whole configuration, defaults and all: that must not hide the file.
+    own = {name: value for name, value in os.environ.items() if name != "DASK_INTERNAL_INHERIT_CONFIG"}
+    found: dict[str, Any] = dask.config.collect_env(own)
+    return found
+
+
+def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Dask's configuration as it will be with the settings of a cluster file: defaults, files, this file, variables."""
+    import dask.config
+
+    merged: dict[str, Any] = dask.config.merge(dask.config.config, settings, from_environment())
+    return merged
+
+
 def flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     """Nested settings as dotted ones, so that setting one key leaves its neighbours alone."""
     found: dict[str, Any] = {}
@@ -53,20 +72,17 @@ def flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def worker_environment(settings: Mapping[str, Any], **more: Any) -> dict[str, str]:
-    """Variables for a worker that inherits nothing: our settings, those of a cluster file and `more`, and the pins.
+    """Variables for a worker that inherits nothing: the pins, our settings, those of a cluster file, and `more`.
 
-    Variables that the file sets for Dask's nanny are passed under their own names, because Dask reads its own variables
-    in lower case.
+    Variables of this process for Dask's core come last, as they do here. What the file sets for Dask's nanny is passed
+    under its own name, because Dask reads its own variables in lower case.
     """
-    ours = {key: value for key, value in settings.items() if key not in FOREIGN}
-    given = {key.replace("_", "-"): value for key, value in flat(ours).items() if not _is_variable(key)}
+    ours = flat({key: value for key, value in settings.items() if key not in FOREIGN})
+    named = {key.rpartition(".")[2]: str(value) for key, value in ours.items() if _is_variable(key)}
+    given = {key.replace("_", "-"): value for key, value in ours.items() if not _is_variable(key)}
     variables = {_name(key): _text(value) for key, value in {**SETTINGS, **given, **more}.items() if value is not None}
-    return (
-        ONE_THREAD
-        | KEEP_MEMORY
-        | variables
-        | {key.rpartition(".")[2]: str(value) for key, value in flat(ours).items() if _is_variable(key)}
-    )
+    here = {name: value for name, value in os.environ.items() if name.startswith("DASK_DISTRIBUTED__")}
+    return ONE_THREAD | KEEP_MEMORY | variables | named | here
 
 
 def _is_variable(key: str) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 from pipeline.certificates import make_certificates
 from pipeline.cluster import connect, preview
+from pipeline.cluster_arguments import ARGUMENTS
 from pipeline.cluster_file import ClusterConfig, parse_cluster
 from pipeline.document import parse_yaml
 from pipeline.errors import InputError
@@ -55,6 +57,23 @@ def test_settings_of_the_file_come_after_ours_and_leave_with_the_cluster() -> No
         assert dask.config.get("distributed.scheduler.worker-ttl") == "120s"
         assert dask.config.get("distributed.scheduler.no-workers-timeout") == "5 minutes"
     assert dask.config.get("distributed.scheduler.worker-ttl") == before
+
+
+def test_variables_of_the_environment_come_after_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+    import distributed  # noqa: F401 - its settings
+
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "9")
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "7s")
+    inherited = dask.config.serialize({"distributed": {"scheduler": {"locks": {"lease-timeout": "1s"}}}})
+    monkeypatch.setenv("DASK_INTERNAL_INHERIT_CONFIG", inherited)
+    text = (
+        section("kind: synchronous") + "\ndistributed: {scheduler: {allowed-failures: 7, locks: {lease-timeout: 2s}}}"
+    )
+    with connect(parse(text)):
+        assert dask.config.get("distributed.scheduler.allowed-failures") == 9
+        assert dask.config.get("distributed.scheduler.worker-ttl") == "7s"
+        assert dask.config.get("distributed.scheduler.locks.lease-timeout") == "2s"
 
 
 def test_an_empty_section_of_the_file_changes_nothing() -> None:
@@ -162,7 +181,11 @@ with door.connect(door.ClusterConfig.from_yaml({str(tmp_path / "c.yaml")!r})):
     print("in")"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    refusal = "Timed out|timed out|CommClosedError|OSError" if kind == "plain" else r"InputError: .*expected a scheduler that answers"
+    refusal = (
+        "Timed out|timed out|CommClosedError|OSError"
+        if kind == "plain"
+        else r"InputError: .*expected a scheduler that answers"
+    )
     assert re.search(refusal, done.stderr), done.stderr
     assert secured.submit(sum, [1, 2], pure=False).result(timeout=60) == 3
 
@@ -200,6 +223,27 @@ def test_a_cluster_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch)
         words = r"got 'ssh'; expected a cluster that starts\. RuntimeError: .*Connect call failed"
         with pytest.raises(InputError, match=words), connect(parse(section(f"kind: ssh, {options}"))):
             pass
+
+
+def test_without_credentials_kubernetes_says_so_once(tmp_path: Path) -> None:
+    pytest.importorskip("dask_kubernetes")
+    text = section("kind: kubernetes, insecure: true") + "\nkubernetes: {image: 'site/limbsweep:1'}"
+    (tmp_path / "c.yaml").write_text(text)
+    code = "from pipeline.cluster import *\nwith connect(ClusterConfig.from_yaml('c.yaml')): pass"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    lines = done.stderr.strip().splitlines()
+    assert re.search(r"InputError: c\.yaml .*got 'kubernetes'; expected a cluster that starts", lines[-1])
+    assert "atexit" not in done.stderr
+
+
+def test_arguments_of_kubernetes_are_those_of_its_class() -> None:
+    operator = pytest.importorskip("dask_kubernetes.operator")
+    text = section("kind: kubernetes, insecure: true") + "\nkubernetes: {image: 'site/limbsweep:1'}"
+    known = inspect.signature(operator.KubeCluster.__init__).parameters
+    assert ARGUMENTS["kubernetes"](parse(text), None).keys() <= known.keys()
 
 
 def test_a_worker_that_does_not_come_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -49,7 +50,7 @@ def test_a_job_script_has_the_directives_and_one_worker_with_tls(name: str, cert
     lines = [line.strip() for line in script.splitlines()]
     assert [line for line in DIRECTIVES[name] if line not in lines] == []
     command = next(line for line in lines if "dask_worker" in line).rpartition("; ")[2].rstrip("'\"").split()
-    options = dict(zip(command, command[1:], strict=False))
+    options = dict(itertools.pairwise(command))
     assert options["--nthreads"] == "16"
     assert "--nworkers" not in options  # one process with all cores
     assert options["--protocol"] == "tls://"
@@ -82,7 +83,9 @@ limbsweep: {{cluster: {{kind: slurm, insecure: true}}}}
 jobqueue: {{slurm: {{cores: 2, memory: 4GB}}}}
 temporary-directory: "$(touch {tmp_path}/made); `touch {tmp_path}/made` 'x"
 """
-    exports = [line for line in preview(parse_cluster(parse_yaml(text, "c"))).splitlines() if line.startswith("export ")]
+    exports = [
+        line for line in preview(parse_cluster(parse_yaml(text, "c"))).splitlines() if line.startswith("export ")
+    ]
     subprocess.run(["sh", "-c", "\n".join(exports)], check=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -22,7 +22,9 @@ from tests.pipeline.sockets import listening, speaks_http, speaks_tls
 
 pytest.importorskip("dask_jobqueue")
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
-PROGRAMS = {name: shutil.which(name, path=PATH) for name in ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")}
+PROGRAMS = {
+    name: shutil.which(name, path=PATH) for name in ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")
+}
 MISSING = [name for name, path in PROGRAMS.items() if path is None]
 pytestmark = [
     pytest.mark.slow,

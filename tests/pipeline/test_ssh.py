@@ -132,7 +132,9 @@ def test_workers_by_ssh_have_settings_and_pins_and_stay_on_this_machine(server: 
 def test_with_tls_whatever_listens_asks_for_a_certificate_but_dashboards(server: Server, certificates: Path) -> None:
     before = listening([server.pid])
     here = "{host: 127.0.0.1}"
-    config = server.config(f"scheduler_options: {here}", worker=here, settings=(certificates / "section.yaml").read_text())
+    config = server.config(
+        f"scheduler_options: {here}", worker=here, settings=(certificates / "section.yaml").read_text()
+    )
     with connect(config) as client:
         assert client is not None
         client.wait_for_workers(2, timeout=60)
@@ -163,8 +165,9 @@ def test_a_host_with_another_key_is_refused(server: Server) -> None:
 
 
 def test_a_python_that_is_not_there_is_said(server: Server) -> None:
-    with pytest.raises(InputError, match=r"expected a cluster that starts"), connect(
-        server.config(more="remote_python: /gone/python")
+    with (
+        pytest.raises(InputError, match=r"expected a cluster that starts"),
+        connect(server.config(more="remote_python: /gone/python")),
     ):
         pass
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat, worker_environment
+from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, effective, flat, worker_environment
 
 GIVEN: dict[str, Any] = {
     "distributed": {
@@ -53,6 +53,18 @@ def test_pins_are_there_and_the_file_has_the_last_word() -> None:
     assert {name: environment[name] for name in KEEP_MEMORY} == KEEP_MEMORY
     assert environment["OPENBLAS_NUM_THREADS"] == ONE_THREAD["OPENBLAS_NUM_THREADS"] == "1"
     assert (environment["MY_Own"], environment["OMP_NUM_THREADS"]) == ("1", "2")
+
+
+def test_variables_of_this_process_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "9")
+    monkeypatch.setenv("DASK_GATEWAY__AUTH__PASSWORD", "hidden")
+    environment = worker_environment(GIVEN)
+    assert environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] == "9"
+    assert "hidden" not in environment.values()
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TLS__CA_FILE", "/ca")
+    found = effective({"distributed": {"comm": {"tls": {"ca-file": "/other", "ciphers": "x"}}}})
+    tls = found["distributed"]["comm"]["tls"]
+    assert (tls["ca-file"], tls["ciphers"]) == ("/ca", "x")
 
 
 def test_options_of_the_batch_system_stay_here() -> None:

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import inspect
 import json
+from contextlib import suppress
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.cluster_file import ClusterConfig, parse_cluster
 from pipeline.cluster_kinds import CONNECT_OPTIONS, EXTRAS, KEYS, KINDS, SCHEDULER_OPTIONS, WORKER_OPTIONS, Kind
@@ -280,3 +283,31 @@ def test_options_of_ssh_are_those_of_its_packages() -> None:
     assert {*SCHEDULER_OPTIONS} <= parameters(Scheduler, Server)
     asyncssh = pytest.importorskip("asyncssh")
     assert {*CONNECT_OPTIONS} <= parameters(asyncssh.connect, asyncssh.SSHClientConnectionOptions.prepare)
+
+
+NAMES = (
+    "limbsweep", "cluster", "kind", "options", "hosts", "adapt", "maximum", "address", "scheduler-file", "insecure",
+    "distributed", "comm", "tls", "ca-file", "client", "cert", "key", "jobqueue", "slurm", "cores", "memory",
+    "walltime", "worker-extra-args", "kubernetes", "image", "env", "name", "value", "dashboard-address", "x",
+)  # fmt: skip
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 3),
+    st.sampled_from([*KINDS, "tcp://h:1", "a\0b", "1:00", "4GB", ":8", ""]),
+)
+TREES = st.recursive(
+    VALUES,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), TREES, max_size=4),
+    st.one_of(st.none(), st.dictionaries(st.sampled_from(NAMES), TREES, max_size=5)),
+)
+def test_no_file_is_answered_with_a_traceback(data: dict[str, Any], ours: dict[str, Any] | None) -> None:
+    data = data if ours is None else data | {"limbsweep": {"cluster": ours}}
+    with suppress(InputError):
+        parse(json.dumps(data or {"limbsweep": {}}))

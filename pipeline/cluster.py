@@ -11,14 +11,14 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cluster_arguments import ARGUMENTS, SECURE, cores, security_of_settings
+from pipeline.cluster_arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
 from pipeline.cluster_checks import seconds
 from pipeline.cluster_file import ClusterConfig
 from pipeline.cluster_kinds import EXTRAS
-from pipeline.worker_settings import KEEP_MEMORY, ONE_THREAD, SETTINGS, flat, from_environment
+from pipeline.worker_settings import SETTINGS, flat, from_environment, nanny_variables
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -91,15 +91,23 @@ def _settings(config: ClusterConfig) -> Iterator[None]:
 
     if config.kind.maker[0]:
         importlib.import_module(config.kind.maker[0])  # for its defaults too
-    with dask.config.set(SETTINGS), dask.config.set(flat(config.settings)), dask.config.set(flat(from_environment())):
-        environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
-        more: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": dict(environ) | ONE_THREAD | KEEP_MEMORY}
-        if config.kind.family == "process":
-            more = {"scheduler": config.cluster.kind, "num_workers": config.cluster.threads_per_worker or cores()}
-        elif config.kind.family != "running" and security_of_settings():
-            more |= SECURE
-        with dask.config.set(more):
-            yield
+    with ExitStack() as stack:
+        for each in (SETTINGS, patience(config), flat(config.settings), flat(from_environment())):
+            stack.enter_context(dask.config.set(each))
+        stack.enter_context(dask.config.set(_following(config)))
+        yield
+
+
+def _following(config: ClusterConfig) -> dict[str, Any]:
+    """Settings that follow from those in force."""
+    import dask
+
+    if config.kind.family == "process":
+        return {"scheduler": config.cluster.kind, "num_workers": config.cluster.threads_per_worker or cores()}
+    environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
+    pinned = {"distributed.nanny.pre-spawn-environ": dict(environ) | nanny_variables(config.settings)}
+    secured = config.kind.family != "running" and security_of_settings() is not None
+    return {**pinned, **(SECURE if secured else {})}
 
 
 @contextmanager
@@ -125,12 +133,15 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
 
     with _make(config) as made:
         try:
-            _scale(config, made)
+            if config.kind.family == "jobqueue":  # made without any
+                made.sync(_submit, made, first_workers(config))
             client = Client(made)
-        except Exception as error:  # whatever an ssh server or a batch system says
+        except Exception as error:  # whatever a batch system says
             raise _not_started(config, error) from error
         with client:
             _await_worker(config, client)
+            if adapt := config.cluster.adapt:
+                made.adapt(minimum=adapt.minimum, maximum=adapt.maximum)
             yield client
 
 
@@ -149,16 +160,6 @@ def _maker(config: ClusterConfig) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _scale(config: ClusterConfig, made: Any) -> None:
-    """Ask for the workers of a cluster that was made without any, and set it to follow the load."""
-    cluster = config.cluster
-    if config.kind.family == "jobqueue":
-        least = max(1, cluster.adapt.minimum) if cluster.adapt else 1
-        made.sync(_submit, made, cluster.n_workers or least)
-    if cluster.adapt:
-        made.adapt(minimum=cluster.adapt.minimum, maximum=cluster.adapt.maximum)
-
-
 async def _submit(made: Any, workers: int) -> None:
     """Submit jobs as `scale` of dask-jobqueue does; that would leave what the batch system refuses to the log."""
     from distributed.core import Status
@@ -175,8 +176,6 @@ async def _submit(made: Any, workers: int) -> None:
 
 
 def _await_worker(config: ClusterConfig, client: Client) -> None:
-    if config.cluster.adapt and config.cluster.adapt.minimum == 0 and config.kind.family == "kubernetes":
-        return  # pods come with the first tasks
     try:
         client.wait_for_workers(1, timeout=seconds(config.cluster.start_timeout))
     except TimeoutError:

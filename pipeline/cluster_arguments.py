@@ -38,7 +38,7 @@ def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
     so that it can be killed and started again.
     """
     cluster = config.cluster
-    workers = cluster.n_workers or (max(1, cluster.adapt.minimum) if cluster.adapt else 1)
+    workers = first_workers(config)
     most = cluster.adapt.maximum if cluster.adapt else workers
     return {
         "n_workers": workers,
@@ -81,7 +81,7 @@ def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]
     def option(name: str) -> Any:
         return dask.config.get(".".join((*config.kind.section, name)), None)
 
-    variables = worker_environment(config.settings, **(SECURE if security else {}))
+    variables = worker_environment(config.settings, patience(config), SECURE if security else {})
     exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
     return {
         "processes": option("processes") or 1,
@@ -98,15 +98,14 @@ def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, An
     import dask.config
 
     given = dask.config.get("kubernetes.env", None) or {}
-    variables = worker_environment(config.settings)
+    variables = worker_environment(config.settings, patience(config))
     env = (
         variables | given
         if isinstance(given, dict)
         else [{"name": n, "value": v} for n, v in variables.items()] + given
     )
-    cluster = config.cluster
     return {
-        "n_workers": cluster.n_workers or (cluster.adapt.minimum if cluster.adapt else 1),
+        "n_workers": first_workers(config),
         "env": env,
         "idle_timeout": dask.config.get("kubernetes.idle-timeout", None) or IDLE_SECONDS,
         "quiet": True,
@@ -119,6 +118,19 @@ ARGUMENTS: Mapping[Family, Callable[[ClusterConfig, Security | None], dict[str, 
     "jobqueue": jobqueue,
     "kubernetes": kubernetes,
 }
+
+
+def first_workers(config: ClusterConfig) -> int:
+    """Workers to start with: at least one, even where the load may later ask for none."""
+    cluster = config.cluster
+    return cluster.n_workers or (max(1, cluster.adapt.minimum) if cluster.adapt else 1)
+
+
+def patience(config: ClusterConfig) -> dict[str, Any]:
+    """Settings of clusters whose workers wait in a queue: tasks wait for them as long as the first worker may take."""
+    if config.kind.family not in ("jobqueue", "kubernetes"):
+        return {}
+    return {"distributed.scheduler.no-workers-timeout": config.cluster.start_timeout}
 
 
 def security_of_settings() -> Security | None:

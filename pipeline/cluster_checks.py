@@ -18,16 +18,13 @@ from pipeline.document import Path, dotted
 from pipeline.errors import InputError
 from pipeline.files import read_text
 from pipeline.validation import Got, Report, sentence
-from pipeline.worker_settings import FOREIGN, effective
+from pipeline.worker_settings import FOREIGN, FREE, effective
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
     from pipeline.cluster_file import Cluster, SshOptions
 
 SECTION: Path = ("limbsweep", "cluster")
-
-FREE = ("environ", "pre-spawn-environ", "resources", "default-task-durations", "logging", "bokeh-application", "types")
-"""Dask settings that hold names of the user's own."""
 
 _MEMORY = re.compile(r"([0-9]+(\.[0-9]*)?) ?([kMGT]i?B)|auto|([1-9][0-9]?|100) ?%")
 _UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate("kMGT", 1) for i in ("", "i")}

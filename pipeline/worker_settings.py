@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from types import MappingProxyType
 from typing import Any
 
 SETTINGS: Mapping[str, Any] = {
@@ -40,6 +41,9 @@ cost more time than what is computed into them."""
 FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
 """Sections of other packages: their keys are known only where the package is installed, so they pass unread."""
 
+FREE = ("environ", "pre-spawn-environ", "resources", "default-task-durations", "logging", "bokeh-application", "types")
+"""Dask settings that hold names of the user's own."""
+
 _ENVIRON = ("distributed.nanny.pre-spawn-environ", "distributed.nanny.environ")
 
 
@@ -61,32 +65,40 @@ def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def flat(node: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Nested settings as dotted ones, so that setting one key leaves its neighbours alone."""
+def flat(node: Mapping[str, Any], path: str = "", whole: Container[str] = ()) -> dict[str, Any]:
+    """Nested settings as dotted ones, so that one can be set and its neighbours stay; not below keys in `whole`."""
     found: dict[str, Any] = {}
     for key, value in node.items():
         here = f"{path}.{key}" if path else key
         # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
-        found |= flat(value, here) if isinstance(value, dict) else {here: value}
+        found |= flat(value, here, whole) if isinstance(value, dict) and key not in whole else {here: value}
     return found
 
 
-def worker_environment(settings: Mapping[str, Any], **more: Any) -> dict[str, str]:
-    """Variables for a worker that inherits nothing: the pins, our settings, those of a cluster file, and `more`.
+def nanny_variables(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Environment of a worker process: the pins, and what a cluster file sets for Dask's nanny, which comes last."""
+    import dask.config
+
+    given = [dask.config.get(section, None, config=dict(settings)) or {} for section in _ENVIRON]
+    return ONE_THREAD | KEEP_MEMORY | {name: str(value) for each in given for name, value in each.items()}
+
+
+def worker_environment(
+    settings: Mapping[str, Any],
+    before: Mapping[str, Any] = MappingProxyType({}),
+    after: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, str]:
+    """Variables for a worker that inherits nothing: pins, our settings, `before`, those of a cluster file, `after`.
 
     Variables of this process for Dask's core come last, as they do here. What the file sets for Dask's nanny is passed
     under its own name, because Dask reads its own variables in lower case.
     """
-    ours = flat({key: value for key, value in settings.items() if key not in FOREIGN})
-    named = {key.rpartition(".")[2]: str(value) for key, value in ours.items() if _is_variable(key)}
-    given = {key.replace("_", "-"): value for key, value in ours.items() if not _is_variable(key)}
-    variables = {_name(key): _text(value) for key, value in {**SETTINGS, **given, **more}.items() if value is not None}
+    ours = flat({key: value for key, value in settings.items() if key not in FOREIGN}, whole=FREE)
+    given = {key.replace("_", "-"): value for key, value in ours.items()}
+    told = {**SETTINGS, **before, **given, **after}
+    variables = {_name(key): _text(value) for key, value in told.items() if value is not None and key not in _ENVIRON}
     here = {name: value for name, value in os.environ.items() if name.startswith("DASK_DISTRIBUTED__")}
-    return ONE_THREAD | KEEP_MEMORY | variables | named | here
-
-
-def _is_variable(key: str) -> bool:
-    return key.replace("_", "-").startswith(tuple(f"{section}." for section in _ENVIRON))
+    return nanny_variables(settings) | variables | here
 
 
 def _name(key: str) -> str:

@@ -102,6 +102,16 @@ def test_a_local_cluster_listens_on_loopback_and_brings_back_a_killed_worker() -
         assert second not in (first, os.getpid())
 
 
+def test_what_the_file_says_to_the_nanny_comes_after_the_pins(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A nanny leaves the pins in this process, where they would come first.
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    text = section("threads-per-worker: 1") + "\ndistributed: {nanny: {pre-spawn-environ: {OPENBLAS_NUM_THREADS: 3}}}"
+    with connect(parse(text)) as client:
+        assert client is not None
+        assert client.submit(_environment, pure=False).result(timeout=60)[1] == "3"
+
+
 def test_a_running_scheduler_is_found_by_its_address() -> None:
     with connect(ClusterConfig.of(threads_per_worker=1)) as owner:
         assert owner is not None

@@ -67,7 +67,7 @@ def test_a_job_exports_settings_and_pins_before_the_prologue_of_the_file(name: s
     exports = "\n".join(line for line in lines if line.startswith("export "))
     shown = subprocess.run(["sh", "-c", exports + "\nenv"], env={}, capture_output=True, text=True, check=True).stdout
     found = dict(line.split("=", 1) for line in shown.splitlines())
-    wanted = worker_environment(config.settings)
+    wanted = worker_environment(config.settings, {"distributed.scheduler.no-workers-timeout": "4h"})
     assert {key: found.get(key) for key in wanted} == wanted
     assert found["DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION"] == "True"
     assert wanted.keys() >= {*ONE_THREAD, *KEEP_MEMORY}
@@ -103,7 +103,7 @@ def test_pods_have_settings_and_pins(certificates: Path) -> None:
     assert resource["spec"]["scheduler"]["service"]["type"] == "ClusterIP"
     for container in _containers(resource):
         env = {each["name"]: each["value"] for each in container["env"]}
-        assert env == worker_environment(config.settings)
+        assert env == worker_environment(config.settings, {"distributed.scheduler.no-workers-timeout": "1h"})
         assert container["image"] == "registry.example/limbsweep:0.1.0"
         assert container["resources"]["limits"] == {"cpu": "8", "memory": "16Gi"}
 

@@ -14,7 +14,7 @@ GIVEN: dict[str, Any] = {
     "distributed": {
         "scheduler": {"allowed_failures": 7},
         "nanny": {"pre-spawn-environ": {"MY_Own": 1, "OMP_NUM_THREADS": 2}},
-        "worker": {"memory": {"spill": False}, "resources": {"gpu": 1}},
+        "worker": {"memory": {"spill": False}, "resources": {"MY_GPU": 1}},
         "comm": {"timeouts": {"connect": "30"}},
     },
     "jobqueue": {"slurm": {"cores": 4}},
@@ -45,7 +45,7 @@ def test_a_process_with_that_environment_has_the_settings() -> None:
         "distributed.comm.timeouts.connect",
         "temporary-directory",
     )
-    assert found == [7, False, {"gpu": 1}, "30", "/scratch/None"]
+    assert found == [7, False, {"MY_GPU": 1}, "30", "/scratch/None"]
 
 
 def test_pins_are_there_and_the_file_has_the_last_word() -> None:

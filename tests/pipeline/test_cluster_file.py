@@ -255,11 +255,11 @@ def test_the_file_of_the_project_states_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_an_example_needs_nothing_but_its_files(path: Path, certificates: Path) -> None:
+def test_an_example_needs_nothing_but_its_files(path: Path, certificates: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("/home/me/limbsweep-tls", str(certificates))
     if "scheduler.json" in text:
-        (certificates / "scheduler.json").write_text('{"address": "tls://10.0.0.5:8786"}')
-        text = text.replace("/home/me/scheduler.json", str(certificates / "scheduler.json"))
+        (tmp_path / "scheduler.json").write_text('{"address": "tls://10.0.0.5:8786"}')
+        text = text.replace("/home/me/scheduler.json", str(tmp_path / "scheduler.json"))
     assert parse(text).cluster.kind == path.stem
 
 

@@ -1,4 +1,4 @@
-"""The constant-velocity friction test as trajectories of a sweep, and the curve that its results give.
+"""The constant-velocity friction test as trajectories of a sweep; the curve that it gives: `pipeline.friction_results`.
 
 `{kind: friction_test, joint: NAME, speeds: [...]}` stands for two trajectories at each speed, forward and reverse
 through the same positions, while all other joints are locked. Source: joint-friction paper, section 3.3.3.
@@ -7,7 +7,7 @@ through the same positions, while all other joints are locked. Source: joint-fri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,8 @@ from pipeline.sweep_motions import Trajectory
 from pipeline.validation import Report, sentence
 from robots.parameters import nearest
 
-if TYPE_CHECKING:
-    from xarray import Dataset
-
-    from tasks.friction_curve import Curve
-
 KIND = "friction_test"
 KEYS = ("kind", "joint", "speeds", "at")
-OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 MAX_SPEEDS = 1000
 
 
@@ -60,27 +54,3 @@ def trajectories(
 
 def _numbers(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
-
-
-def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
-    """The friction of an actuator over speed from the test called `name` in the results of a sweep.
-
-    Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
-    what is needed.
-    """
-    from tasks.friction_curve import curve
-
-    if missing := [each for each in OUTPUTS if each not in results]:
-        raise ValueError(f"results: got no {', '.join(missing)}; expected {', '.join(OUTPUTS)} among the outputs")
-    names = [str(each) for each in results["trajectory"].values]
-    pairs = [(each, each.replace("_forward_", "_reverse_")) for each in names if each.startswith(f"{name}_forward_")]
-    if not pairs or any(reverse not in names for _, reverse in pairs):
-        raise ValueError(f"name: got {name!r}; expected a friction test of the sweep; {nearest(name, names)}")
-    chosen = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])
-
-    def rows(variable: str, which: int) -> np.ndarray:
-        return np.stack([chosen[variable].sel(trajectory=pair[which]).values for pair in pairs])
-
-    speed = np.abs(rows("actuator_velocity", 0)).mean(axis=1)
-    force, position = ([rows(variable, k) for k in (0, 1)] for variable in ("actuator_force", "actuator_position"))
-    return curve(speed, *force, *position)

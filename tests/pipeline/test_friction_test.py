@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import run
 from pipeline.errors import InputError
-from pipeline.friction_test import friction_curve
+from pipeline.friction_results import friction_curve
 from pipeline.sweep import Sweep
 from robots import catalog
 from tasks import friction

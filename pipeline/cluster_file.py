@@ -91,7 +91,7 @@ def parse_cluster(document: Document) -> ClusterConfig:
     cluster = Cluster()
     if _check_kind(report, ours):
         values, problems = validate_keys(_File, document)
-        report.problems += [problem for problem in problems if problem.key.startswith("limbsweep")]
+        report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
         cluster = values["limbsweep"].cluster if "limbsweep" in values else cluster
     settings = {key: value for key, value in document.data.items() if key != "limbsweep"}
     _check_cluster(report, cluster, settings)

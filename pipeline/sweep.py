@@ -148,7 +148,7 @@ def _read(document: Document, folder: Path) -> Sweep:
         )
         report.raise_if_any()
     file, problems = validate_keys(SweepFile, document)
-    report.problems += problems
+    report.take(problems)
     parts: dict[str, Any] = {name: file[name] for name in ("title", "robot", "gravity") if name in file}
     parts |= _read_designs(report, file) | _read_outputs(report, file)
     if "friction" in file:

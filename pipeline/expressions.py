@@ -1,7 +1,7 @@
 """Expressions over parameters, such as `upper_arm + forearm > 0.9`: a small language that can do nothing else.
 
-Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, `abs min max sqrt`. The text is parsed here, not
-by Python. All operations are exact by IEEE 754 (powers are whole, so products), so an expression has the
+Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, `abs min max sqrt`. The text is parsed here,
+not by Python. All operations are exact by IEEE 754 (powers are whole, so products), so an expression has the
 same bits on every machine. An undefined number (0 / 0, the root of a negative) compares as false with everything.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
@@ -32,12 +32,26 @@ class Report:
     missing: list[str] = field(default_factory=list)
     """Keys that a model refused: checks go on without them, so what they find lacking there is no news."""
 
-    def __call__(self, path: Path, got: object, expected: str, hint: str = "", *, key: bool = False) -> None:
-        """Adds a problem at `path`; `got` is the value, or text that describes it (as a Got)."""
+    def __call__(
+        self,
+        path: Path,
+        got: object,
+        expected: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+        within: tuple[str, int] | None = None,
+    ) -> None:
+        """Adds a problem at `path`; `got` is the value, or text that describes it (as a Got).
+
+        `within` is the text of the value and a place in it, counted from 0, at which the problem stands.
+        """
         text = got.text if isinstance(got, Got) else show(got)
         place = dotted(path)
         if not (place and any(each == place or each.startswith((place + ".", place + "[")) for each in self.missing)):
-            self.problems.append(self.document.problem(path, text, expected, hint, key=key))
+            problem = self.document.problem(path, text, expected, hint, key=key)
+            shift = self.document.column_within(path, *within) if within else 0
+            self.problems.append(replace(problem, column=problem.column + shift))
 
     def take(self, problems: Iterable[Problem]) -> None:
         """Adds what a model refused."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
 from robots.model import TWIST, Mechanism
@@ -111,12 +112,30 @@ class Plan:
         """Bytes that the tasks of one block hold at once, at most."""
         return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
 
+    @property
+    def work(self) -> Work:
+        """What the time of the plan depends on."""
+        return Work(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.samples,
+            friction_sets=self.layout.sizes["friction"],
+            stored=self.stored,
+            tasks=self.blocks * self.tasks_per_block,
+            reacts=_reacts(self.sweep),
+        )
+
+    @property
+    def stored(self) -> int:
+        """Bytes of all variables, before compression."""
+        return sum(self.layout.bytes(name) for name in self.layout.variables)
+
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
         tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs"
-        stored = sum(self.layout.bytes(name) for name in self.layout.variables)
         return [
             ("robot", self.sweep.robot),
             *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
@@ -124,8 +143,9 @@ class Plan:
             ("blocks", f"{self.blocks:,} of {cut}"),
             ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
-            ("stored", f"{size(stored)} before compression, {self.layout.files:,} files"),
+            ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
             ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+            ("time", self.work.text),
         ]
 
 

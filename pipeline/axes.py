@@ -170,11 +170,10 @@ class Sampled(Axis):
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The sets at `indices` of the whole sample."""
-        result = {}
-        for place, (name, low, high) in enumerate(zip(self.names, self.low, self.high, strict=True)):
-            unit = draws.column(self.method, self.count, self.seed, (self.axis, name), place)[indices]
-            result[name] = draws.between(low, high, unit, log=place < len(self.log) and self.log[place])
-        return result
+        unit = draws.sample(self.method, self.count, self.seed, self.axis, self.names)[:, indices]
+        logs = self.log or (False,) * len(self.names)
+        rows = zip(self.names, self.low, self.high, unit, logs, strict=True)
+        return {name: draws.between(low, high, row, log=log) for name, low, high, row, log in rows}
 
     def describe(self) -> dict[str, Any]:
         """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""

@@ -23,35 +23,47 @@ _LN2 = 0.6931471805599453
 _LN2_HIGH = float.fromhex("0x1.62e42feep-1")
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 _TERMS = 14
+_LAST = 1.0 - 2.0**-_BITS
 
 
-@lru_cache(maxsize=16)
-def column(method: Method, count: int, seed: int, stream: tuple[str, ...], place: int) -> Array:
-    """`count` numbers in [0, 1) for the column at `place` of a sample, read-only because they are shared.
+@lru_cache(maxsize=4)
+def sample(method: Method, count: int, seed: int, axis: str, names: tuple[str, ...]) -> Array:
+    """Numbers in [0, 1), (name, count), read-only because they are shared.
 
-    A Latin hypercube has one number in each of `count` equal slices. Sobol: the points of Joe and Kuo 2008, shifted by
-    one random number in base 2 (exclusive or), which keeps them a net; they are drawn by `scipy.stats.qmc`.
+    A Latin hypercube has one number of each name in each of `count` equal slices. Sobol: the points of Joe and Kuo
+    2008, shifted by one random number in base 2 (exclusive or) for each name, which keeps them a net.
     """
-    sequence = np.random.SeedSequence(seed, spawn_key=tuple("/".join(stream).encode()))
-    bits = np.random.PCG64(sequence)
-    if method == "uniform":
-        result = _unit(bits.random_raw(count))
-    elif method == "latin_hypercube":
-        order = np.argsort(bits.random_raw(count), kind="stable")
-        result = (order + _unit(bits.random_raw(count))) / count
-    else:
-        shift = np.uint64(bits.random_raw()) >> np.uint64(64 - _BITS)
-        points = np.ldexp(_sobol(place + 1, count)[:, place], _BITS).astype(np.uint64)
-        result = np.ldexp((points ^ shift).astype(np.float64), -_BITS)
+    result = np.empty((len(names), count))
+    for place, name in enumerate(names):
+        sequence = np.random.SeedSequence(seed, spawn_key=tuple(f"{axis}/{name}".encode()))
+        result[place] = _DRAWS[method](np.random.PCG64(sequence), count, place, len(names))
     result.flags.writeable = False
     return result
+
+
+def _uniform(bits: np.random.PCG64, count: int, place: int, dims: int) -> Array:
+    return _unit(bits.random_raw(count))
+
+
+def _latin_hypercube(bits: np.random.PCG64, count: int, place: int, dims: int) -> Array:
+    order = np.argsort(bits.random_raw(count), kind="stable")
+    return np.minimum((order + _unit(bits.random_raw(count))) / count, _LAST)
+
+
+def _shifted_sobol(bits: np.random.PCG64, count: int, place: int, dims: int) -> Array:
+    shift = np.uint64(bits.random_raw()) >> np.uint64(64 - _BITS)
+    points = np.ldexp(_sobol(dims, count)[:, place], _BITS).astype(np.uint64)
+    return np.ldexp((points ^ shift).astype(np.float64), -_BITS)
+
+
+_DRAWS = {"uniform": _uniform, "latin_hypercube": _latin_hypercube, "sobol": _shifted_sobol}
 
 
 def _unit(raw: NDArray[np.uint64]) -> Array:
     return np.ldexp((raw >> np.uint64(64 - _BITS)).astype(np.float64), -_BITS)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _sobol(dims: int, count: int) -> Array:
     from scipy.stats import qmc  # takes most of a second, which commands that draw nothing need not wait for
 

@@ -49,11 +49,11 @@ def robot_of(report: Report, file: Mapping[str, Any]) -> tuple[str | None, Robot
             hint = "Read it with pipeline.study, or choose one with the key robot."
             report(("robots",), Got(f"{len(several)} robots"), "one, because this is to be one sweep", hint)
         return next(iter(several or ()), None), RobotSection()
-    if robot not in FAMILIES:
-        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, FAMILIES)))
-        return None, RobotSection()
     if several is not None and robot not in several:
         report(("robot",), robot, "one of robots", sentence(nearest(robot, several)))
+        return None, RobotSection()
+    if several is None and robot not in FAMILIES:
+        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, FAMILIES)))
     return robot, (several or {}).get(robot) or RobotSection()
 
 
@@ -98,7 +98,7 @@ def _restricted(
         result["friction"] = replace(friction, axis=axis)
     known: tuple[Trajectory, ...] = parts.get("trajectories", ())
     if subset.trajectories is not None and known:
-        names = [each.name for each in known]
+        names = [*report.document.data["trajectories"]]  # those with problems of their own too
         for index, name in enumerate(subset.trajectories):
             if name not in names:
                 report((*path, "trajectories", index), name, "a trajectory", sentence(nearest(name, names)))

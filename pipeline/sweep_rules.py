@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -94,13 +95,12 @@ class Rules:
             self._refuse(text, path, error.place, error.got, error.expected, error.hint)
             return None
         for name in expression.names:
-            if name not in self.parameters:
-                hint = sentence(nearest(name, self.parameters))
-                self._refuse(text, path, text.index(name), f"an unknown name {name!r}", "a known parameter", hint)
-                return None
-            if name in later:
-                rule = "parameters that are swept, fixed or derived above"
-                self._refuse(text, path, text.index(name), f"{name!r}, which is derived here or below", rule, "")
+            if name not in self.parameters or name in later:
+                place = next(match.start() for match in re.finditer(r"\w+", text) if match[0] == name)
+                known = name in self.parameters
+                got = repr(name) if known else f"an unknown name {name!r}"
+                rule = "parameters that are swept, fixed or derived above" if known else "a known parameter"
+                self._refuse(text, path, place, got, rule, "" if known else sentence(nearest(name, self.parameters)))
                 return None
         return expression
 

@@ -164,9 +164,12 @@ def run(sweep: Path, subset: str | None, store: Path | None, cluster: Path | Non
 
     A file with several robots makes a folder with a store for each.
     """
+    from pipeline.places import check_store_name
+
     parsed = _sweeps(sweep, subset)
     name = f"{sweep.stem}-{subset}" if subset else sweep.stem
     store = store or Path(name if len(parsed) > 1 else f"{name}.zarr")
+    check_store_name(store)
     again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
     again += ["--granularity", granularity] if granularity != "limb" else []
     again += ["--subset", subset] if subset else []

@@ -43,6 +43,9 @@ BLOCK_TARGET = 384 << 20
 BLOCK_MEMORY = 1 << 30
 """Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
 
+MAX_FILES = 10**6
+"""Files of a store: file systems and archives become slow beyond."""
+
 ALWAYS = ("failed_samples", "worst_status")
 """Variables that every store has: they say where results are NaN, and why."""
 
@@ -166,6 +169,9 @@ def plan(sweep: Sweep) -> Plan:
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
     made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    if made.layout.files > MAX_FILES:
+        got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
+        raise InputError([Problem(sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
     return made
 
 

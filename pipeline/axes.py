@@ -40,13 +40,15 @@ class Range:
     num: int
     log: bool = False
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many numbers; not a length, because Python's are machine integers."""
         return self.num
 
     def take(self, indices: Indices) -> Array:
         """The numbers at `indices`, in SI units."""
         if self.num == 1:
-            return np.full(indices.shape, self.start)
+            return np.full(indices.shape, self.start + 0.0)  # numpy too makes 0.0 of -0.0
         if self.log:
             inner = draws.between(self.start, self.stop, indices / (self.num - 1), log=True)
             return np.where(indices == self.num - 1, self.stop, inner)
@@ -63,7 +65,9 @@ class Values:
 
     numbers: tuple[float, ...]
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many numbers."""
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
@@ -112,13 +116,13 @@ class Grid(Axis):
     @property
     def size(self) -> int:
         """Product of the column lengths, exact."""
-        return math.prod(len(column) for column in self.columns)
+        return math.prod(column.size for column in self.columns)
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """Values at `indices`: digits of a mixed radix, from the last column to the first."""
         digits: list[Array] = []
         for column in reversed(self.columns):
-            indices, digit = np.divmod(indices, len(column))
+            indices, digit = np.divmod(indices, column.size)
             digits.append(column.take(digit))
         return dict(zip(self.names, reversed(digits), strict=True))
 
@@ -136,7 +140,7 @@ class Listed(Axis):
     @property
     def size(self) -> int:
         """Common length of the columns."""
-        return len(self.columns[0])
+        return self.columns[0].size
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The rows at `indices`."""

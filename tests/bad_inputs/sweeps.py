@@ -44,6 +44,7 @@ ROWS = (
     changed("C07 bool", "num: 3", "num: true", "num: got true; expected an integer"),
     changed("C08", "[150, 200]", "[]", "base_radius.values: got []; expected at least 1 entries"),
     changed("C09", "num: 3", "num: 1000000000000", "1.32e+14 samples", "at most 1e+10"),
+    changed("C10 one", "num: 3", f"num: {10**30}", "1.32e+32 samples", "at most 1e+10"),
     changed("C10", GRID, "  grid: {" + ", ".join(
         f"{name}: {{start: 0.1, stop: 0.2, num: 100000}}"
         for name in ("upper_arm", "base_radius", "platform_radius", "rod_length", "link_length")) + "}\n",

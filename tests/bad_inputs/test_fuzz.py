@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 import resource
 import signal
 from collections.abc import Callable, Iterator
@@ -100,16 +101,21 @@ def read_or_refused(reader: Callable[[str], object], data: bytes) -> bool:
 
 
 def mutated_text(text: str, dice: random.Random) -> bytes:
-    """A text after a few accidents."""
-    for _ in range(dice.choice([1, 1, 2, 3, 6])):
-        start = dice.randrange(len(text) + 1)
-        stop = min(len(text), start + dice.choice([0, 0, 1, 3, 10, 80]))
-        piece = dice.choice([dice.choice(SPARKS), text[start:stop] * 2, text[stop:start:-1], text[:start][-20:]])
+    """A text after a few accidents: most exchange a word, which leaves valid YAML, the others respect nothing."""
+    for _ in range(dice.choice([1, 1, 1, 2, 5])):
+        words = [match.span() for match in re.finditer(r"[\w.-]+", text)] or [(0, len(text))]
+        start, stop = dice.choice(words)
+        if dice.random() < 0.6:
+            other = dice.choice(words)
+            piece = dice.choice([text[slice(*other)], text[start:stop][::-1], "-1", "0", "1e9", "x", "true"])
+        else:
+            start = dice.randrange(len(text) + 1)
+            stop = min(len(text), start + dice.choice([0, 0, 1, 3, 10, 80]))
+            piece = dice.choice([dice.choice(SPARKS), text[start:stop] * 2, text[start:stop][::-1]])
         text = text[:start] + piece + text[stop:]
     data = bytearray(text.encode("utf-8", "surrogatepass"))
-    for _ in range(dice.choice([0, 0, 0, 1, 4])):
-        if data:
-            data[dice.randrange(len(data))] = dice.randrange(256)
+    if data and dice.random() < 0.1:
+        data[dice.randrange(len(data))] = dice.randrange(256)
     return bytes(data)
 
 

@@ -321,3 +321,9 @@ def test_a_choice_that_cannot_be_added_to_the_text_is_refused() -> None:
     for text in ("{a: 1}\n", "a: 1\nsubset: y\n", "a: 1\n...\n"):
         with pytest.raises(InputError, match="subset: got a choice; expected a file to whose end a key can be added"):
             choose(text, "subset", "x", "s.yaml")
+
+
+def test_sets_are_not_looked_at_in_a_file_with_other_problems() -> None:
+    text = changed("arm_diameter: {start: 0.02, stop: 0.04, num: 3}", "arm_diameter: {values: 0.02, num: 3}")
+    assert refused(text).count("\n") == 0
+    assert "design.list.arm_diameter.values: got 0.02; expected a list" in refused(text)

@@ -79,7 +79,7 @@ def read_sweep(text: str) -> None:
 READERS: dict[str, tuple[list[str], Callable[[str], object]]] = {
     "sweep": (SWEEPS, read_sweep),
     "cluster": (CLUSTERS, lambda text: parse_cluster(parse_yaml(text, "f"))),
-    "points": (POINTS, lambda text: parse_points(text, "f")),
+    "points": (POINTS, lambda text: parse_points(text, "f", ("t", "x", "y", "z"))),
 }
 
 

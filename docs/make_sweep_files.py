@@ -60,9 +60,9 @@ equal seeds on two axes do not move together, and one more parameter leaves the 
 sample has at most {drawn:,} numbers.
 
 **Expressions** stand under `derive` and `where`. They know the parameters of the robot (of the friction law under
-`friction`) by name, in SI units, swept or not, numbers, and `{alphabet}`. Powers are whole, up to {power}. An undefined
-number, such as the root of a negative one, compares as false with everything. Nothing else is understood, and an
-expression has at most {length} characters.
+`friction`) by name, in SI units, swept or not; numbers; `+ - * / **`, comparisons, `and or not`, parentheses, and the
+functions `abs min max sqrt`. Powers are whole, up to {power}. An undefined number, such as the root of a negative one,
+compares as false with everything. Nothing else is understood, and an expression has at most {length} characters.
 
 **Conditions** leave sets out before anything is planned. All sets of such an axis are looked at once, about 50
 million in a second, and one bit is kept for each: at most {scanned:,} sets before the conditions.
@@ -96,16 +96,10 @@ robots:
 def page() -> str:
     """The text of the page."""
     head = HEAD.replace("{drawn:,}", f"{axes.MAX_DRAWN:,}").replace("{scanned:,}", f"{kept_axes.MAX_SCANNED:,}")
-    head = head.replace("{alphabet}", _words(expressions.ALPHABET))
     head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expressions.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
     return f"{head}\n{tables}\n## Units\n\n{units}.\n"
-
-
-def _words(alphabet: str) -> str:
-    """The words of expressions, each in code."""
-    return alphabet.removeprefix("names, numbers, ").replace(", ", "`, `")
 
 
 def section(model: type[BaseModel], title: str) -> Iterator[str]:

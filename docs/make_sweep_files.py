@@ -24,6 +24,7 @@ SECTIONS = (
     (sweep_file.Sample, "`sample`"),
     (sweep_file.Bounds, "Bounds of a sampled parameter"),
     (sweep_file.Friction, "`friction`"),
+    (sweep_file.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
     (sweep_file.Time, "`time`"),
     (sweep_file.Subset, "A subset, under its name in `subsets`"),
     (sweep_file.Selection, "`design` and `friction` of a subset"),

@@ -98,7 +98,8 @@ def _restricted(
         result["friction"] = replace(friction, axis=axis)
     known: tuple[Trajectory, ...] = parts.get("trajectories", ())
     if subset.trajectories is not None and known:
-        names = [*report.document.data["trajectories"]]  # those with problems of their own too
+        # Entries with problems of their own are no news; in a sound file, one entry may have become several motions.
+        names = [*(report.document.data["trajectories"] if report.problems else ()), *(each.name for each in known)]
         for index, name in enumerate(subset.trajectories):
             if name not in names:
                 report((*path, "trajectories", index), name, "a trajectory", sentence(nearest(name, names)))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pipeline import axes, expressions, kept_axes, sweep_file
+from pipeline import axes, expression_parser, expressions, kept_axes, sweep_file
 from pipeline.units import UNITS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
@@ -97,7 +97,7 @@ robots:
 def page() -> str:
     """The text of the page."""
     head = HEAD.replace("{drawn:,}", f"{axes.MAX_DRAWN:,}").replace("{scanned:,}", f"{kept_axes.MAX_SCANNED:,}")
-    head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expressions.MAX_POWER))
+    head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
     return f"{head}\n{tables}\n## Units\n\n{units}.\n"

@@ -208,7 +208,9 @@ metrics: [peak_force]
 
 
 def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = module.MAX_FILES
     cut_finely(monkeypatch, small=2000, wanted=10**9)
+    monkeypatch.setattr(module, "MAX_FILES", most)
     with pytest.raises(InputError, match=r"got 3,000,007 files; expected at most 1,000,000\. Take fewer outputs"):
         plan(sweep(HUGE))
     monkeypatch.setattr(module, "MAX_FILES", 10**7)

@@ -1,7 +1,8 @@
 """Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
 
 A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is
-drawn once from its seed. Lengths are Python integers, so products of lengths do not overflow.
+drawn once from its seed, a product combines these. Lengths are Python integers, so products of lengths do not overflow.
+Conditions, derived parameters and parts of axes are in `pipeline.kept_axes`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline import draws
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Method = Literal["latin_hypercube", "sobol", "uniform"]
 
 MAX_SAMPLES = 10**10
 """Samples of a sweep: designs x friction sets x trajectories x times."""
@@ -29,19 +30,28 @@ MAX_DRAWN = 10**7
 
 @dataclass(frozen=True)
 class Range:
-    """`num` numbers from `start` to `stop`, both included: the numbers of `numpy.linspace`, bit for bit."""
+    """`num` numbers from `start` to `stop`, both included: the numbers of `numpy.linspace`, bit for bit.
+
+    With `log`, neighbours have equal ratios instead of equal differences.
+    """
 
     start: float
     stop: float
     num: int
+    log: bool = False
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many numbers; not a length, because Python's are machine integers."""
         return self.num
 
     def take(self, indices: Indices) -> Array:
         """The numbers at `indices`, in SI units."""
         if self.num == 1:
-            return np.full(indices.shape, self.start)
+            return np.full(indices.shape, self.start + 0.0)  # numpy too makes 0.0 of -0.0
+        if self.log:
+            inner = draws.between(self.start, self.stop, indices / (self.num - 1), log=True)
+            return np.where(indices == self.num - 1, self.stop, inner)
         delta, intervals = self.stop - self.start, self.num - 1
         step = delta / intervals
         # The order of operations is numpy's, also where the step underflows to zero.
@@ -55,7 +65,9 @@ class Values:
 
     numbers: tuple[float, ...]
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many numbers."""
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
@@ -104,13 +116,13 @@ class Grid(Axis):
     @property
     def size(self) -> int:
         """Product of the column lengths, exact."""
-        return math.prod(len(column) for column in self.columns)
+        return math.prod(column.size for column in self.columns)
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """Values at `indices`: digits of a mixed radix, from the last column to the first."""
         digits: list[Array] = []
         for column in reversed(self.columns):
-            indices, digit = np.divmod(indices, len(column))
+            indices, digit = np.divmod(indices, column.size)
             digits.append(column.take(digit))
         return dict(zip(self.names, reversed(digits), strict=True))
 
@@ -123,12 +135,12 @@ class Grid(Axis):
 class Listed(Axis):
     """Columns of equal length that are gone through together."""
 
-    columns: tuple[Values, ...]
+    columns: tuple[Range | Values, ...]
 
     @property
     def size(self) -> int:
         """Common length of the columns."""
-        return len(self.columns[0])
+        return self.columns[0].size
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The rows at `indices`."""
@@ -141,13 +153,19 @@ class Listed(Axis):
 
 @dataclass(frozen=True)
 class Sampled(Axis):
-    """`count` sets drawn between `low` and `high` (one each per name) from a seed: the same for the same seed."""
+    """`count` sets drawn between `low` and `high` (one each per name) from a seed: the same for the same seed.
+
+    `log` tells for each name whether its logarithm is spread evenly (absent: none). `axis` is the name of the axis,
+    which has streams of its own.
+    """
 
     low: tuple[float, ...]
     high: tuple[float, ...]
-    method: Method
+    method: draws.Method
     count: int
     seed: int
+    log: tuple[bool, ...] = ()
+    axis: str = ""
 
     @property
     def size(self) -> int:
@@ -156,15 +174,40 @@ class Sampled(Axis):
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The sets at `indices` of the whole sample."""
-        rows = _draw(self.method, len(self.names), self.count, self.seed)[indices]
-        ends = zip(self.names, self.low, self.high, strict=True)
-        # Rounding must not carry a value over its upper bound.
-        return {name: np.minimum(low + (high - low) * rows[:, i], high) for i, (name, low, high) in enumerate(ends)}
+        unit = draws.sample(self.method, self.count, self.seed, self.axis, self.names)[:, indices]
+        logs = self.log or (False,) * len(self.names)
+        rows = zip(self.names, self.low, self.high, unit, logs, strict=True)
+        return {name: draws.between(low, high, row, log=log) for name, low, high, row, log in rows}
 
     def describe(self) -> dict[str, Any]:
-        """Method, count, seed, and the bounds of each name."""
+        """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""
         bounds = [list(each) for each in zip(self.names, self.low, self.high, strict=True)]
-        return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds}}
+        logs = {"log": [name for name, log in zip(self.names, self.log, strict=False) if log]} if any(self.log) else {}
+        return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds} | logs}
+
+
+@dataclass(frozen=True)
+class Product(Axis):
+    """All combinations of the sets of several axes; the last changes fastest."""
+
+    parts: tuple[Axis, ...]
+
+    @property
+    def size(self) -> int:
+        """Product of the sizes, exact."""
+        return math.prod(part.size for part in self.parts)
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values at `indices`: digits of a mixed radix, from the last axis to the first."""
+        taken: list[dict[str, Array]] = []
+        for part in reversed(self.parts):
+            indices, digit = np.divmod(indices, part.size)
+            taken.append(part.take(digit))
+        return {name: values for each in reversed(taken) for name, values in each.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """What defines each axis, in order."""
+        return {kind: value for part in self.parts for kind, value in part.describe().items()}
 
 
 NOTHING = Grid((), ())
@@ -178,21 +221,6 @@ def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> d
 
 
 def _column(column: Range | Values) -> Any:
-    return [column.start, column.stop, column.num] if isinstance(column, Range) else {"values": list(column.numbers)}
-
-
-@lru_cache(maxsize=4)
-def _draw(method: Method, dims: int, count: int, seed: int) -> Array:
-    """The whole sample in the unit cube, (count, dims), read-only because it is shared."""
-    from scipy.stats import qmc  # takes most of a second, which commands that draw nothing need not wait for
-
-    generator = np.random.default_rng(seed)
-    if method == "latin_hypercube":
-        sample = qmc.LatinHypercube(dims, seed=generator).random(count)
-    elif method == "sobol":
-        # A balanced sequence has a power of two; its first `count` points are the same ones.
-        sample = qmc.Sobol(dims, seed=generator).random_base2(math.ceil(math.log2(count)))[:count]
-    else:
-        sample = generator.random((count, dims))
-    sample.flags.writeable = False
-    return np.asarray(sample)
+    if isinstance(column, Values):
+        return {"values": list(column.numbers)}
+    return [column.start, column.stop, column.num, *(["log"] if column.log else [])]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = (InputError, ParameterError, StoreError)
 SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
+SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
 
 
 class Refused(click.ClickException):
@@ -136,15 +137,20 @@ def new(name: str, output: Path) -> None:
 
 @cli.command()
 @SWEEP
-def check(sweep: Path) -> None:
+@SUBSET
+def check(sweep: Path, subset: str | None) -> None:
     """Validate the sweep file SWEEP and print the plan, without computing anything."""
     from pipeline.plan import plan
 
-    _print(plan(_sweep(sweep)).rows())
+    for number, made in enumerate([plan(each) for each in _sweeps(sweep, subset)]):
+        if number:
+            click.echo()
+        _print(made.rows())
 
 
 @cli.command()
 @SWEEP
+@SUBSET
 @click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
 @click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
 @click.option(
@@ -153,27 +159,38 @@ def check(sweep: Path) -> None:
     default="limb",
     help="One task for each limb, or one for each block; the same results.",
 )
-def run(sweep: Path, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
-    """Run the sweep file SWEEP into a store; go on with a store that is not finished."""
-    parsed = _sweep(sweep)
-    store = store or Path(sweep.with_suffix(".zarr").name)
+def run(sweep: Path, subset: str | None, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
+    """Run the sweep file SWEEP into a store; go on with a store that is not finished.
+
+    A file with several robots makes a folder with a store for each.
+    """
+    from pipeline.places import check_store_name
+
+    parsed = _sweeps(sweep, subset)
+    name = f"{sweep.stem}-{subset}" if subset else sweep.stem
+    store = store or Path(name if len(parsed) > 1 else f"{name}.zarr")
+    check_store_name(store)
     again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
     again += ["--granularity", granularity] if granularity != "limb" else []
-    failed = _run(parsed, store, cluster, granularity, shlex.join(again))
-    click.echo(f"results in {store}")
+    again += ["--subset", subset] if subset else []
+    failed = 0
+    for each in parsed:
+        place = store / f"{each.robot}.zarr" if len(parsed) > 1 else store
+        failed += _run(each, place, cluster, granularity, shlex.join(again))
+        click.echo(f"results in {place}")
     if failed:
         click.echo(f"{failed} blocks failed; try them again with: {shlex.join(again)}", err=True)
         raise click.exceptions.Exit(1)
 
 
-def _sweep(path: Path) -> Sweep:
-    """The sweep in a file; its warnings go to standard error."""
-    from pipeline.sweep import Sweep
+def _sweeps(path: Path, subset: str | None) -> tuple[Sweep, ...]:
+    """The sweeps in a file, one for each of its robots; their warnings go to standard error."""
+    from pipeline.study import read_sweeps
 
-    sweep = Sweep.from_yaml(path)
-    for warning in sweep.warnings:
+    sweeps = read_sweeps(path, subset)
+    for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):
         click.echo(f"warning: {warning}", err=True)
-    return sweep
+    return sweeps
 
 
 def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granularity, again: str) -> int:

@@ -128,5 +128,5 @@ def _parse_section(report: Report) -> Cluster | None:
     if not check_kind(report, document.data["limbsweep"]):
         return None
     values, problems = validate_keys(_File, document)
-    report.problems += [problem for problem in problems if problem.key.startswith("limbsweep")]
+    report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
     return values["limbsweep"].cluster if "limbsweep" in values else None

@@ -44,6 +44,15 @@ class Document:
             path = path[:-1]
         return self.values.get(path, (1, 1))
 
+    def column_within(self, path: Path, text: str, place: int) -> int:
+        """How far right of its start the character at `place` of a text value stands; 0 where it is not in one line."""
+        line, column = self.where(path)
+        written = self.text.split("\n")[line - 1][column - 1 :]
+        for quote in ("", "'", '"'):
+            if written.startswith(quote + text):
+                return len(quote) + place
+        return 0
+
     def problem(self, path: Path, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """A problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None

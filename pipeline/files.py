@@ -21,7 +21,14 @@ from pipeline.errors import LIMIT, InputError, Problem, show
 POINTS_BYTES = 64 << 20
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MAGIC = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x89HDF": "HDF5", b"%PDF": "PDF", b"\x89PNG": "PNG"}
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"\x89HDF": "HDF5",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\x93NUMPY": "NumPy",
+}
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Document:

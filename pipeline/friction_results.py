@@ -1,4 +1,4 @@
-"""Friction over speed from the results of a sweep with a constant-velocity friction test, see `pipeline.friction_test`."""
+"""Friction over speed from the results of a sweep that has a friction test, see `pipeline.friction_test`."""
 
 from __future__ import annotations
 

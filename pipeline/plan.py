@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
 from robots.model import TWIST, Mechanism
@@ -41,6 +42,9 @@ BLOCK_TARGET = 384 << 20
 
 BLOCK_MEMORY = 1 << 30
 """Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
+
+MAX_FILES = 10**6
+"""Files of a store: file systems and archives become slow beyond."""
 
 ALWAYS = ("failed_samples", "worst_status")
 """Variables that every store has: they say where results are NaN, and why."""
@@ -111,12 +115,30 @@ class Plan:
         """Bytes that the tasks of one block hold at once, at most."""
         return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
 
+    @property
+    def work(self) -> Work:
+        """What the time of the plan depends on."""
+        return Work(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.samples,
+            friction_sets=self.layout.sizes["friction"],
+            stored=self.stored,
+            tasks=self.blocks * self.tasks_per_block,
+            reacts=_reacts(self.sweep),
+        )
+
+    @property
+    def stored(self) -> int:
+        """Bytes of all variables, before compression."""
+        return sum(self.layout.bytes(name) for name in self.layout.variables)
+
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
         tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs"
-        stored = sum(self.layout.bytes(name) for name in self.layout.variables)
         return [
             ("robot", self.sweep.robot),
             *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
@@ -124,8 +146,9 @@ class Plan:
             ("blocks", f"{self.blocks:,} of {cut}"),
             ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
-            ("stored", f"{size(stored)} before compression, {self.layout.files:,} files"),
+            ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
             ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+            ("time", self.work.text),
         ]
 
 
@@ -146,6 +169,9 @@ def plan(sweep: Sweep) -> Plan:
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
     made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    if made.layout.files > MAX_FILES:
+        got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
+        raise InputError([Problem(sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
     return made
 
 

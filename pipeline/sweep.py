@@ -23,7 +23,8 @@ from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.sweep_axes import AxisReader, check_fixed
-from pipeline.sweep_file import FORMAT, Axes, SweepFile, Time
+from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
+from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.validation import Got, Report, sentence, validate_keys
@@ -148,8 +149,8 @@ def _read(document: Document, folder: Path) -> Sweep:
         )
         report.raise_if_any()
     file, problems = validate_keys(SweepFile, document)
-    report.problems += problems
-    parts: dict[str, Any] = {name: file[name] for name in ("title", "robot", "gravity") if name in file}
+    report.take(problems)
+    parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity") if name in file}
     parts |= _read_designs(report, file) | _read_outputs(report, file)
     if "friction" in file:
         mechanism = FAMILIES[parts["robot"]].reference if parts.get("robot") in FAMILIES else None
@@ -158,6 +159,7 @@ def _read(document: Document, folder: Path) -> Sweep:
         parts["grid"] = _read_time(report, file["time"])
     if "trajectories" in file:
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
+    take_subset(report, file, parts)
     report.raise_if_any()
     sweep = Sweep(**parts, text=document.text, name=document.name, warnings=tuple(_warnings(document, parts)))
     _check_size(report, sweep)
@@ -165,18 +167,17 @@ def _read(document: Document, folder: Path) -> Sweep:
 
 
 def _read_designs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
-    if (robot := file.get("robot")) is not None and robot not in FAMILIES:
-        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, FAMILIES)))
+    robot, own = robot_of(report, file)
     if robot not in FAMILIES:
         return {}  # without a robot, nothing can be said about its parameters
     table = {parameter.name: parameter for parameter in FAMILIES[robot].parameters}
-    given: Mapping[str, float] = file.get("parameters", {})
-    fixed = check_fixed(report, table, given, ("parameters",))
-    section: Axes | None = file.get("design")
-    design = AxisReader(report, table, fixed).axis(section, ("design",))
-    if section is not None and not design.names and section == Axes():
-        report(("design",), Got("no axis"), "one of grid, list, sample", "Leave design out for a single design.")
-    return {"fixed": fixed, "design": design}
+    sections = sections_of(file, robot, own)
+    fixed = check_fixed(report, table, *sections["parameters"])
+    section, path = sections["design"]
+    design = AxisReader(report, table, fixed, file.get("seed")).axis(section, path)
+    if is_empty(section):
+        report(path, Got("no axis"), "grid, list or sample", "Leave design out for a single design.")
+    return {"robot": robot, "fixed": fixed, "design": design}
 
 
 def _read_trajectories(

@@ -1,4 +1,7 @@
-"""From the sections of a sweep file to axes: names, units and bounds are checked, numbers are turned into SI."""
+"""From the sections of a sweep file to axes: names, units and bounds are checked, numbers are turned into SI.
+
+What makes one axis of another (conditions, derived parameters, parts) is read in `pipeline.sweep_rules`.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,30 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.axes import MAX_DRAWN, NOTHING, Axis, Grid, Listed, Range, Sampled, Values
+from pipeline.axes import MAX_DRAWN, NOTHING, Axis, Grid, Listed, Product, Range, Sampled, Values
 from pipeline.document import Path
+from pipeline.draws import Method
 from pipeline.sweep_file import Axes, Bounds, Column, Sample
+from pipeline.sweep_rules import Rules
 from pipeline.units import UNITS, check_unit
 from pipeline.validation import Got, Report
 from robots.parameters import Parameter
 
-_KINDS = {"grid": "grid", "list": "listed", "sample": "sample"}
+_METHODS: Mapping[str, tuple[Method, bool]] = {
+    "latin_hypercube": ("latin_hypercube", False),
+    "sobol": ("sobol", False),
+    "uniform": ("uniform", False),
+    "log_uniform": ("uniform", True),
+}
+"""Methods of a sample: how it is drawn, and whether the scale of a parameter that gives none is logarithmic."""
 
 
 @dataclass(frozen=True)
 class AxisReader:
-    """Reads axes over some `parameters`; `fixed` names those that are set elsewhere. Problems go to `report`."""
+    """Reads axes over some `parameters`; `fixed` names those that are set elsewhere. Problems go to `report`.
+
+    `seed` is that of samples that have none of their own.
+    """
 
     report: Report
     parameters: Mapping[str, Parameter]
@@ -26,40 +40,49 @@ class AxisReader:
     seed: int | None = None
 
     def axis(self, section: Axes | None, path: Path) -> Axis:
-        """The axis of a section. Where something is wrong it is reported, and what comes back is not to be used."""
+        """The axis of a section. Where something is wrong it is reported, and what comes back is not to be used.
+
+        Its samples have the streams of the last part of `path`, the name of the axis.
+        """
         if section is None:
             return NOTHING
-        given = [kind for kind, name in _KINDS.items() if getattr(section, name) is not None]
-        if len(given) > 1:
-            self.report(
-                path, Got(" and ".join(given)), "one of grid, list, sample", "Two axes would need two sections."
-            )
+        base = self._product(section, path)
+        rules = Rules(self.report, self.parameters, self.fixed)
+        base = rules.derived(base, section.derive, (*path, "derive"))
+        conditions = rules.conditions(section.where, base, (*path, "where"))
+        # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
+        return base if self.report.problems else rules.kept(base, conditions, path)
+
+    def _product(self, section: Axes, path: Path) -> Axis:
+        parts: list[Axis] = []
         if section.grid is not None:
-            return Grid(tuple(section.grid), self._columns(section.grid, (*path, "grid")))
+            parts.append(Grid(tuple(section.grid), self._columns(section.grid, (*path, "grid"))))
         if section.listed is not None:
-            return self._listed(section.listed, (*path, "list"))
-        return self._sample(section.sample, (*path, "sample")) if section.sample else NOTHING
+            parts.append(self._listed(section.listed, (*path, "list")))
+        if section.sample is not None:
+            parts.append(self._sample(section.sample, (*path, "sample")))
+        names = [name for part in parts for name in part.names]
+        for name in {name: None for name in names if names.count(name) > 1}:
+            self.report(path, Got(f"{name} in several places"), "a parameter once", "Combined axes multiply.")
+        return parts[0] if len(parts) == 1 else Product(tuple(names), tuple(parts)) if parts else NOTHING
 
     def _columns(self, columns: Mapping[str, Column], path: Path) -> tuple[Range | Values, ...]:
         return tuple(self._column(name, column, (*path, name)) for name, column in columns.items())
 
     def _listed(self, columns: Mapping[str, Column], path: Path) -> Axis:
         read = self._columns(columns, path)
-        lengths = {name: len(column) for name, column in zip(columns, read, strict=True)}
+        lengths = {name: column.size for name, column in zip(columns, read, strict=True)}
         if len(set(lengths.values())) > 1:
             text = ", ".join(f"{name} with {length}" for name, length in lengths.items())
             self.report(path, Got(text), "lists of equal length", "Use grid for all combinations.")
-        if any(isinstance(column, Range) for column in read):
-            self.report(path, Got("a range"), "values", "Ranges belong under grid.")
-        return Listed(tuple(columns), tuple(column for column in read if isinstance(column, Values)))
+        return Listed(tuple(columns), read)
 
     def _column(self, name: str, column: Column, path: Path) -> Range | Values:
         self._check_name(name, path)
         scale = self._check_unit(name, column.unit, path)
         if column.values is not None:
-            for other in ("start", "stop", "num", "step"):
-                if getattr(column, other) is not None:
-                    self.report((*path, other), Got(f"{other} beside values"), "either values or start, stop, num")
+            for other in sorted(column.model_fields_set & {"start", "stop", "num", "step", "scale"}):
+                self.report((*path, other), Got(f"{other} beside values"), "either values or start, stop, num")
             base = (*path, "values") if (*path, "values") in self.report.document.values else path
             places = [(*base, index) for index in range(len(column.values))]
             return Values(self._check(name, column.values, places, column.unit, scale))
@@ -76,27 +99,43 @@ class AxisReader:
                 self.report(path, Got("no " + ", no ".join(missing)), "start, stop and num, or values")
             return Values((0.0,))
         low, high = self._check(name, (start, stop), [(*path, "start"), (*path, "stop")], column.unit, scale)
-        return Range(low, high, num)
+        log = column.scale == "log"
+        if log and min(low, high) <= 0.0:
+            self._not_positive((*path, "scale"), min(start, stop))
+            return Values((0.0,))
+        return Range(low, high, num, log)
 
     def _sample(self, sample: Sample, path: Path) -> Axis:
-        if sample.seed is None:
+        seed = self.seed if sample.seed is None else sample.seed
+        if seed is None:
             self.report(
                 path, Got("no seed"), "a seed, so that the sample can be drawn again", "Add for instance seed: 1."
             )
         if sample.count * len(sample.parameters) > MAX_DRAWN:
             got = Got(f"{sample.count} sets of {len(sample.parameters)} numbers")
             self.report((*path, "count"), got, f"at most {MAX_DRAWN} numbers", "Take a grid, or several sweeps.")
-        bounds = [self._bounds(name, each, (*path, "parameters", name)) for name, each in sample.parameters.items()]
+        method, log = _METHODS[sample.method]
+        scales = [log if each.scale is None else each.scale == "log" for each in sample.parameters.values()]
+        bounds = [
+            self._bounds(name, each, scale, (*path, "parameters", name))
+            for (name, each), scale in zip(sample.parameters.items(), scales, strict=True)
+        ]
         low, high = tuple(each[0] for each in bounds), tuple(each[1] for each in bounds)
-        return Sampled(tuple(sample.parameters), low, high, sample.method, sample.count, sample.seed or 0)
+        names, logs = tuple(sample.parameters), tuple(scales) if any(scales) else ()
+        return Sampled(names, low, high, method, sample.count, seed or 0, logs, str(path[-2]))
 
-    def _bounds(self, name: str, bounds: Bounds, path: Path) -> tuple[float, ...]:
+    def _bounds(self, name: str, bounds: Bounds, log: bool, path: Path) -> tuple[float, ...]:
         self._check_name(name, path)
         scale = self._check_unit(name, bounds.unit, path)
         if bounds.low > bounds.high:
             self.report((*path, "low"), bounds.low, f"at most high, {bounds.high!r}", "Exchange them.")
+        if log and bounds.low <= 0.0:
+            self._not_positive((*path, "low"), bounds.low)
         places = [(*path, "low"), (*path, "high")]
         return self._check(name, (bounds.low, bounds.high), places, bounds.unit, scale)
+
+    def _not_positive(self, path: Path, value: float) -> None:
+        self.report(path, Got(f"a logarithmic scale from {value!r}"), "numbers above 0", "Use scale: linear.")
 
     def _check_name(self, name: str, path: Path) -> None:
         if name not in self.parameters:

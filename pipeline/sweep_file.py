@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.axes import Method
 from pipeline.validation import Count, Integer, Number, Section, Text, Vector
 
 FORMAT = 1
@@ -17,23 +16,33 @@ Group = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$"
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
 
 
-def _bare_text(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+Seed = Annotated[Integer, Field(ge=0, le=2**128)]
+Scale = Literal["linear", "log"]
+MAX_RULES = 64
+"""Conditions of an axis, or parameters that are derived on it."""
 
 
 def _bare_list(value: Any) -> Any:
     return {"values": value} if isinstance(value, list) else value
 
 
-class Column(Section):
-    """Values of one parameter: `values`, or `num` of them from `start` to `stop`; `unit` where they are not in SI."""
+def _bare_text(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
 
-    start: Number | None = None
-    stop: Number | None = None
-    num: Count | None = None
-    step: Number | None = None
-    values: Numbers | None = None
-    unit: Text | None = None
+
+Conditions = Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(max_length=MAX_RULES)]
+
+
+class Column(Section):
+    """Values of one parameter: a list, or these keys."""
+
+    values: Numbers | None = Field(default=None, description="numbers one by one")
+    start: Number | None = Field(default=None, description="first number of a range")
+    stop: Number | None = Field(default=None, description="last number of the range, included")
+    num: Count | None = Field(default=None, description="how many numbers the range has")
+    scale: Scale = Field(default="linear", description="`log`: neighbours of the range have equal ratios")
+    step: Number | None = Field(default=None, description="refused: whether the end belongs to it is a matter of luck")
+    unit: Text | None = Field(default=None, description="unit of the numbers, such as mm; default: SI")
 
 
 ColumnOrList = Annotated[Column, BeforeValidator(_bare_list)]
@@ -42,26 +51,74 @@ ColumnOrList = Annotated[Column, BeforeValidator(_bare_list)]
 class Bounds(Section):
     """Where a sampled parameter lies, both ends included."""
 
-    low: Number
-    high: Number
-    unit: Text | None = None
+    low: Number = Field(description="least value")
+    high: Number = Field(description="greatest value")
+    scale: Scale | None = Field(default=None, description="`log`: spread evenly over its logarithm; default: linear")
+    unit: Text | None = Field(default=None, description="unit of both ends; default: SI")
 
 
 class Sample(Section):
     """A seeded random sample. Without a seed it could not be repeated, so the seed is asked for."""
 
-    method: Method
-    count: Count
-    seed: Annotated[Integer, Field(ge=0, le=2**128)] | None = None
-    parameters: Annotated[dict[Text, Bounds], Field(min_length=1)]
+    method: Literal["latin_hypercube", "sobol", "uniform", "log_uniform"] = Field(
+        description="`log_uniform` is `uniform` with `scale: log`"
+    )
+    count: Count = Field(description="sets that are drawn; a power of two suits `sobol`")
+    seed: Seed | None = Field(default=None, description="default: the `seed` of the file")
+    parameters: Annotated[dict[Text, Bounds], Field(min_length=1)] = Field(description="bounds of each parameter")
 
 
 class Axes(Section):
-    """One axis: a grid, a list or a sample."""
+    """One axis: a grid, a list, a sample, or all combinations of these where several are given."""
 
-    grid: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = None
-    listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(default=None, alias="list")
-    sample: Sample | None = None
+    grid: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
+        default=None, description="all combinations of the values; the last parameter changes fastest"
+    )
+    listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
+        default=None, alias="list", description="values that go together, all lists and ranges of one length"
+    )
+    sample: Sample | None = Field(default=None, description="a seeded random sample")
+    derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(
+        default_factory=dict, description="parameters that follow from others, such as `rod_length: 4 * upper_arm`"
+    )
+    where: Conditions = Field(
+        default=(), description="conditions, such as `upper_arm < rod_length`; sets that break one are left out"
+    )
+
+
+class Selection(Section):
+    """A part of an axis: a range of its sets, every so many, or those that meet conditions."""
+
+    start: Annotated[Integer, Field(ge=0)] = Field(default=0, description="first set, counted from 0")
+    stop: Count | None = Field(default=None, description="the set before which it ends; default: the end")
+    every: Count = Field(default=1, description="take every so many")
+    where: Conditions = Field(default=(), description="conditions on the sets of the range")
+
+
+class Subset(Section):
+    """A named part of a sweep: `limbsweep run --subset NAME`."""
+
+    design: Selection | None = Field(default=None, description="which designs; default: all")
+    friction: Selection | None = Field(default=None, description="which friction sets; default: all")
+    trajectories: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
+        default=None, description="names of trajectories; default: all"
+    )
+
+
+class RobotSection(Section):
+    """What one of several robots has of its own, instead of the sections of these names at the top."""
+
+    parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
+    design: Axes | None = Field(default=None, description="designs of this robot")
+
+
+def _names_of_robots(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
+        return {name: {} for name in value}
+    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
+
+
+Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
 
 
 class FrictionGroup(Section):
@@ -86,22 +143,32 @@ class Friction(FrictionGroup, Axes):
 class Time(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
-    stop: Annotated[Number, Field(gt=0)]
-    step: Annotated[Number, Field(gt=0)] | None = None
-    samples: Annotated[Integer, Field(ge=2)] | None = None
+    stop: Annotated[Number, Field(gt=0)] = Field(description="end of all trajectories [s], included")
+    step: Annotated[Number, Field(gt=0)] | None = Field(default=None, description="time between samples [s]")
+    samples: Annotated[Integer, Field(ge=2)] | None = Field(
+        default=None, description="number of samples, instead of `step`; both ends count"
+    )
 
 
 class SweepFile(Section):
     """A whole sweep file."""
 
-    limbsweep: Integer
-    title: Annotated[str, Field(strict=True, max_length=1000)] = ""
-    robot: Text
-    parameters: dict[Text, Number] = Field(default_factory=dict)
-    design: Axes | None = None
-    friction: Friction | None = None
-    trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)]
-    time: Time
-    gravity: Vector = (0.0, 0.0, -9.81)
-    outputs: tuple[Text, ...] = ()
-    metrics: tuple[Text, ...] = ()
+    limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
+    title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
+    robot: Text | None = Field(default=None, description="name of a robot; this or `robots` is required")
+    robots: Robots | None = Field(
+        default=None, description="several robots, as a list or each with sections of its own: a store for each"
+    )
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters of the robot, not swept")
+    design: Axes | None = Field(default=None, description="designs; default: one, of the fixed parameters")
+    friction: Friction | None = Field(default=None, description="friction sets; default: no friction")
+    trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
+        description="motions of the platform, each under a name"
+    )
+    time: Time = Field(description="time grid of all trajectories")
+    gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
+    outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
+    metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
+    seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
+    subsets: dict[Name, Subset] = Field(default_factory=dict, description="named parts of the sweep")
+    subset: Text | None = Field(default=None, description="the part to run, as `--subset` would say; default: all")

@@ -15,13 +15,18 @@ SPREAD = 0.1
 
 def sweep_text(family: Family) -> str:
     """The text of a sweep over the first parameter of `family`, with what else may be swept in comments."""
-    first, last = family.parameters[0], family.parameters[-1]
+    first, other, last = family.parameters[0], family.parameters[1], family.parameters[-1]
     low, high = _around(first)
     return _TEMPLATE.format(
         name=family.name,
         title=family.title,
         parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         normal=_normal(family),
+        first=first.name,
+        last=last.name,
+        other=other.name,
+        low=f"{_around(other)[0]:.4g}",
+        high=f"{_around(other)[1]:.4g}",
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
         laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
@@ -59,8 +64,11 @@ robot: {name}
 {parameters}
 # parameters: {fixed}
 
-# Designs: a grid over all combinations, a `list` of values taken together, or a seeded `sample`, for instance
-#   sample: {{method: latin_hypercube, count: 1000, seed: 1, parameters: {{NAME: {{low: 0.2, high: 0.3}}}}}}
+# Designs: a grid over all combinations, a `list` of values taken together, or a seeded `sample`; all combinations of
+# these where several are given. Parameters may follow from others, and conditions leave designs out:
+#   sample: {{method: latin_hypercube, count: 1000, seed: 1, parameters: {{{other}: {{low: {low}, high: {high}}}}}}}
+#   derive: {{{last}: 2 * {first}}}
+#   where: [{first} < 3 * {other}]
 design:
   grid:
     {swept}
@@ -84,4 +92,7 @@ gravity: [0, 0, -9.81]
 
 outputs: [actuator_force]         # time series to store; may be empty
 metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty
+
+# Parts of the sweep by name, for `limbsweep run --subset first`:
+# subsets: {{first: {{design: {{stop: 2}}, trajectories: [circle]}}}}
 """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
-from pipeline.document import Document, Path
+from pipeline.document import Document, Path, dotted
 from pipeline.errors import InputError, Problem, show
 from robots.parameters import nearest
 
@@ -29,11 +29,35 @@ class Report:
 
     document: Document
     problems: list[Problem] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """Keys that a model refused: checks go on without them, so what they find lacking there is no news."""
 
-    def __call__(self, path: Path, got: object, expected: str, hint: str = "", *, key: bool = False) -> None:
-        """Adds a problem at `path`; `got` is the value, or text that describes it (as a Got)."""
+    def __call__(
+        self,
+        path: Path,
+        got: object,
+        expected: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+        within: tuple[str, int] | None = None,
+    ) -> None:
+        """Adds a problem at `path`; `got` is the value, or text that describes it (as a Got).
+
+        `within` is the text of the value and a place in it, counted from 0, at which the problem stands.
+        """
         text = got.text if isinstance(got, Got) else show(got)
-        self.problems.append(self.document.problem(path, text, expected, hint, key=key))
+        place = dotted(path)
+        if not (place and any(each == place or each.startswith((place + ".", place + "[")) for each in self.missing)):
+            problem = self.document.problem(path, text, expected, hint, key=key)
+            shift = self.document.column_within(path, *within) if within else 0
+            self.problems.append(replace(problem, column=problem.column + shift))
+
+    def take(self, problems: Iterable[Problem]) -> None:
+        """Adds what a model refused."""
+        for problem in problems:
+            self.problems.append(problem)
+            self.missing.append(problem.key)
 
     def unknown(self, path: Path, names: Iterable[str], kind: str = "key") -> None:
         """Adds that the last part of `path` is no name of this `kind`; says which is nearest."""
@@ -67,9 +91,10 @@ def validate(model: type[Model], document: Document) -> Model:
 
 
 def validate_keys(model: type[Section], document: Document) -> tuple[dict[str, Any], list[Problem]]:
-    """Each top-level key on its own: the values of those that are sound, and the problems of the others.
+    """Each top-level key on its own: its value, as far as it is sound, and the problems of the rest.
 
-    So that checks which need more than the model can go on with the sound part and report in the same pass.
+    So that checks which need more than the model can go on with the sound part and report in the same pass: an entry
+    that is wrong is left out, its neighbours stay.
     """
     known = {info.alias or name: name for name, info in model.model_fields.items()}
     problems = [
@@ -90,11 +115,34 @@ def validate_keys(model: type[Section], document: Document) -> tuple[dict[str, A
 
 
 def _check(annotation: Any, document: Document, key: str, name: str, values: dict[str, Any]) -> list[Problem]:
-    try:
-        values[name] = TypeAdapter(annotation).validate_python(document.data[key])
-    except ValidationError as error:
-        return [_problem(document, annotation, key, details) for details in error.errors(include_url=False)]
-    return []
+    """Problems of a key; its value without the entries that have them goes to `values`, unless nothing is left."""
+    adapter, data, problems = TypeAdapter(annotation), document.data[key], list[Problem]()
+    while True:
+        try:
+            values[name] = adapter.validate_python(data)
+            return problems
+        except ValidationError as error:
+            failures = error.errors(include_url=False)
+        # Only the first look counts: what is lacking later was taken away here.
+        problems = problems or [_problem(document, annotation, key, details) for details in failures]
+        kept = {"": data}
+        for details in failures:
+            path = _in_document(document, (key, *details["loc"]))
+            _remove(kept, ("", *path[1 : len(path) - (details["type"] == "missing")]))
+        if "" not in kept:
+            return problems
+        data = kept[""]
+
+
+def _remove(data: dict[str, Any], path: Path) -> None:
+    """Takes the entry at `path` out of nested mappings, which are copied; of a list, the whole list."""
+    first, *rest = path
+    child = data.get(first) if isinstance(first, str) else None
+    if rest and isinstance(rest[0], str) and isinstance(child, dict) and rest[0] in child:
+        data[str(first)] = copy = dict(child)
+        _remove(copy, tuple(rest))
+    else:
+        data.pop(str(first), None)
 
 
 def _problem(document: Document, annotation: Any, key: str, details: Any) -> Problem:

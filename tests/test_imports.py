@@ -62,6 +62,7 @@ PLANNING = (
     "pipeline.files",
     "pipeline.axes",
     "pipeline.sweep",
+    "pipeline.study",
     "pipeline.plan",
     "pipeline.events",
     "pipeline.progress",

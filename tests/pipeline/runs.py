@@ -67,6 +67,7 @@ def cut_finely(monkeypatch: pytest.MonkeyPatch, small: int = 41, wanted: int = 1
     monkeypatch.setattr(plan, "SMALL_BLOCK", small)
     monkeypatch.setattr(plan, "WANTED_BLOCKS", wanted)
     monkeypatch.setattr(plan, "FRICTION_SAMPLES", friction)
+    monkeypatch.setattr(plan, "MAX_FILES", 10**9)  # blocks as small as these make many
 
 
 def content_hash(results: xarray.Dataset | Path) -> str:

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
 from pipeline.events import BlockFailed, Event, Finished, Started
+from pipeline.sweep import Sweep
 from robots import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -281,6 +282,29 @@ def test_run_passes_store_and_cluster_on(tiny: Path, fake_run: Callable[..., Non
     fake_run(lambda sweep, **options: seen.update(options, robot=sweep.robot))
     assert limbsweep("run", str(tiny), "--store", "a/b.zarr", "--cluster", "c.yaml").exit_code == 0
     assert (seen["robot"], seen["store"], seen["cluster"]) == ("delta_3rr2rrr", Path("a/b.zarr"), Path("c.yaml"))
+
+
+def test_several_robots_make_a_folder_of_stores(tiny: Path, fake_run: Callable[..., None]) -> None:
+    seen: list[tuple[str, object]] = []
+    fake_run(lambda sweep, **options: seen.append((sweep.robot, options["store"])))
+    tiny.write_text(TINY.replace("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr, delta_3r2us]"))
+    result = limbsweep("run", str(tiny), "--granularity", "block")
+    assert seen == [("delta_3rr2rrr", Path("tiny/delta_3rr2rrr.zarr")), ("delta_3r2us", Path("tiny/delta_3r2us.zarr"))]
+    assert result.stdout == "results in tiny/delta_3rr2rrr.zarr\nresults in tiny/delta_3r2us.zarr\n"
+    plans = limbsweep("check", str(tiny)).stdout.split("\n\n")
+    assert [plan.split()[:2] for plan in plans] == [["robot", "delta_3rr2rrr"], ["robot", "delta_3r2us"]]
+
+
+def test_a_subset_has_a_store_of_its_own(tiny: Path, fake_run: Callable[..., None]) -> None:
+    def interrupted(sweep: Sweep, **options: object) -> None:
+        assert (sweep.design.size, options["store"]) == (2, Path("tiny-few.zarr"))
+        raise KeyboardInterrupt
+
+    fake_run(interrupted)
+    tiny.write_text(TINY + "subsets: {few: {design: {stop: 2}}}\n")
+    result = limbsweep("run", str(tiny), "--subset", "few")
+    assert result.stderr == "interrupted; go on with: limbsweep run tiny.yaml --store tiny-few.zarr --subset few\n"
+    assert dict(line.split(maxsplit=1) for line in limbsweep("check", str(tiny)).stdout.splitlines())["designs"] == "3"
 
 
 def test_failed_blocks_give_status_1(tiny: Path, fake_run: Callable[..., None]) -> None:

@@ -191,3 +191,57 @@ def test_planning_imports_neither_tasks_nor_dask_nor_zarr() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+HUGE = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design:
+  grid:
+    upper_arm: {start: 0.2, stop: 0.3, num: 1000}
+    rod_length: {start: 0.9, stop: 1.1, num: 1000}
+    base_radius: {start: 0.14, stop: 0.16, num: 1000}
+trajectories: {circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 2}
+metrics: [peak_force]
+"""
+
+
+def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = module.MAX_FILES
+    cut_finely(monkeypatch, small=2000, wanted=10**9)
+    monkeypatch.setattr(module, "MAX_FILES", most)
+    with pytest.raises(InputError, match=r"got 3,000,007 files; expected at most 1,000,000\. Take fewer outputs"):
+        plan(sweep(HUGE))
+    monkeypatch.setattr(module, "MAX_FILES", 10**7)
+    plan(sweep(HUGE))
+    tracemalloc.start()
+    made = plan(sweep(HUGE))
+    rows, last = made.rows(), made.layout.bounds(made.blocks - 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (made.blocks, made.samples, last["design"].stop) == (10**6, 2 * 10**9, 10**9)
+    assert dict(rows)["blocks"] == "1,000,000 of 1000 designs x 1 friction sets x 1 trajectories"
+    assert peak < 2e6
+
+
+@pytest.mark.slow
+def test_a_grid_of_1e8_designs_with_conditions_is_planned_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    text = HUGE.replace("num: 1000", "num: 464").replace("samples: 2", "samples: 101")
+    text = text.replace("design:\n", "design:\n  where: upper_arm + base_radius > 0.4 and rod_length < 4 * upper_arm\n")
+    tracemalloc.start()
+    start = time.perf_counter()
+    made = plan(sweep(text))
+    rows, blocks = made.rows(), [made.sweep.designs(*_range(made, index)) for index in range(0, made.blocks, 97)]
+    seconds, peak = time.perf_counter() - start, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert made.samples > 10**9
+    assert all((each["upper_arm"] + each["base_radius"] > 0.4).all() for each in blocks)
+    assert peak < 60e6
+    with capsys.disabled():
+        print(f"\n{dict(rows)['samples']} samples, {made.blocks} blocks: {seconds:.1f} s, {peak / 1e6:.0f} MB at most")
+
+
+def _range(made: module.Plan, index: int) -> tuple[int, int]:
+    bounds = made.layout.bounds(index)["design"]
+    return bounds.start, bounds.stop

@@ -31,3 +31,13 @@ def test_the_comments_name_all_choices() -> None:
     for name in (*(each.name for each in family.parameters), *CURVES, *MOTIONS):
         assert name in comments
     assert max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart"])
+def test_what_the_comments_of_the_axes_show_can_be_read(name: str) -> None:
+    text = sweep_text(catalog.family(name))
+    for key in ("sample", "where"):
+        line = next(line for line in text.splitlines() if line.startswith(f"#   {key}:"))
+        text = text.replace("design:\n", f"design:\n  {line[4:]}\n", 1)
+    text = text.replace("# subsets:", "subsets:") + "subset: first\n"
+    assert Sweep.from_text(text).sizes["design"] == 2

@@ -1,0 +1,135 @@
+"""Write docs/sweep-files.md: what may stand in a sweep file. Run by `make docs`; a test says when the page is stale.
+
+The tables of keys come from the models in `pipeline.sweep_file`, limits from where they are used.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pipeline import axes, expression_parser, expressions, kept_axes, sweep_file
+from pipeline.units import UNITS
+
+PAGE = Path(__file__).parent / "sweep-files.md"
+SECTIONS = (
+    (sweep_file.SweepFile, "The file"),
+    (sweep_file.Axes, "`design`, and what it shares with `friction`"),
+    (sweep_file.Column, "Values of a parameter, under `grid` and `list`"),
+    (sweep_file.Sample, "`sample`"),
+    (sweep_file.Bounds, "Bounds of a sampled parameter"),
+    (sweep_file.Friction, "`friction`"),
+    (sweep_file.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
+    (sweep_file.Time, "`time`"),
+    (sweep_file.Subset, "A subset, under its name in `subsets`"),
+    (sweep_file.Selection, "`design` and `friction` of a subset"),
+    (sweep_file.RobotSection, "A robot, under its name in `robots`"),
+)
+
+HEAD = """\
+# Sweep files
+
+A sweep file is YAML: one mapping, without anchors, aliases or tags. Numbers are in SI units and radians unless a
+`unit` stands beside them. `limbsweep new ROBOT` writes a first one with comments, `limbsweep check FILE` says what
+is wrong with one, all of it at once, and what it would compute.
+
+## Axes
+
+The sets of values of an axis, `design` or `friction`, are given by a `grid` (all combinations), a `list` (values
+that go together, lists or ranges of one length) or a `sample` (drawn at random from a seed). Where several are
+given, all combinations of their sets are taken: the grid is the slowest and the sample the fastest.
+
+```yaml
+design:
+  grid: {upper_arm: {start: 200, stop: 300, num: 11, unit: mm}}
+  sample: {method: sobol, count: 64, seed: 1, parameters: {base_radius: {low: 0.1, high: 0.2}}}
+  derive: {rod_length: 4 * upper_arm}
+  where:
+    - base_radius < upper_arm
+    - 0.9 < upper_arm + rod_length < 1.4
+```
+
+**Samples** are the same for ever: they are made from the raw stream of one generator, not by functions that a
+library may change. Each parameter of each axis has a stream of its own, spawned from the seed by the two names, so
+equal seeds on two axes do not move together, and one more parameter leaves the others of a `uniform` or
+`latin_hypercube` sample as they are. `scale: log` spreads numbers over their logarithm, in samples and ranges. A
+sample has at most {drawn:,} numbers.
+
+**Expressions** stand under `derive` and `where`. They know the parameters of the robot (of the friction law under
+`friction`) by name, in SI units, swept or not; numbers; `+ - * / **`, comparisons, `and or not`, parentheses, and the
+functions `abs min max sqrt`. Powers are whole, up to {power}. An undefined number, such as the root of a negative one,
+compares as false with everything. Nothing else is understood, and an expression has at most {length} characters.
+
+**Conditions** leave sets out before anything is planned. All sets of such an axis are looked at once, about 50
+million in a second, and one bit is kept for each: at most {scanned:,} sets before the conditions.
+
+## Subsets
+
+`subsets` names parts of a sweep; `limbsweep run FILE --subset NAME` takes one of them, into a store of its own. A
+subset is a range of the sets of an axis, every so many of them, those that meet conditions, or some trajectories.
+
+```yaml
+subsets:
+  quick: {design: {stop: 100}, trajectories: [circle]}
+  short: {design: {where: upper_arm < 0.24}}
+```
+
+## Several robots
+
+`robots` instead of `robot` is a list of names, or a mapping from names to `parameters` and `design` of their own.
+`run` makes a folder with a store for each; trajectories, friction, time, outputs and metrics are shared.
+
+```yaml
+robots:
+  delta_3rr2rrr: {design: {grid: {upper_arm: [0.22, 0.25]}}}
+  delta_3r2us: {}
+```
+
+# All keys
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    head = HEAD.replace("{drawn:,}", f"{axes.MAX_DRAWN:,}").replace("{scanned:,}", f"{kept_axes.MAX_SCANNED:,}")
+    head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
+    tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
+    units = ", ".join(f"`{name}`" for name in UNITS)
+    return f"{head}\n{tables}\n## Units\n\n{units}.\n"
+
+
+def section(model: type[BaseModel], title: str) -> Iterator[str]:
+    """The table of the keys of one section."""
+    yield from (f"## {title}", "", "| key | value | meaning |", "|---|---|---|")
+    for name, info in model.model_fields.items():
+        needed = " (required)" if info.is_required() else ""
+        yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"
+    yield ""
+
+
+def kind(annotation: Any, info: FieldInfo | None = None) -> str:
+    """What a value is, in words."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return kind(arguments[0])
+    if origin in (Union, types.UnionType):
+        return kind(next(each for each in arguments if each is not type(None)))
+    if origin is tuple:
+        return f"list of {kind(arguments[0])}s"
+    if origin is dict:
+        return f"names to {kind(arguments[1])}s" if get_origin(arguments[1]) is not dict else "names to mappings"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "section"
+    words = {int: "integer", float: "number", str: "text", bool: "true or false"}
+    if annotation in words:
+        return words[annotation]
+    return " or ".join(f"`{each}`" for each in arguments) if arguments else "mapping"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,90 @@
+"""How long a plan will take, before anything is computed: operations of its robot times what one takes, plus the rest.
+
+Good to a factor of two or three. The figures are those of one core of a current server processor with AVX-512
+(`docs/benchmarks.md`); `limbsweep bench robots run series` prints them for another machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Operations of one sample: inverse kinematics and dynamics, and the same with the reactions of all joints."""
+
+    dynamics: float
+    reactions: float
+
+
+COUNTED: Mapping[str, Operations] = {
+    "delta_3rr2rrr": Operations(4437, 16787),
+    "delta_rl5_1450": Operations(4093, 16071),
+    "delta_4rr2rrr": Operations(5921, 22311),
+    "delta_3r2us": Operations(7082, 16581),
+    "irsbot2": Operations(7692, 22563),
+    "five_bar": Operations(912, 2442),
+    "gough_stewart": Operations(5724, 10764),
+    "hexapod_6rrrprr": Operations(23175, 46266),
+}
+"""As `limbsweep bench robots` counts them, at states from a cold start."""
+
+PER_JOINT = Operations(400, 1000)
+"""Operations for each joint of a robot that is not counted: the middle of those that are."""
+
+OPERATION = 0.035e-9
+"""Seconds of one operation of a compiled kernel."""
+
+GLUE = 0.05e-6
+"""Seconds of a sample outside kernels: its motion, its status, the sums of its metrics."""
+
+FRICTION = 4e-9
+"""Seconds of one actuator of one sample in one friction set."""
+
+STORED = 2e-9
+"""Seconds of one byte that is compressed and stored."""
+
+TASK = 1e-3
+"""Seconds of a task in scheduler and worker, whatever is in it."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What decides the time of a plan; `joints` and `actuators` are those of the whole robot."""
+
+    robot: str
+    joints: int
+    actuators: int
+    samples: int
+    friction_sets: int
+    stored: int
+    tasks: int
+    reacts: bool
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the operations of the robot are known, not guessed from its joints."""
+        return self.robot in COUNTED
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of one core for the whole plan."""
+        known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
+        operations = count * (known.reactions if self.reacts else known.dynamics)
+        sample = operations * OPERATION + GLUE + self.friction_sets * self.actuators * FRICTION
+        return self.samples * sample + self.stored * STORED + self.tasks * TASK
+
+    @property
+    def text(self) -> str:
+        """What `limbsweep check` says of it."""
+        rough = "" if self.is_counted else ", guessed from the number of joints"
+        return f"about {duration(self.seconds)} of one core, to be shared by all of them{rough}"
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
+    for unit, scale in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * scale:
+            return f"{seconds / scale:.2g} {unit}"
+    return f"{seconds:.2g} seconds" if seconds >= 1.0 else "a second"

@@ -1,0 +1,58 @@
+"""Sections G and H: the command line and its paths, and stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bad_inputs.rows import Row, called, edit
+
+
+def _foreign(patch: pytest.MonkeyPatch) -> None:
+    Path("out.zarr").mkdir()
+    Path("out.zarr", "thesis.txt").write_text("years of work")
+
+
+def _file(patch: pytest.MonkeyPatch) -> None:
+    Path("out.zarr").write_text("a file")
+
+
+def _repository(patch: pytest.MonkeyPatch) -> None:
+    Path("out.zarr", ".git").mkdir(parents=True)
+
+
+RUN = "run sweep.yaml --store"
+
+ROWS = (
+    called("G01", "", "Usage: limbsweep [OPTIONS] COMMAND", "Missing command"),
+    called("G02", "run sweep.yaml --stor x", "No such option", "--store"),
+    called("G02 command", "chekc sweep.yaml", "no command 'chekc'; did you mean 'check'?"),
+    called("G03", "run sweep.yaml --clust c.yaml", "No such option"),
+    called("G04", "show delta_3rr2rrr --set upper_arm=abc", "--set: got 'upper_arm=abc'; expected NAME=VALUE"),
+    called("G05", "show delta_3rr2rrr --set uper_arm=1", "did you mean 'upper_arm'?"),
+    called("G08", f"{RUN} out.zarr", "out.zarr", prepare=_foreign),
+    called("G09", f"{RUN} /", "/"),
+    called("G09 here", f"{RUN} .", "not a store of limbsweep"),
+    called("G09 above", f"{RUN} ..", "not a store of limbsweep"),
+    called("G09 file", f"{RUN} out.zarr", "out.zarr", prepare=_file),
+    called("G09 repository", f"{RUN} out.zarr", "not a store of limbsweep", prepare=_repository),
+    Row(
+        "G10",
+        ("turn.file: got '../../x'; expected a file in the folder",),
+        edit("kind: circle, phase: 1", "kind: waypoints, file: ../../x"),
+    ),
+    *(
+        Row(f"G12 {name!r}", ("trajectories.", "starting with a letter, at most 80"), edit("turn:", f'"{name}":'))
+        for name in ("a/b", "a\\\\b", "a\\nb", "-a", "x" * 300, ".a")
+    ),
+    called("G12 long", f"{RUN} {'x' * 300}.zarr", "--store: got 'xxx", "expected a name of at most 200 bytes"),
+    called("G12 dash", "run sweep.yaml --store=-x", "--store: got '-x'; expected a name that is not like an option"),
+    called("G12 dot", f"{RUN} out.", "--store: got 'out.'; expected a name without a dot or a space at its end"),
+    called("G12 control", f"{RUN} out\x07.zarr", "--store: got 'out\\x07.zarr'; expected a name of visible characters"),
+    called("G15", "run sweep.yaml --workers -3", "No such option"),
+    called("G16", "run sweep.yaml --resume", "No such option"),
+    called("G subset", "run sweep.yaml --subset small", "subset: got 'small'", "There is no section subsets."),
+    called("H01", "info nowhere.zarr", "nowhere.zarr: there is no store"),
+    called("H01 foreign", "info out.zarr", "out.zarr", prepare=_foreign),
+)

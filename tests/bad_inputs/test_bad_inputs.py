@@ -1,0 +1,60 @@
+"""Every bad input gets its message and exit status 2, without a traceback, and nothing is written.
+
+The list has a row for each known bad input, `A01` to `H18`. `WAITING` names the rows that have no test here, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from tests.bad_inputs import clusters, commands, files, sweeps
+from tests.bad_inputs.rows import Row
+from tests.bad_inputs.waiting import WAITING
+
+ROWS = (*files.ROWS, *sweeps.ROWS, *clusters.ROWS, *commands.ROWS)
+COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
+"""Rows of each section of the list."""
+
+FORM = re.compile(r"[^ ]+?(:\d+:\d+)?( [^:]+)?: got .+; expected .+\.( .+)?")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name[:40] for row in ROWS])
+def test_a_bad_input_gets_its_message(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"sweep.yaml": row.sweep, **row.files}.items():
+        if content is not None:
+            Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    if row.prepare:
+        row.prepare(monkeypatch)
+    before = _contents()
+    result = CliRunner().invoke(cli, row.command)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    for fragment in row.said:
+        assert fragment in result.stderr
+    for jargon in ("Traceback", "pydantic", "Input should", "NoneType", "ruamel", *clusters.SECRETS):
+        assert jargon not in result.stderr
+    assert (result.exit_code, bool(result.stdout)) == (row.status, row.status == 0)
+    assert _contents() == before
+    if row.status == 2 and row.id[0] in "ABCDF":
+        lines = result.stderr.splitlines()
+        assert 1 <= len(lines) <= 50
+        for line in lines:
+            assert FORM.fullmatch(line), line
+
+
+def _contents() -> dict[str, tuple[int, int]]:
+    return {str(path): (path.lstat().st_size, path.lstat().st_mtime_ns) for path in Path().rglob("*")}
+
+
+def test_every_row_of_the_list_is_tested_or_waits_for_a_reason() -> None:
+    known = {f"{section}{number:02}" for section, count in COUNTS.items() for number in range(1, count + 1)}
+    tested = {row.id for row in ROWS} & known
+    assert tested | set(WAITING) == known
+    assert not tested & set(WAITING)
+    assert all(len(reason) > 10 for reason in WAITING.values())

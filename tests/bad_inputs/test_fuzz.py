@@ -1,0 +1,218 @@
+# ruff: noqa: E501 - tables
+"""Mutations of good sweep, cluster and point files: each is read or refused in words, soon and in little memory.
+
+Texts are cut, doubled, reversed and sprinkled with tokens that trip parsers; documents lose, swap and gain values at
+any depth. The default run takes seconds; `-m slow` takes a hundred times as many.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.cluster_file import parse_cluster
+from pipeline.document import parse_yaml
+from pipeline.errors import InputError
+from pipeline.files import decode, parse_points
+from pipeline.plan import plan
+from pipeline.sweep import Sweep
+from tests.bad_inputs.rows import GOOD
+from tests.pipeline.test_sweep_rules import DESIGN, HEAD, ROBOTS, SUBSETS, TAIL
+
+ROOT = Path(__file__).parents[2]
+LIMIT = 10
+"""Seconds in which a single file has to be read or refused; most take milliseconds."""
+
+SWEEPS = [GOOD, HEAD + DESIGN + TAIL + SUBSETS + "seed: 3\nsubset: odd\n", ROBOTS + "robot: delta_3r2us\n" + TAIL]
+SWEEPS += [path.read_text() for path in sorted((ROOT / "examples").glob("*.yaml"))]
+CLUSTERS = [
+    (ROOT / "cluster.yaml").read_text(),
+    "limbsweep: {cluster: {kind: address, address: 'tcp://127.0.0.1:1'}}\n",
+]
+POINTS = ["t,x,y,z\n0,0,0,0\n1,0.1,-2e-3,0\n2,0,0,+.5\n", (ROOT / "examples" / "waypoints.csv").read_text()]
+
+SPARKS = [
+    "", " ", "\t", "\n", "\r", ":", ": ", "- ", "? ", "[", "]", "{", "}", "'", '"', "#", "&a ", "*a", "<<: *a", "!!binary ", "|", ">-",
+    "%YAML 1.1\n", "---\n", "...\n", "~", "null", "true", "no", "1e999", ".nan", "-0", "0x", "1_0", "9" * 70, "1:30", "\ufeff", "\0",
+    "\u202e", "e\u0301", "\ud7ff", "\U0001f600", "limbsweep", "robot", "grid", "where", "(" * 99, "** 9", "upper_arm", "nan", "a" * 300,
+]  # fmt: skip
+VALUES: list[Any] = [
+    None, True, False, 0, -1, 1, 2**64, 10**30, 0.5, -0.0, 1e300, 1e-300, "", "x", "1", "upper_arm < 1", "yes", [], [[]], {}, [0.2, 0.3],
+    {"": 1}, {"start": 0, "stop": 1, "num": 10**9}, {"where": ["1 < 2"]}, {"values": [1] * 99}, "circle", "../p.csv", [None], {"x": {"x": {}}},
+]  # fmt: skip
+
+
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    """Ends what hangs with an error that says so."""
+
+    def expired(*_: object) -> None:
+        raise AssertionError(f"not read or refused within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def read_sweep(text: str) -> None:
+    made = plan(Sweep.from_text(text, "f", ROOT / "examples"))
+    assert len(made.sweep.fingerprint) == 64
+    made.sweep.designs(0, 1)
+
+
+READERS: dict[str, tuple[list[str], Callable[[str], object]]] = {
+    "sweep": (SWEEPS, read_sweep),
+    "cluster": (CLUSTERS, lambda text: parse_cluster(parse_yaml(text, "f"))),
+    "points": (POINTS, lambda text: parse_points(text, "f", ("t", "x", "y", "z"))),
+}
+
+
+def read_or_refused(reader: Callable[[str], object], data: bytes) -> bool:
+    """Whether the bytes were read; where they were refused, in how many words."""
+    with time_limit(LIMIT):
+        try:
+            reader(decode(data, "f"))
+            return True
+        except InputError as error:
+            lines = str(error).splitlines()
+            assert 1 <= len(lines) <= 51
+            assert all(len(line) < 4000 for line in lines)
+            assert all(": got " in line or line.startswith("... and") for line in lines)
+            return False
+
+
+# bytes and text
+
+
+def mutated_text(text: str, dice: random.Random) -> bytes:
+    """A text after a few accidents: most exchange a word, which leaves valid YAML, the others respect nothing."""
+    for _ in range(dice.choice([1, 1, 1, 2, 5])):
+        words = [match.span() for match in re.finditer(r"[\w.-]+", text)] or [(0, len(text))]
+        start, stop = dice.choice(words)
+        if dice.random() < 0.6:
+            other = dice.choice(words)
+            piece = dice.choice([text[slice(*other)], text[start:stop][::-1], "-1", "0", "1e9", "x", "true"])
+        else:
+            start = dice.randrange(len(text) + 1)
+            stop = min(len(text), start + dice.choice([0, 0, 1, 3, 10, 80]))
+            piece = dice.choice([dice.choice(SPARKS), text[start:stop] * 2, text[start:stop][::-1]])
+        text = text[:start] + piece + text[stop:]
+    data = bytearray(text.encode("utf-8", "surrogatepass"))
+    if data and dice.random() < 0.1:
+        data[dice.randrange(len(data))] = dice.randrange(256)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", list(READERS))
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 2**32))
+def test_a_mutated_text_is_read_or_refused(kind: str, seed: int) -> None:
+    texts, reader = READERS[kind]
+    dice = random.Random(seed)
+    read_or_refused(reader, mutated_text(dice.choice(texts), dice))
+
+
+# structure
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths of all values of a document."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def mutated_data(data: Any, dice: random.Random) -> Any:
+    """A document that lost, exchanged, renamed or gained values."""
+    for _ in range(dice.choice([1, 1, 2, 4])):
+        known = list(places(data))
+        if not known:
+            return data
+        *above, last = dice.choice(known)
+        node = data
+        for key in above:
+            node = node[key]
+        other: Any = data
+        for key in dice.choice(known):
+            other = other[key]
+        other, how = copy.deepcopy(other), dice.randrange(4)
+        if how == 0:
+            del node[last]
+        elif how == 1 and isinstance(node, dict):
+            node[dice.choice([str(last) + "x", str(last)[:-1] or "y", "where", "grid", "values"])] = node.pop(last)
+        else:
+            node[last] = copy.deepcopy(dice.choice(VALUES)) if how == 2 else other
+        data = parse_yaml(dumped(data), "f").data
+    return data
+
+
+def dumped(data: Any) -> str:
+    """A document as YAML text."""
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+@pytest.mark.parametrize("kind", ["sweep", "cluster"])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 2**32))
+def test_a_mutated_document_is_read_or_refused(kind: str, seed: int) -> None:
+    texts, reader = READERS[kind]
+    dice = random.Random(seed)
+    try:
+        data = mutated_data(parse_yaml(dice.choice(texts), "f").data, dice)
+    except InputError:  # an earlier accident made a key or a number that no file may hold
+        return
+    read_or_refused(reader, dumped(data).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(READERS))
+def test_many_mutations_in_little_memory(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    texts, reader = READERS[kind]
+    seed = random.SystemRandom().randrange(2**32)
+    dice, count, read = random.Random(seed), 20_000, 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for number in range(count):
+        text = dice.choice(texts)
+        try:
+            data = mutated_text(text, dice)
+            if number % 2 and kind != "points":
+                data = dumped(mutated_data(parse_yaml(text, "f").data, dice)).encode("utf-8", "surrogatepass")
+        except InputError:
+            continue
+        try:
+            read += read_or_refused(reader, data)
+        except Exception as error:
+            raise AssertionError(f"mutation {number} of seed {seed}: {data!r}") from error
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    assert grown < 400
+    with capsys.disabled():
+        print(f"\n{count} mutations of {kind} files, seed {seed}: {read} read, {grown:.0f} MiB more")
+
+
+def test_the_mutations_reach_what_lies_behind_the_parser() -> None:
+    dice, kinds = random.Random(1), {"read": 0, "refused": 0, "no yaml": 0}
+    for _ in range(200):
+        data = mutated_text(GOOD, dice)
+        try:
+            parse_yaml(decode(data, "f"), "f")
+        except InputError:
+            kinds["no yaml"] += 1
+        else:
+            kinds["read" if read_or_refused(read_sweep, data) else "refused"] += 1
+    assert min(kinds.values()) > 20

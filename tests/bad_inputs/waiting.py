@@ -1,0 +1,33 @@
+"""Rows of the list of bad inputs without a test here: what they are about is not there, or is tested elsewhere."""
+
+from __future__ import annotations
+
+_ROTATIONS = "motions with rotations are not in sweep files"
+_ROBOT_FILES = "there are no robot files; bounds of parameters are tested under their other rows"
+_URDF = "URDF files are not read"
+_OTHER_CLUSTERS = "this kind of cluster cannot be started"
+_STORES = "needs a store of a run: tests/storage damages stores in this way"
+
+WAITING = {
+    "C26": _ROTATIONS,
+    "C27": _ROTATIONS,
+    "C37": "free space is the concern of the run, not of check",
+    **dict.fromkeys(
+        [f"D{n:02}" for n in range(1, 37) if n not in (1, 3, 4, 28, 30, 32, 34)],
+        _ROBOT_FILES,
+    ),
+    "D32": "a gear ratio of 0 is allowed: it leaves the inertia of the rotor out",
+    **dict.fromkeys([f"E{n:02}" for n in range(1, 15)], _URDF),
+    **dict.fromkeys(["F05", "F06", "F07", *(f"F{n}" for n in range(13, 20)), "F22", "F23", "F25"], _OTHER_CLUSTERS),
+    "F24": "needs two environments: tests/pipeline/test_provenance.py has the rule",
+    "G06": "needs a store of a run: tests/pipeline/test_resume.py",
+    "G07": "needs a run that goes on: tests/storage/test_lock.py",
+    "G11": "links are followed to where the user may write anyway",
+    "G13": "names of a sweep are no names of files, so case does not clash",
+    "G14": "stores are local folders",
+    "G17": "needs a pipe: tests/pipeline/test_cli.py",
+    "G18": "needs a process of its own: test_other_locales.py",
+    "G19": "needs a file system that is read-only: tests/storage",
+    "G20": "nothing is done that root should not do",
+    **dict.fromkeys([f"H{n:02}" for n in range(2, 19)], _STORES),
+}

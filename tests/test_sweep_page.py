@@ -1,0 +1,49 @@
+"""The page on sweep files: up to date, complete, and its examples are read."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pipeline import sweep_file
+from pipeline.study import read_sweeps
+from pipeline.validation import Section
+
+ROOT = Path(__file__).parents[1]
+REST = "trajectories: {circle: {kind: circle, radius: 0.05}}\ntime: {stop: 1.0, step: 0.1}\nmetrics: [peak_force]\n"
+
+
+@pytest.fixture(scope="module")
+def maker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_sweep_files", ROOT / "docs" / "make_sweep_files.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(maker: ModuleType) -> None:
+    assert maker.PAGE.read_text("utf-8") == maker.page(), "run docs/make_sweep_files.py"
+
+
+def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
+    models = {each for each in vars(sweep_file).values() if isinstance(each, type) and issubclass(each, Section)}
+    assert {model for model, _ in maker.SECTIONS} == models - {Section}
+    for model in models - {Section}:
+        for name, info in model.model_fields.items():
+            assert info.description, f"{model.__name__}.{name}"
+
+
+def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:
+    design, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    path = tmp_path / "s.yaml"
+    path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{subsets}{REST}")
+    whole, quick, short = (read_sweeps(path, subset)[0].design.size for subset in (None, "quick", "short"))
+    assert (quick, 0 < short < whole, whole > quick) == (100, True, True)
+    path.write_text(f"limbsweep: 1\n{robots}{REST}")
+    assert [sweep.design.size for sweep in read_sweeps(path)] == [2, 1]

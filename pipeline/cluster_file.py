@@ -109,8 +109,7 @@ def parse_cluster(document: Document) -> ClusterConfig:
     check_dask(report, settings)
     cluster = _parse_section(report)
     if cluster is not None:
-        given = document.data.get("limbsweep", {}).get("cluster", {})
-        check_options(report, cluster, given, settings)
+        check_options(report, cluster, _written(document), settings)
         if cluster.scheduler_file and cluster.kind == "scheduler-file":
             cluster = cluster.model_copy(update={"address": scheduler_address(report, cluster.scheduler_file)})
         check_reach(report, cluster, settings)
@@ -118,6 +117,13 @@ def parse_cluster(document: Document) -> ClusterConfig:
     report.problems = list(dict.fromkeys(report.problems))  # roles share files
     report.raise_if_any()
     return ClusterConfig(cluster or Cluster(), settings, document.name)
+
+
+def _written(document: Document) -> Mapping[str, Any]:
+    """The keys of our section as they are written."""
+    ours = document.data.get("limbsweep")
+    section = ours.get("cluster") if isinstance(ours, dict) else None
+    return section if isinstance(section, dict) else {}
 
 
 def _parse_section(report: Report) -> Cluster | None:

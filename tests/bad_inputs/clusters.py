@@ -27,9 +27,9 @@ ROWS = (
         "limbsweep.cluster.address: got 'tcp://10.0.0.5:8786'",
         "TLS",
     ),
-    ours(
+    cluster(
         "F10",
-        "kind: address, address: 'tls://h:1', tls: {ca-file: /gone/ca, cert: c, key: k}",
+        "distributed: {comm: {tls: {ca-file: /gone/ca, client: {cert: c, key: k}}}}",
         "tls.ca-file: got '/gone/ca'",
     ),
     ours("F11", "kind: address, address: 'tcp://127.0.0.1:70000'", "limbsweep.cluster.address: got", "1 to 65535"),

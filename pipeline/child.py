@@ -37,16 +37,20 @@ class Child:
         self._link: Connection[Any, Any] | None = None
 
     def compute(self, argument: Any, seconds: float) -> tuple[bool, Any]:
-        """Whether the body had a result for an argument, and the result; where there is none, the reason as a text."""
+        """Whether the body had a result for an argument, and the result; where there is none, the reason as a text.
+
+        A process that has died or has not come back is ended; the next computation starts another.
+        """
         try:
             link = self._ready()
             link.send((self.body, argument))
-            if not link.poll(seconds):
-                return False, f"no result within {seconds:g} s"
-            done, value = link.recv()
+            if link.poll(seconds):
+                return link.recv()  # type: ignore[no-any-return]
+            reason = f"no result within {seconds:g} s"
         except (EOFError, OSError):
-            return False, f"its process {self._end()}"
-        return done, value
+            reason = f"its process {self._end()}"
+        self.stop()
+        return False, reason
 
     def _ready(self) -> Connection[Any, Any]:
         """The link to a process that has said that it is there. Raises OSError where none starts."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 Cluster = str | Path | ClusterConfig | None
 
+CLOSE_SECONDS = 2.0
 EXTERNAL = ("address", "scheduler-file")
 """Kinds of clusters that are not the run's own."""
 
@@ -126,6 +127,8 @@ class Run:
         try:
             drive.run()
         except BaseException as error:
+            if client is not None and isinstance(error, ClusterLostError):
+                client.close(timeout=CLOSE_SECONDS)  # or it would look for the scheduler for half a minute
             tell(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
             clear_cancel(self.path)
             raise

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.attempts import Failure, Kind
 from pipeline.errors import ClusterLostError, TaskError
+from pipeline.window import workers_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -210,9 +211,8 @@ class OnCluster:
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
             tasks = sum(map(len, self.client.processing().values()))
         paused = sum(each.get("status") == "paused" for each in workers.values())
-        full = max(
-            (each["metrics"]["memory"] / (each["memory_limit"] or float("inf")) for each in workers), default=0.0
-        )
+        shares = (each.used / each.limit for each in workers_of({"workers": workers}) if each.limit)
+        full = max(shares, default=0.0)
         told = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
         return f"{told}; {len(self._flying)} blocks in flight, {tasks} of their tasks on workers"
 

@@ -99,11 +99,11 @@ class Isolation:
             failed, tries = failed + 1, tries + 1
             if failed > MOST_FAILURES or time.monotonic() > deadline:
                 raise TaskError(f"{failed} parts of the block failed in a process of their own; the last: {wrong}")
-            child.stop()
             if cases(part) > 1:
                 stack += reversed(halves(part))
                 tries = 0
             elif tries < TRIES:
+                child.stop()
                 stack.append(part)
             else:
                 tries = 0

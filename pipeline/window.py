@@ -5,6 +5,7 @@ The rule is a function of plain data. `Window` asks the cluster for the data now
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -33,22 +34,20 @@ class Worker:
     used: int = 0
     running: bool = True
 
-    def blocks(self, parallel: int, memory: int) -> float:
-        """Blocks that this worker should have at once, when each takes `memory` bytes."""
+    def holds(self, memory: int) -> float:
+        """Blocks that fit into its memory, when each takes so many bytes."""
         if not self.running or (self.limit and self.used > FULL * self.limit):
             return 0.0
-        held = FULL * self.limit / memory if self.limit and memory else float("inf")
-        return min(self.threads / parallel, held)
+        return FULL * self.limit / memory if self.limit and memory else float("inf")
 
 
 def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:
     """Blocks in flight: `parallel` tasks of a block run at once and together take `memory` bytes. At least one."""
     workers = list(workers)
-    wanted = sum(each.blocks(parallel, memory) for each in workers)
-    room = sum(FULL * each.limit / memory for each in workers) if memory else 0
-    free = all(each.running for each in workers) and wanted > 0
-    spare = SPARE_BLOCKS if free and (not room or room >= wanted + SPARE_BLOCKS) else 0
-    return max(1, min(MOST, -int(-wanted // 1) + spare))
+    wanted = math.ceil(sum(min(each.threads / parallel, each.holds(memory)) for each in workers))
+    spare = SPARE_BLOCKS if wanted and all(each.running for each in workers) else 0
+    room = min(MOST, sum(each.holds(memory) for each in workers))
+    return max(1, min(wanted + spare, int(room)))
 
 
 def workers_of(information: Mapping[str, Any]) -> list[Worker]:

@@ -45,7 +45,7 @@ class Child:
             link = self._ready()
             link.send((self.body, argument))
             if link.poll(seconds):
-                return link.recv()  # type: ignore[no-any-return]
+                return link.recv()
             reason = f"no result within {seconds:g} s"
         except (EOFError, OSError):
             reason = f"its process {self._end()}"

@@ -6,6 +6,7 @@ here or by force, goes on with the blocks that have none.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import time
@@ -128,7 +129,7 @@ class Run:
             drive.run()
         except BaseException as error:
             if client is not None and isinstance(error, ClusterLostError):
-                client.close(timeout=CLOSE_SECONDS)  # or it would look for the scheduler for half a minute
+                _leave(client)
             tell(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
             clear_cancel(self.path)
             raise
@@ -191,6 +192,17 @@ def _uniqueness(made: Plan) -> dict[str, Any]:
     if "joint_reaction" not in made.layout.variables:
         return {}
     return {"joint_reaction_unique": unique(Robot.of(made.sweep.family, made.sweep.fixed)).astype(int).tolist()}
+
+
+def _leave(client: Client) -> None:
+    """Close a client whose scheduler has gone; it would look for it for half a minute, and tell of every try."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        client.close(timeout=CLOSE_SECONDS)
+    finally:
+        logger.setLevel(before)
 
 
 def _reason(error: BaseException) -> str:

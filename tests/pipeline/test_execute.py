@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import dask
@@ -140,7 +141,10 @@ def test_keys_of_one_block_belong_together() -> None:
 
 
 def test_a_scheduler_that_goes_is_noticed_at_once() -> None:
-    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1)) as owner:
+    # what closes later looks for the scheduler for as long as it takes to connect
+    soon = {"distributed": {"comm": {"timeouts": {"connect": "2s"}}}}
+    config = replace(ClusterConfig.of(n_workers=1, threads_per_worker=1), settings=soon)
+    with connect(config) as owner:
         assert owner is not None
         flight = OnCluster(owner, lambda: 2)
         flight.submit(work(1, 60.0))

@@ -23,6 +23,7 @@ BASE_MEMORY = 4 << 30
 BLOCKS = 4
 """Address space of a child: so many whole blocks and what Python itself takes."""
 
+READY = "ready"
 START_SECONDS = 120.0
 GRACE_SECONDS = 2.0
 
@@ -43,7 +44,7 @@ class Child:
         """
         try:
             link = self._ready()
-            link.send((self.body, argument))
+            link.send(argument)
             if link.poll(seconds):
                 return link.recv()
             reason = f"no result within {seconds:g} s"
@@ -58,7 +59,9 @@ class Child:
             self._link, other = Pipe()
             with other:
                 self._process = _start(other.fileno(), self.memory)
-            if not self._link.poll(START_SECONDS) or self._link.recv() != os.fspath(__file__):
+            # Its imports are no part of what a computation may take.
+            self._link.send(self.body)
+            if not self._link.poll(START_SECONDS) or self._link.recv() != READY:
                 raise OSError("the process did not start")
         return self._link
 
@@ -106,10 +109,11 @@ def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
 
 def serve(link: Connection[Any, Any]) -> None:
     """Compute what comes through the link until it closes; errors are sent as texts of bounded length."""
-    link.send(os.fspath(__file__))
+    body = link.recv()
+    link.send(READY)
     while True:
         try:
-            body, argument = link.recv()
+            argument = link.recv()
         except (EOFError, OSError):
             return
         try:
@@ -133,6 +137,6 @@ def _limit(memory: int) -> None:
 
 if __name__ == "__main__":
     _limit(int(sys.argv[2]))
-    with suppress(BrokenPipeError):
+    with suppress(BrokenPipeError, EOFError):
         serve(Connection(int(sys.argv[1])))
     os._exit(0)  # threads that a computation left behind do not keep the process

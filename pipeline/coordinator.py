@@ -88,12 +88,17 @@ class Run:
 
     def go(self) -> None:
         """Run to the end. A cluster of the run's own that is lost is made again, once."""
+        import dask
+
+        default = dask.config.get("scheduler", None)
         restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
         lost: str | None = None
         while True:
             try:
                 return self._on_cluster(lost)
             except ClusterLostError as error:
+                # A client whose scheduler has gone stays behind as the default of all that Dask computes.
+                dask.config.set(scheduler=default)
                 if not restarts:
                     raise RunStoppedError(f"{error}; what has been stored stays") from error
                 restarts, lost = restarts - 1, str(error)

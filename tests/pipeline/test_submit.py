@@ -128,6 +128,7 @@ def test_a_killed_scheduler_ends_the_run_with_the_command_to_go_on(tmp_path: Pat
     assert status(store).state == "stopped"
 
 
+@pytest.mark.slow
 def test_without_a_cluster_file_the_run_is_a_process_here(tmp_path: Path, expected: str) -> None:
     made = submitting.submit(sweep(FEW), tmp_path / "s.zarr")
     assert isinstance([*follow(tmp_path / "s.zarr")][-1], Finished)

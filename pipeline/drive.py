@@ -69,11 +69,11 @@ class Drive:
 
     def _fill(self) -> None:
         while self.flight.room and (attempt := self.agenda.next()) is not None:
-            work = self._work(attempt)
+            work = self.work(attempt)
             self._flying[work[1]] = attempt
             self.flight.submit(work)
 
-    def _work(self, attempt: Attempt) -> Work:
+    def work(self, attempt: Attempt) -> Work:
         """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""
         first = attempt.step == "compute" and attempt.number == 1
         run = self._run if first else uuid.uuid4().hex[:8]

@@ -53,7 +53,7 @@ CASES: dict[str, Case] = {
         Case(
         Case(
             "coordinator",
-            "blocks a second and memory of a pending block on 200 light workers",
+            "blocks a second and memory of a pending block on 200 threads of light workers",
             "coordinator:coordinator",
         ),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),

@@ -1,4 +1,4 @@
-"""How many blocks a second a coordinator keeps up with on a cluster of 200 workers, and what a pending block takes.
+"""How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
 
 The workers are light: all live with the scheduler in one process, and their tasks compute nothing. All else is as
 in a real run: the graphs of the blocks, the window, the ledger. A program: `python -m benchmarks.coordinator WORKERS`
@@ -32,18 +32,20 @@ from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter
 
 KILOBYTE = 1024
+THREADS = 5
+"""Of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
 
 
 def coordinator(size: Size) -> Iterator[Figure]:
     """Blocks a second in both granularities; memory of coordinator and scheduler for each block in flight."""
-    workers, blocks = (200, 4000) if size.full else (4, 40)
+    workers, blocks = (40, 2000) if size.full else (2, 40)
     with _light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
         assert client is not None
         granularities: tuple[Granularity, ...] = ("block", "limb")
         for granularity in granularities:
             made = _many_blocks(blocks if granularity == "block" else blocks // 4)
             seconds = _drive(made, client, granularity)
-            what = f"{made.blocks} blocks of empty tasks on {workers} workers in one process"
+            what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
             yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
         yield from _pending(client, blocks)
 
@@ -141,15 +143,20 @@ def _light_cluster(workers: int) -> Iterator[str]:
 
 
 def _serve(workers: int) -> None:
+    import resource
+
     import dask
     from distributed import LocalCluster
 
+    # Each worker has several connections.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     quiet = {"distributed.scheduler.worker-saturation": 1.1, "distributed.worker.profile.enabled": False}
     with (
         dask.config.set(quiet),
         LocalCluster(
             n_workers=workers,
-            threads_per_worker=1,
+            threads_per_worker=THREADS,
             processes=False,
             protocol="tcp",
             host="127.0.0.1",

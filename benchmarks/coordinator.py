@@ -17,13 +17,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dask._task_spec import Task
+
 from benchmarks.figures import Figure, Size, require
 from benchmarks.runs import text
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import _prepare
 from pipeline.drive import Drive
 from pipeline.execute import OnCluster, Work
-from pipeline.graph import Granularity, Task
+from pipeline.graph import Granularity
 from pipeline.plan import Plan, plan
 from pipeline.sweep import Sweep
 from pipeline.window import Window

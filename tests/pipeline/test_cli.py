@@ -111,14 +111,7 @@ def test_help_lists_the_commands(flag: str) -> None:
 
 def test_unknown_command_names_the_nearest() -> None:
     assert "no command 'chekc'; did you mean 'check'?" in refused("chekc")
-<<<<<<< HEAD
     assert f"no command 'xyzzy'; known: {', '.join(cli.commands)}" in refused("xyzzy")
-=======
-    assert (
-        "no command 'xyzzy'; known: robots, show, new, check, run, submit, status, attach, cancel, info, bench"
-        in refused("xyzzy")
-    )
->>>>>>> 483c863 (Rebased: chains in isolated blocks, names of the new commands, planning rule covers status and follow)
 
 
 def test_unknown_option_names_the_nearest() -> None:

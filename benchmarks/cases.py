@@ -49,6 +49,11 @@ CASES: dict[str, Case] = {
         ),
         Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "friction:sets"),
         Case("friction", "friction in all joints, loads constant and from reactions", "friction:coupled"),
+        Case(
+            "coordinator",
+            "blocks a second and memory of a pending block on 200 threads of light workers",
+            "coordinator:coordinator",
+        ),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

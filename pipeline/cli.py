@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -46,6 +46,12 @@ class Interrupted(Refused):
     exit_code = 130
 
 
+class Incomplete(Refused):
+    """A run that ended before its sweep did: exit status 1."""
+
+    exit_code = 1
+
+
 class Program(click.Group):
     """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
 
@@ -63,6 +69,8 @@ class Program(click.Group):
             return super().invoke(ctx)
         except BAD_INPUT as error:
             raise Refused(str(error)) from None
+        except RunStoppedError as error:
+            raise _stopped(error) from None
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
         except BrokenPipeError:
@@ -148,39 +156,139 @@ def check(sweep: Path, subset: str | None) -> None:
         _print(made.rows())
 
 
-@cli.command()
-@SWEEP
-@SUBSET
-@click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
-@click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
-@click.option(
+STORE = click.argument("store", type=click.Path(path_type=Path))
+TARGET = click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
+CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
+GRANULARITY = click.option(
     "--granularity",
     type=click.Choice(["limb", "block"]),
     default="limb",
     help="One task for each limb, or one for each block; the same results.",
 )
+
+
+@cli.command()
+@SWEEP
+@SUBSET
+@TARGET
+@CLUSTER
+@GRANULARITY
 def run(sweep: Path, subset: str | None, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
     """Run the sweep file SWEEP into a store; go on with a store that is not finished.
 
     A file with several robots makes a folder with a store for each.
     """
+    from pipeline.status import failed_cases
+
+    stores = _stores(sweep, subset, store)
+    whole = stores[0][1].parent if len(stores) > 1 else stores[0][1]
+    again = _command("run", sweep, whole, cluster, granularity, subset)
+    blocks = cases = 0
+    for each, place in stores:
+        blocks += _run(each, place, cluster, granularity, again)
+        cases += len(failed_cases(place))
+        click.echo(f"results in {place}")
+    _end(whole, blocks, cases, again)
+
+
+@cli.command()
+@SWEEP
+@SUBSET
+@TARGET
+@CLUSTER
+@GRANULARITY
+def submit(sweep: Path, subset: str | None, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
+    """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
+    from pipeline.cluster_file import ClusterConfig
+    from pipeline.submit import submit as begin
+
+    config = ClusterConfig.from_yaml(cluster) if cluster else None
+    for each, place in _stores(sweep, subset, store):
+        made = begin(each, place, config, granularity)
+        click.echo(f"process {made.pid} on {made.host} runs {sweep} into {place}; it prints to {made.output} there")
+        for command in ("status", "attach", "cancel"):
+            click.echo(f"  {shlex.join(['limbsweep', command, str(place)])}")
+
+
+@cli.command()
+@STORE
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def status(store: Path, as_json: bool) -> None:
+    """Say how far the run of STORE is, who runs it, and what has failed."""
+    import json
+
+    from pipeline.status import status as look
+
+    found = look(store)
+    if as_json:
+        click.echo(json.dumps(found.as_dict()))
+    else:
+        _print(found.rows())
+
+
+@cli.command()
+@STORE
+def attach(store: Path) -> None:
+    """Follow the run of STORE until it ends; the exit status is that of the run."""
+    from pipeline.events import Finished, Stopped
+    from pipeline.follow import follow
+    from pipeline.progress import progress
+    from pipeline.status import failed_cases
+
+    with progress() as show_progress:
+        for event in follow(store):
+            show_progress(event)
+    if isinstance(event, Stopped):
+        raise _stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
+    _end(store, event.failed_blocks if isinstance(event, Finished) else 0, len(failed_cases(store)), "the same command")
+
+
+@cli.command()
+@STORE
+def cancel(store: Path) -> None:
+    """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
+    from pipeline.follow import cancel as ask
+
+    ask(store)
+    click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
+
+
+def _stores(path: Path, subset: str | None, store: Path | None) -> list[tuple[Sweep, Path]]:
+    """The sweeps in a file with the store of each: one store, or one for each of several robots in a folder."""
     from pipeline.places import check_store_name
 
-    parsed = _sweeps(sweep, subset)
-    name = f"{sweep.stem}-{subset}" if subset else sweep.stem
+    parsed = _sweeps(path, subset)
+    name = f"{path.stem}-{subset}" if subset else path.stem
     store = store or Path(name if len(parsed) > 1 else f"{name}.zarr")
     check_store_name(store)
-    again = ["limbsweep", "run", str(sweep), "--store", str(store)] + (["--cluster", str(cluster)] if cluster else [])
-    again += ["--granularity", granularity] if granularity != "limb" else []
-    again += ["--subset", subset] if subset else []
-    failed = 0
-    for each in parsed:
-        place = store / f"{each.robot}.zarr" if len(parsed) > 1 else store
-        failed += _run(each, place, cluster, granularity, shlex.join(again))
-        click.echo(f"results in {place}")
-    if failed:
-        click.echo(f"{failed} blocks failed; try them again with: {shlex.join(again)}", err=True)
+    return [(each, store / f"{each.robot}.zarr" if len(parsed) > 1 else store) for each in parsed]
+
+
+def _command(
+    name: str, sweep: Path, store: Path, cluster: Path | None, granularity: Granularity, subset: str | None
+) -> str:
+    """The command line that goes on with a run."""
+    words = ["limbsweep", name, str(sweep), "--store", str(store)]
+    words += ["--cluster", str(cluster)] if cluster else []
+    words += ["--granularity", granularity] if granularity != "limb" else []
+    return shlex.join(words + (["--subset", subset] if subset else []))
+
+
+def _end(store: Path, blocks: int, cases: int, again: str) -> None:
+    """Exit with 1 where something is missing in a store."""
+    if blocks:
+        click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
+    if cases:
+        told = shlex.join(["limbsweep", "status", str(store)])
+        click.echo(f"{cases} cases cannot be computed and hold NaN; {told} says which and why", err=True)
+    if blocks or cases:
         raise click.exceptions.Exit(1)
+
+
+def _stopped(error: RunStoppedError, again: str = "") -> Refused:
+    """The end of a command whose run has stopped."""
+    kind = Interrupted if isinstance(error, RunCancelledError) else Incomplete
+    return kind(f"{error}" + (f"\ngo on with: {again}" if again else ""))
 
 
 def _sweeps(path: Path, subset: str | None) -> tuple[Sweep, ...]:
@@ -206,11 +314,13 @@ def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granulari
             run(sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; go on with: {again}") from None
+    except RunStoppedError as error:
+        raise _stopped(error, again) from None
     return sum(event.failed_blocks for event in last if isinstance(event, Finished))
 
 
 @cli.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@STORE
 def info(store: Path) -> None:
     """Say what is in STORE."""
     from pipeline import describe

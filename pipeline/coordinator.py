@@ -6,25 +6,31 @@ here or by force, goes on with the blocks that have none.
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import time
-import uuid
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.attempts import DEFAULTS, Limits
 from pipeline.cluster import ClusterConfig, connect
-from pipeline.events import BlockDone, BlockFailed, Event, Finished, Listener, Started
-from pipeline.execute import check_versions, run_all
-from pipeline.graph import Granularity, TaskError, block_graph
+from pipeline.control import clear_cancel
+from pipeline.drive import Drive
+from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
+from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
+from pipeline.execute import Flight, InProcess, OnCluster
+from pipeline.graph import Granularity
 from pipeline.plan import Plan, coordinates, plan
+from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
+from pipeline.runlog import RunLog
+from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
-from storage.errors import StoreError
 from storage.ledger import Ledger
 from storage.lock import coordinator_lock
 from storage.manifest import finish, require_same
@@ -40,6 +46,10 @@ if TYPE_CHECKING:
 
 Cluster = str | Path | ClusterConfig | None
 
+CLOSE_SECONDS = 2.0
+EXTERNAL = ("address", "scheduler-file")
+"""Kinds of clusters that are not the run's own."""
+
 
 def run(
     sweep: Sweep,
@@ -47,27 +57,94 @@ def run(
     cluster: Cluster = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
+    limits: Limits = DEFAULTS,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
     Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this
     machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
-    also where the store cannot be written any more, what has been stored stays. Blocks that fail for other reasons are
-    told to the listeners and left out of the dataset, whose attribute `finished` is then False.
+    also where the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or
+    somebody cancels: what has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners;
+    blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then False.
     """
     if store is None:
-        return _in_memory(sweep, cluster, listeners, granularity)
+        return _in_memory(sweep, cluster, listeners, granularity, limits)
     made, path, config = plan(sweep), Path(store), _config(cluster)
     if not (path.exists() and _is_finished(made, path)):
-        with connect(config) as client:
-            if client is not None:
-                check_versions(client, config.source)
-            _prepare(made, path)
-            with coordinator_lock(path), Ledger.open(path, made.blocks) as ledger:
-                _drive(made, path, ledger, client, listeners, granularity)
-                if ledger.count == made.blocks:
-                    finish(path)
+        Run(made, path, config, tuple(listeners), granularity, limits).go()
     return open_results(path, unfinished=True)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a plan into a store: what it is made of."""
+
+    plan: Plan
+    path: Path
+    config: ClusterConfig
+    listeners: tuple[Listener, ...]
+    granularity: Granularity
+    limits: Limits
+
+    def go(self) -> None:
+        """Run to the end. A cluster of the run's own that is lost is made again, once."""
+        import dask
+
+        default = dask.config.get("scheduler", None)
+        restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
+        lost: str | None = None
+        while True:
+            try:
+                return self._on_cluster(lost)
+            except ClusterLostError as error:
+                # A client whose scheduler has gone stays behind as the default of all that Dask computes.
+                dask.config.set(scheduler=default)
+                if not restarts:
+                    raise RunStoppedError(f"{error}; what has been stored stays") from error
+                restarts, lost = restarts - 1, str(error)
+
+    def _on_cluster(self, lost: str | None) -> None:
+        with connect(self.config) as client:
+            if client is not None:
+                preflight(client, self.plan, self.config.source)
+            if not self.path.exists():
+                require_space(self.path, *_needed(self.plan))
+            _prepare(self.plan, self.path)
+            with (
+                coordinator_lock(self.path),
+                Ledger.open(self.path, self.plan.blocks) as ledger,
+                RunLog.open(self.path) as log,
+            ):
+                clear_cancel(self.path)
+                tell = teller((log, *self.listeners))
+                if lost:
+                    tell(ClusterRestarted(lost))
+                self._drive(ledger, client, tell)
+                if ledger.count == self.plan.blocks:
+                    finish(self.path)
+
+    def _drive(self, ledger: Ledger, client: Client | None, tell: Listener) -> None:
+        """Compute every block without a receipt, and tell how that begins and ends."""
+        start = time.perf_counter()
+        tell(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
+        drive = Drive(
+            self.plan, StoreWriter(self.path), ledger, self._flight(client), tell, self.granularity, self.limits
+        )
+        try:
+            drive.run()
+        except BaseException as error:
+            if client is not None and isinstance(error, ClusterLostError):
+                _leave(client)
+            tell(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
+            clear_cancel(self.path)
+            raise
+        tell(Finished(drive.samples, time.perf_counter() - start, drive.agenda.given_up, drive.failed_cases))
+
+    def _flight(self, client: Client | None) -> Flight:
+        if client is None:
+            return InProcess()
+        parallel = len(self.plan.limbs) + 1 if self.granularity == "limb" else 1
+        return OnCluster(client, Window(client, parallel, self.plan.block_memory))
 
 
 def _config(cluster: Cluster) -> ClusterConfig:
@@ -76,10 +153,12 @@ def _config(cluster: Cluster) -> ClusterConfig:
     return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
 
 
-def _in_memory(sweep: Sweep, cluster: Cluster, listeners: Sequence[Listener], granularity: Granularity) -> Dataset:
+def _in_memory(
+    sweep: Sweep, cluster: Cluster, listeners: Sequence[Listener], granularity: Granularity, limits: Limits
+) -> Dataset:
     folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
     try:
-        return run(sweep, folder / "results.zarr", cluster, listeners, granularity).load()
+        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, limits).load()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -89,6 +168,11 @@ def _is_finished(made: Plan, path: Path) -> bool:
     sweep = made.sweep
     manifest = require_same(path, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
     return manifest.state == "finished"
+
+
+def _needed(made: Plan) -> tuple[int, int]:
+    """Bytes before compression and files of the whole store."""
+    return sum(made.layout.bytes(name) for name in made.layout.variables), made.layout.files
 
 
 def _prepare(made: Plan, path: Path) -> None:
@@ -115,42 +199,17 @@ def _uniqueness(made: Plan) -> dict[str, Any]:
     return {"joint_reaction_unique": unique(Robot.of(made.sweep.family, made.sweep.fixed)).astype(int).tolist()}
 
 
-def _drive(
-    made: Plan,
-    path: Path,
-    ledger: Ledger,
-    client: Client | None,
-    listeners: Sequence[Listener],
-    granularity: Granularity,
-) -> None:
-    """Compute every block without a receipt. Raises StoreError where one cannot be stored: no other could be."""
-    run_name, start = uuid.uuid4().hex[:8], time.perf_counter()
-    writer, tell = StoreWriter(path), _teller(listeners)
-    samples = failed = 0
-    todo = (block_graph(made, index, writer, run_name, granularity) for index in ledger.remaining())
-    tell(Started(made.blocks, ledger.count, made.block_samples, _dashboard(client)))
-    parallel = len(made.limbs) + 1 if granularity == "limb" else 1
-    with closing(run_all(client, todo, parallel)) as results:
-        for (_, index), receipt, seconds in results:
-            if isinstance(receipt, StoreError):
-                raise StoreError(f"{receipt}\nthe run stopped at block {index}; run it again to go on") from receipt
-            if isinstance(receipt, BaseException):
-                failed += 1
-                tell(BlockFailed(index, _reason(receipt)))
-                continue
-            ledger.append(receipt)
-            samples += made.samples_of(index)
-            tell(BlockDone(index, made.samples_of(index), seconds))
-    tell(Finished(samples, time.perf_counter() - start, failed))
-
-
-def _teller(listeners: Sequence[Listener]) -> Callable[[Event], None]:
-    def tell(event: Event) -> None:
-        for listener in listeners:
-            listener(event)
-
-    return tell
+def _leave(client: Client) -> None:
+    """Close a client whose scheduler has gone; it would look for it for half a minute, and tell of every try."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        client.close(timeout=CLOSE_SECONDS)
+    finally:
+        logger.setLevel(before)
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, TaskError) else str(TaskError.of(error))
+    """Why a run stops, in one line."""
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else " ".join(str(error).split())

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 LIMIT = 50
 """Problems that are reported at once; a file with more of them is not the file that was meant."""
+
+REASON = 500
+"""Characters of the reason why a task failed."""
 
 _WIDTH = 60
 
@@ -60,3 +64,24 @@ def _brief(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(show(each) for each in value[:8]) + (", ...]" if len(value) > 8 else "]")
     return repr(value)
+
+
+class ClusterLostError(Exception):
+    """The cluster has gone during a run: its scheduler, or all its workers. What has been stored stays."""
+
+
+class RunStoppedError(Exception):
+    """A run that ended before its sweep did and can be gone on with; the command line exits with status 1."""
+
+
+class RunCancelledError(RunStoppedError):
+    """A run that was asked to end; the command line exits with status 130."""
+
+
+class TaskError(Exception):
+    """A task failed: the kind of error and its text, nothing else."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Self:
+        """What is told of an error: one line of bounded length."""
+        return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")

@@ -1,4 +1,4 @@
-"""What a run tells its listeners: small records, and nothing else. Progress, log and history are built from them."""
+"""What a run tells its listeners: small records, and nothing else. BlocksDone, log and history are built from them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,34 @@ class BlockDone:
 
 
 @dataclass(frozen=True)
+class BlocksDone:
+    """Blocks and samples that are done since the last such record: many BlockDone in one, as a log has them."""
+
+    blocks: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class BlockRetried:
+    """An attempt at a block failed and another follows: the way of the next one, and the reason in words."""
+
+    block: int
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CaseFailed:
+    """A case of a block cannot be computed and holds NaN: its place along the dims of the dataset, and the reason."""
+
+    block: int
+    design: int
+    friction: int
+    trajectory: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class BlockFailed:
     """A block was given up: its index and the reason in words."""
 
@@ -34,13 +62,58 @@ class BlockFailed:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Nothing has come back for some time [s]: what is going on, in words."""
+
+    seconds: float
+    what: str
+
+
+@dataclass(frozen=True)
+class ClusterRestarted:
+    """The run's own cluster was lost and has been made anew: the reason in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Finished:
-    """The run is over: samples computed in it, its wall time [s], number of blocks that were given up."""
+    """The run is over: samples computed in it, its wall time [s], blocks that were given up, cases that hold NaN."""
 
     samples: int
     seconds: float
     failed_blocks: int
+    failed_cases: int = 0
 
 
-Event = Started | BlockDone | BlockFailed | Finished
+@dataclass(frozen=True)
+class Stopped:
+    """The run ended before its sweep did: the reason in words, and whether somebody asked for it."""
+
+    reason: str
+    cancelled: bool = False
+
+
+Event = (
+    Started
+    | BlockDone
+    | BlocksDone
+    | BlockRetried
+    | CaseFailed
+    | BlockFailed
+    | Waiting
+    | ClusterRestarted
+    | Finished
+    | Stopped
+)
 Listener = Callable[[Event], None]
+
+
+def teller(listeners: tuple[Listener, ...]) -> Listener:
+    """One listener that tells many, in order."""
+
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return tell

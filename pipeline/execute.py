@@ -1,87 +1,241 @@
-"""Run graphs of blocks through a bounded window, on a cluster or in this process, and hand back results as they come.
+"""Flights: graphs of blocks on their way, on a cluster or in this process, and their results as they come.
 
-A result is (key, value or exception, seconds since it was submitted). Futures are let go at once, so that neither the
-scheduler's memory nor the client's grows with the sweep.
+Futures are let go at once, so that neither the scheduler's memory nor the client's grows with the sweep. What is flown
+and what becomes of a failure is decided elsewhere (`pipeline.attempts`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pipeline.provenance import require_same_versions, versions
+from pipeline.attempts import Failure, Kind
+from pipeline.errors import ClusterLostError, TaskError
+from pipeline.window import workers_of
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Work = tuple[dict[Any, Any], Any]
-Result = tuple[Any, Any, float]
-Results = Generator[Result, None, None]
 
-SPARE_BLOCKS = 2
-"""Blocks in flight beyond those that all threads can work on at once: one is being stored, one begins."""
-
-RETRIES = 2
-
-
-def run_all(client: Client | None, work: Iterable[Work], parallel: int = 1) -> Results:
-    """Results of all work as they come; without a client, computed in this process.
-
-    `parallel` is the number of tasks of one block that can run at once.
-    """
-    return in_process(work) if client is None else on_cluster(client, work, window(client, parallel))
+RESTART_SECONDS = 30.0
+LOST = {
+    "NoWorkerError": "there are no workers",
+    "NoValidWorkerError": "no worker can take the tasks",
+    "FutureCancelledError": "the scheduler has gone",
+    "FuturesCancelledError": "the scheduler has gone",
+    "CancelledError": "the scheduler has gone",
+}
+"""Kinds of errors that say nothing of a block, only of the cluster."""
 
 
-def in_process(work: Iterable[Work]) -> Results:
-    """One block after another, through the scheduler of Dask that its settings name."""
-    from dask.base import get_scheduler
+@dataclass(frozen=True)
+class Result:
+    """What came back for a key: a value or an exception, and the seconds since it was submitted."""
 
-    get = get_scheduler()
-    for graph, key in work:
+    key: Any
+    value: Any
+    seconds: float
+
+
+class Flight(Protocol):
+    """Work on its way."""
+
+    @property
+    def room(self) -> bool:
+        """Whether more can be submitted now."""
+
+    @property
+    def keys(self) -> Iterable[Any]:
+        """Keys of what is on its way."""
+
+    def submit(self, work: Work) -> None:
+        """Send a graph; the result of its key will come."""
+
+    def next(self, seconds: float) -> Result | None:
+        """The next result; None where none came within that time. Raises ClusterLostError."""
+
+    def age(self, key: Any) -> float:
+        """Seconds since a key was submitted."""
+
+    def abandon(self, keys: Iterable[Any]) -> None:
+        """Forget these keys and free the workers that work on them."""
+
+    def describe(self) -> str:
+        """What is going on, in words."""
+
+    def close(self) -> None:
+        """Drop what is on its way."""
+
+
+def failure(error: BaseException) -> Failure:
+    """What an exception says of its block. Raises ClusterLostError where it is about the cluster."""
+    name = type(error).__name__
+    if name in LOST:
+        raise ClusterLostError(LOST[name])
+    kind: Kind = "died" if name == "KilledWorker" else "raised"
+    if kind == "died":
+        return Failure(kind, "every worker that computed it died")
+    return Failure(kind, str(error) if isinstance(error, TaskError) else str(TaskError.of(error)))
+
+
+class InProcess:
+    """One graph after another, through the scheduler of Dask that its settings name."""
+
+    def __init__(self) -> None:
+        from dask.base import get_scheduler
+
+        self._get = get_scheduler()
+        self._work: deque[Work] = deque()
+
+    @property
+    def room(self) -> bool:
+        """One at a time: nothing is gained by making graphs ahead."""
+        return not self._work
+
+    @property
+    def keys(self) -> list[Any]:
+        """Keys of what waits."""
+        return [key for _, key in self._work]
+
+    def submit(self, work: Work) -> None:
+        """Keep a graph until its result is asked for."""
+        self._work.append(work)
+
+    def next(self, seconds: float) -> Result | None:
+        """Compute the next graph, however long that takes."""
+        graph, key = self._work.popleft()
         start = time.perf_counter()
         try:
-            value = get(graph, key)
+            value = self._get(graph, key)
         except Exception as error:
             value = error
-        yield key, value, time.perf_counter() - start
+        return Result(key, value, time.perf_counter() - start)
+
+    def age(self, key: Any) -> float:
+        """Nothing is under way between two results."""
+        return 0.0
+
+    def abandon(self, keys: Iterable[Any]) -> None:
+        """Forget graphs that wait."""
+        dropped = set(keys)
+        self._work = deque(each for each in self._work if each[1] not in dropped)
+
+    def describe(self) -> str:
+        """Where blocks are computed."""
+        return "computing in this process"
+
+    def close(self) -> None:
+        """Drop what waits."""
+        self._work.clear()
 
 
-def on_cluster(client: Client, work: Iterable[Work], window: int) -> Results:
-    """Blocks on a cluster, at most `window` at once; closing the iterator cancels what is in flight."""
-    from distributed import as_completed
+class OnCluster:
+    """Graphs on a cluster, as many at once as `window` says at the time."""
 
-    source = iter(work)
-    flying: dict[Any, tuple[Any, float]] = {}
-    # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
-    pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+    def __init__(self, client: Client, window: Callable[[], int]) -> None:
+        from distributed import as_completed
 
-    def submit() -> None:
-        for graph, key in source:
-            future = client.get(graph, key, sync=False, retries=RETRIES)
-            flying[key] = future, time.perf_counter()
-            pending.add(future)
-            return
+        self.client, self.window = client, window
+        self._flying: dict[Any, tuple[Any, float]] = {}
+        # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
+        self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
-    for _ in range(window):
-        submit()
+    @property
+    def room(self) -> bool:
+        """Whether fewer are on their way than the window has room for."""
+        with _losses():
+            return len(self._flying) < self.window()
+
+    @property
+    def keys(self) -> list[Any]:
+        """Keys of what is on its way."""
+        return list(self._flying)
+
+    def submit(self, work: Work) -> None:
+        """Send a graph."""
+        graph, key = work
+        with _losses():
+            future = self.client.get(graph, key, sync=False)
+        self._flying[key] = future, time.perf_counter()
+        self._pending.add(future)
+
+    def next(self, seconds: float) -> Result | None:
+        """The next result of a key that was not abandoned."""
+        deadline = time.perf_counter() + seconds
+        while self._wait(deadline):
+            future, value = next(self._pending)
+            if future.key in self._flying and self._flying[future.key][0] is future:
+                return self._landed(future, value)
+        return None
+
+    def _wait(self, deadline: float) -> bool:
+        """Whether a result lies ready before the deadline [s, perf_counter]."""
+        while not self._pending.has_ready():
+            if self.client.status not in ("running", "connecting"):
+                raise ClusterLostError(LOST["CancelledError"])
+            if (left := deadline - time.perf_counter()) <= 0.0:
+                return False
+            with self._pending.thread_condition:
+                self._pending.thread_condition.wait(timeout=min(left, 0.1))
+        return True
+
+    def _landed(self, future: Any, value: Any) -> Result:
+        _, start = self._flying.pop(future.key)
+        if future.status in ("cancelled", "lost"):
+            raise ClusterLostError(LOST["CancelledError"])
+        value = value[1] if future.status == "error" else value
+        future.release()
+        return Result(future.key, value, time.perf_counter() - start)
+
+    def age(self, key: Any) -> float:
+        """Seconds since a key was submitted."""
+        return time.perf_counter() - self._flying[key][1]
+
+    def abandon(self, keys: Iterable[Any]) -> None:
+        """Restart the workers that work on these keys: nothing else ends a thread that does not return."""
+        dropped = {key: self._flying.pop(key)[0] for key in list(keys)}
+        with _losses():
+            busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, dropped)]
+            self.client.cancel(list(dropped.values()), force=True)
+            if busy:
+                self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)
+
+    def describe(self) -> str:
+        """Workers, what they do, and how full they are."""
+        with _losses():
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            tasks = sum(map(len, self.client.processing().values()))
+        paused = sum(each.get("status") == "paused" for each in workers.values())
+        shares = (each.used / each.limit for each in workers_of({"workers": workers}) if each.limit)
+        full = max(shares, default=0.0)
+        told = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
+        return f"{told}; {len(self._flying)} blocks in flight, {tasks} of their tasks on workers"
+
+    def close(self) -> None:
+        """Cancel what is on its way."""
+        futures = [future for future, _ in self._flying.values()]
+        self._flying.clear()
+        if self.client.status == "running":
+            self.client.cancel(futures)
+
+
+def _works_on(tasks: Iterable[Any], keys: Iterable[Any]) -> bool:
+    """Whether some task belongs to the block of some key; (name-run, block) is the form of both."""
+    wanted = {(str(key[0]).rpartition("-")[2], key[1]) for key in keys}
+    return any((str(task[0]).rpartition("-")[2], task[1]) in wanted for task in tasks if isinstance(task, tuple))
+
+
+@contextmanager
+def _losses() -> Iterator[None]:
+    """Turns errors of a connection that has broken into ClusterLostError."""
     try:
-        for future, result in pending:
-            key, value = future.key, result[1] if future.status == "error" else result
-            _, start = flying.pop(key)
-            future.release()
-            yield key, value, time.perf_counter() - start
-            submit()
-    finally:
-        client.cancel([future for future, _ in flying.values()])
-
-
-def window(client: Client, parallel: int = 1) -> int:
-    """Blocks in flight for the threads that a cluster has now: few, because each takes memory."""
-    threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
-    return SPARE_BLOCKS + -(-max(threads, 1) // parallel)
-
-
-def check_versions(client: Client, cluster: str) -> None:
-    """See that all workers have the packages that are here. Raises InputError about `cluster` with what differs."""
-    require_same_versions(cluster, client.run(versions, on_error="return"))
+        yield
+    except Exception as error:
+        if isinstance(error, OSError | TimeoutError) or type(error).__name__ in (*LOST, "ClosedClientError"):
+            raise ClusterLostError(LOST["CancelledError"]) from error
+        raise

@@ -15,24 +15,25 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from dask._task_spec import Task, TaskRef
 
+from pipeline.attempts import Limits
+from pipeline.errors import TaskError
+from pipeline.isolation import Isolation, Rescued, first_case, require_fit
 from pipeline.plan import Plan
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import VARIABLES
+from storage.shards import crc32c
 from storage.store import StoreWriter
 from tasks import block as bodies
 from tasks.block import Block, Trajectory
 
 Granularity = Literal["limb", "block"]
 Graph = dict[Any, Task]
-
-REASON = 500
-"""Characters of the reason of a failure."""
 
 
 def block_of(plan: Plan, index: int) -> Block:
@@ -87,13 +88,17 @@ def block_graph(
     return graph, store
 
 
-class TaskError(Exception):
-    """A task failed: the kind of error and its text, nothing else."""
+def isolated_graph(plan: Plan, index: int, writer: StoreWriter, run: str, limits: Limits) -> tuple[Graph, Any]:
+    """The graph of one block whose parts are computed in a process of their own; its result is a Rescued."""
+    key = (f"isolated-{run}", index)
+    settings = Isolation(limits.part, limits.isolation, plan.block_memory)
+    return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
-    @classmethod
-    def of(cls, error: BaseException) -> Self:
-        """What is told of an error: one line of bounded length."""
-        return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")
+
+def canary_graph(plan: Plan, index: int, worker: int, run: str) -> tuple[Graph, Any]:
+    """The graph of the first case of a block, nothing stored; its result is a checksum of every variable."""
+    key = (f"canary-{run}", worker)
+    return {key: Task(key, _canary, block_of(plan, index))}, key
 
 
 def _task(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,8 +146,7 @@ def _platform(rooted: _Rooted) -> bodies.Arrays:
 
 @_task
 def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Assembled:
-    made = bodies.assemble(rooted.block, rooted.motions, own, limbs)
-    return bodies.Assembled(made.arrays | bodies.platform_series(rooted.block, rooted.motions), made.loads)
+    return bodies.assembled(rooted.block, rooted.motions, own, limbs)
 
 
 @_task
@@ -152,14 +156,25 @@ def _reactions(rooted: _Rooted, assembled: bodies.Assembled, index: int) -> bodi
 
 @_task
 def _store(assembled: bodies.Assembled, index: int, writer: StoreWriter, *reactions: bodies.Arrays) -> Receipt:
-    return writer.write(index, assembled.arrays | bodies.gathered(reactions))
+    return _written(index, writer, assembled.arrays | bodies.gathered(reactions))
+
+
+def _written(index: int, writer: StoreWriter, arrays: bodies.Arrays) -> Receipt:
+    require_fit(writer.layout, index, arrays)
+    return writer.write(index, arrays)
 
 
 @_task
 def _whole_block(block: Block, writer: StoreWriter) -> Receipt:
-    rooted, mechanism = _root(block), block.family.reference
-    limbs = range(len(mechanism.instances))
-    shares = [_limb(rooted, k) for k in limbs]
-    assembled = _assemble(rooted, {} if mechanism.is_chain else _platform(rooted), *shares)
-    reacting = [_reactions(rooted, assembled, k) for k in limbs] if block.reactions else []
-    return _store(assembled, block.index, writer, *reacting)
+    return _written(block.index, writer, bodies.whole(block))
+
+
+@_task
+def _isolated(block: Block, writer: StoreWriter, settings: Isolation) -> Rescued:
+    arrays, flags = settings.compute(block, writer.layout)
+    return Rescued(_written(block.index, writer, arrays), flags)
+
+
+@_task
+def _canary(block: Block) -> dict[str, int]:
+    return {name: crc32c(array) for name, array in bodies.whole(first_case(block)).items()}

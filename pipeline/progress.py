@@ -11,13 +11,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipeline.events import BlockDone, BlockFailed, Event, Finished, Listener, Started
+from pipeline.events import (
+    BlockDone,
+    BlockFailed,
+    BlockRetried,
+    BlocksDone,
+    CaseFailed,
+    ClusterRestarted,
+    Event,
+    Finished,
+    Listener,
+    Started,
+    Stopped,
+    Waiting,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 LINE_EVERY = 10.0
 """Least time between two plain lines of progress [s]."""
+
+
+FAILURES = (BlockFailed, CaseFailed, Stopped)
+"""Events that mean that something is missing in the end."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,29 @@ def summary(event: Finished) -> str:
     """What the run did."""
     rate = count(event.samples / event.seconds) if event.seconds > 0 else "-"
     failed = f"; {event.failed_blocks} blocks given up" if event.failed_blocks else ""
+    failed += f"; {event.failed_cases} cases hold NaN" if event.failed_cases else ""
     return f"{count(event.samples)} samples in {clock(event.seconds)}, {rate} samples/s{failed}"
+
+
+def note(event: Event) -> str | None:
+    """What is told of an event that is out of the ordinary; None for others."""
+    match event:
+        case BlockRetried(block, "isolate", reason):
+            return f"block {block} is isolated: {reason}"
+        case BlockRetried(block, _, reason):
+            return f"block {block} is tried again: {reason}"
+        case CaseFailed(block, design, friction, trajectory, reason):
+            place = f"design {design}, friction {friction}, trajectory {trajectory}"
+            return f"block {block}, {place} cannot be computed and holds NaN: {reason}"
+        case BlockFailed(block, reason):
+            return f"block {block} given up: {reason}"
+        case Waiting(seconds, what):
+            return f"nothing came back for {clock(seconds)}: {what}"
+        case ClusterRestarted(reason):
+            return f"the cluster was lost ({reason}) and has been started again"
+        case Stopped(reason):
+            return f"stopped: {reason}"
+    return None
 
 
 class LineProgress:
@@ -110,15 +149,15 @@ class LineProgress:
             case Started():
                 self._tally, self._next = Tally.of(event, now), now + LINE_EVERY
                 self._write(headline(event))
-            case BlockDone():
-                self._tally = self._tally.plus(event.samples)
+            case BlockDone(samples=samples) | BlocksDone(samples=samples):
+                self._tally = self._tally.plus(samples)
                 if now >= self._next:
                     self._next = now + LINE_EVERY
                     self._write(self._tally.line(now))
-            case BlockFailed():
-                self._write(f"block {event.block} given up: {event.reason}")
             case Finished():
                 self._write(summary(event))
+            case _ if text := note(event):
+                self._write(text)
 
 
 @contextmanager
@@ -149,14 +188,16 @@ def _bar(console: Console) -> Iterator[Listener]:
                 tally = Tally.of(event, now)
                 console.print(headline(event), markup=False, soft_wrap=True)
                 bar.add_task("", total=tally.total, completed=tally.done, speed="")
-            case BlockDone():
-                tally = tally.plus(event.samples)
+            case BlockDone(samples=samples) | BlocksDone(samples=samples):
+                tally = tally.plus(samples)
                 bar.update(bar.task_ids[-1], completed=tally.done, speed=tally.speed(now))
-            case BlockFailed():
-                console.print(f"block {event.block} given up: {event.reason}", markup=False, style="red")
             case Finished():
                 bar.update(bar.task_ids[-1], completed=tally.total, speed="")
                 console.print(summary(event), markup=False)
+            case _ if text := note(event):
+                console.print(
+                    text, markup=False, soft_wrap=True, style="red" if isinstance(event, FAILURES) else "yellow"
+                )
 
     with bar:
         yield listen

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import InputError, Problem
+from pipeline.errors import LIMIT, InputError, Problem
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -44,23 +45,65 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
     """See that every worker said what `versions` says here; `workers` has its answer, or an error, by address.
 
-    Raises InputError about `cluster` with a line for each version that differs.
+    Raises InputError about `cluster` with a line for each version that differs and the workers that have it, then all
+    as a table.
     """
-    if problems := list(_differences(cluster, workers)):
-        raise InputError(problems)
+    if found := _differences(workers):
+        raise VersionError(cluster, found)
 
 
-def _differences(cluster: str, workers: Mapping[str, Any]) -> Iterator[Problem]:
+@dataclass(frozen=True)
+class Difference:
+    """A package whose version is not the one here, what it is instead, and where."""
+
+    package: str
+    here: str
+    there: str
+    workers: tuple[str, ...]
+
+
+class VersionError(InputError):
+    """Workers that would compute with other versions."""
+
+    def __init__(self, cluster: str, differences: Sequence[Difference]) -> None:
+        self.differences = tuple(differences)
+        super().__init__(_problem(cluster, each) for each in differences)
+
+    def __str__(self) -> str:
+        """The lines of the problems, and the table."""
+        rows = [("package", "here", "there", "workers")]
+        rows += [(each.package, each.here, each.there, _some(each.workers)) for each in self.differences[:LIMIT]]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        table = ("  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows)
+        return "\n".join((super().__str__(), *table))
+
+
+def _problem(cluster: str, each: Difference) -> Problem:
+    word = "worker" if len(each.workers) == 1 else "workers"
+    absent = each.there.startswith("without")
+    expected = "limbsweep to be installed there" if absent else f"{each.package} {each.here} as here"
+    hint = "Install the same versions on all machines; constraints.txt has a tested set."
+    return Problem(cluster, 0, 0, f"{word} {_some(each.workers)}", f"{each.package} {each.there}", expected, hint)
+
+
+def _differences(workers: Mapping[str, Any]) -> list[Difference]:
     here = versions()
-    install = "Install the same versions on all machines; constraints.txt has a tested set."
+    places: dict[tuple[str, str], list[str]] = {}
     for address, found in workers.items():
         if isinstance(found, BaseException):
-            got = f"no versions ({type(found).__name__}: {found})"
-            yield Problem(cluster, 0, 0, f"worker {address}", got, "limbsweep to be installed there", install)
+            text = f"without an answer ({type(found).__name__}: {found})"
+            places.setdefault(("limbsweep", text), []).append(address)
             continue
         for name, wanted in here.items():
             if (got := found.get(name, "not installed")) != wanted:
-                yield Problem(cluster, 0, 0, f"worker {address}", f"{name} {got}", f"{name} {wanted} as here", install)
+                places.setdefault((name, got), []).append(address)
+    return [Difference(name, here[name], there, tuple(each)) for (name, there), each in places.items()]
+
+
+def _some(workers: Sequence[str]) -> str:
+    """Addresses of workers, two at most."""
+    more = len(workers) - 2
+    return ", ".join(workers[:2]) + (f" and {more} more" if more > 0 else "")
 
 
 def _version(name: str) -> str:

@@ -19,6 +19,7 @@ class Status(IntEnum):
     JOINT_LIMIT = 8
     INTEGRATION_FAILED = 9
     NONFINITE = 10
+    COMPUTATION_FAILED = 11
 
 
 ADVICE: dict[Status, str] = {
@@ -33,6 +34,7 @@ ADVICE: dict[Status, str] = {
     Status.JOINT_LIMIT: "a joint is beyond its limits; change the trajectory or the limits",
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
     Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",
+    Status.COMPUTATION_FAILED: "the program itself failed here; `limbsweep status` has the reason: please report it",
 }
 """What a user can do about each status."""
 

@@ -23,8 +23,8 @@ CHUNK_MAX = 4 << 20
 SHARD_LIMIT = 1 << 30
 """Bytes of the largest shard: one has to fit in memory several times over, and Blosc ends at 2 GiB."""
 
-METADATA_FILES = 4
-"""Files of a store beside arrays and coordinates: group metadata, manifest, ledger and lock."""
+METADATA_FILES = 5
+"""Files of a store beside arrays and coordinates: group metadata, manifest, ledger, log and lock."""
 
 
 @dataclass(frozen=True)

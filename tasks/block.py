@@ -175,6 +175,23 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
     return _Assembly(block, root, own, limbs).run()
 
 
+def assembled(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
+    """As `assemble`, with the platform's motion."""
+    made = assemble(block, root, own, limbs)
+    return Assembled(made.arrays | platform_series(block, root), made.loads)
+
+
+def whole(block: Block) -> Arrays:
+    """All variables of a block, in the dims of the dataset: what its tasks compute, one after another."""
+    root = motions(block)
+    mechanism = block.family.reference
+    limbs = range(len(mechanism.instances))
+    own = {} if mechanism.is_chain else platform(block, root)
+    made = assembled(block, root, own, [limb(block, root, k) for k in limbs])
+    reacting = [reactions(block, root, made.loads, k) for k in limbs] if block.reactions else []
+    return made.arrays | gathered(reacting)
+
+
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
     """Reaction wrenches of limb `index` and their peaks: (design, set, trajectory, ..., joint, ...); NaN if failed."""
     made, passive = programs.structure(block.family), block.passive[index]

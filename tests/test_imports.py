@@ -66,6 +66,12 @@ PLANNING = (
     "pipeline.plan",
     "pipeline.events",
     "pipeline.progress",
+    "pipeline.attempts",
+    "pipeline.control",
+    "pipeline.follow",
+    "pipeline.runlog",
+    "pipeline.status",
+    "pipeline.window",
     "storage.ledger",
 )
 """What `check` and `status` need: no `tasks`, not even through another module."""

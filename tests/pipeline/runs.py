@@ -94,16 +94,23 @@ def failures(events: list[Event]) -> dict[int, str]:
 def wrap_blocks(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], *first: Any, task: str = "store"
 ) -> None:
-    """In each block's graph, let `function(*first, index, body, *arguments)` run instead of one task's body."""
+    """In each block's graph, let `function(*first, index, body, *arguments)` run instead of one task's body.
 
-    def made(plan: Plan, index: int, *others: Any, **options: Any) -> Any:
-        tasks, key = graph.block_graph(plan, index, *others, **options)
-        for name, each in list(tasks.items()):
-            if name[0].startswith(task):
-                tasks[name] = Task(name, function, *first, index, each.func, *each.args)
-        return tasks, key
+    The task of a block that is isolated is wrapped as well: what a block does wrong it does there too.
+    """
 
-    monkeypatch.setattr("pipeline.coordinator.block_graph", made)
+    def wrap(build: Callable[..., Any], prefix: str) -> Callable[..., Any]:
+        def made(plan: Plan, index: int, *others: Any, **options: Any) -> Any:
+            tasks, key = build(plan, index, *others, **options)
+            for name, each in list(tasks.items()):
+                if name[0].startswith(prefix):
+                    tasks[name] = Task(name, function, *first, index, each.func, *each.args)
+            return tasks, key
+
+        return made
+
+    monkeypatch.setattr("pipeline.drive.block_graph", wrap(graph.block_graph, task))
+    monkeypatch.setattr("pipeline.drive.isolated_graph", wrap(graph.isolated_graph, "isolated"))
 
 
 def slowly(seconds: float, index: int, body: Callable[..., Any], *arguments: Any) -> Any:

@@ -8,7 +8,8 @@ import pytest
 from dask.local import get_sync
 
 from pipeline.coordinator import _prepare
-from pipeline.graph import REASON, TaskError, _task, block_graph, block_of
+from pipeline.errors import REASON, TaskError
+from pipeline.graph import _task, block_graph, block_of
 from pipeline.plan import Plan, plan
 from storage.errors import StoreError
 from storage.ledger import Receipt

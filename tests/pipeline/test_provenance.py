@@ -50,16 +50,22 @@ def test_workers_with_other_versions_are_refused_with_a_line_for_each() -> None:
         "tcp://b:1": versions(),
         "tcp://c:1": ModuleNotFoundError("No module named 'pipeline'"),
         "tcp://d:1": {name: each for name, each in versions().items() if name != "scipy"},
+        "tcp://e:1": versions() | {"zarr": "2.0"},
+        "tcp://f:1": versions() | {"zarr": "2.0"},
     }
     with pytest.raises(InputError) as caught:
         require_same_versions("c.yaml", workers)
-    numpy, zarr, absent, scipy = str(caught.value).splitlines()
+    numpy, absent, scipy, zarr, *table = str(caught.value).splitlines()
     here = versions()
     advice = "Install the same versions on all machines; constraints.txt has a tested set."
     assert numpy == f"c.yaml worker tcp://a:1: got numpy 1.0; expected numpy {here['numpy']} as here. {advice}"
-    assert zarr == f"c.yaml worker tcp://a:1: got zarr 2.0; expected zarr {here['zarr']} as here. {advice}"
+    assert zarr.startswith("c.yaml workers tcp://a:1, tcp://e:1 and 1 more: got zarr 2.0; expected zarr 3.")
     assert absent.startswith(
-        "c.yaml worker tcp://c:1: got no versions (ModuleNotFoundError: No module named 'pipeline')"
+        "c.yaml worker tcp://c:1: got limbsweep without an answer (ModuleNotFoundError: No module named 'pipeline')"
     )
     assert "expected limbsweep to be installed there" in absent
     assert scipy.startswith("c.yaml worker tcp://d:1: got scipy not installed; expected")
+    assert table[0].split() == ["package", "here", "there", "workers"]
+    rows = [each.split() for each in table]
+    assert ["zarr", here["zarr"], "2.0", "tcp://a:1,", "tcp://e:1", "and", "1", "more"] in rows
+    assert len(table) == 5

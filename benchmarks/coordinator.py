@@ -1,0 +1,174 @@
+"""How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
+
+The workers are light: all live with the scheduler in one process, and their tasks compute nothing. All else is as
+in a real run: the graphs of the blocks, the window, the ledger. A program: `python -m benchmarks.coordinator WORKERS`
+is that cluster; it prints its address and ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dask._task_spec import Task
+
+from benchmarks.figures import Figure, Size, require
+from benchmarks.runs import text
+from pipeline.cluster import ClusterConfig, connect
+from pipeline.coordinator import _prepare
+from pipeline.drive import Drive
+from pipeline.execute import OnCluster, Work
+from pipeline.graph import Granularity
+from pipeline.plan import Plan, plan
+from pipeline.sweep import Sweep
+from pipeline.window import Window
+from storage.layout import Layout
+from storage.ledger import Ledger, Receipt
+from storage.store import StoreWriter
+
+KILOBYTE = 1024
+THREADS = 5
+"""Of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
+
+
+def coordinator(size: Size) -> Iterator[Figure]:
+    """Blocks a second in both granularities; memory of coordinator and scheduler for each block in flight."""
+    workers, blocks = (40, 2000) if size.full else (2, 40)
+    with _light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
+        assert client is not None
+        granularities: tuple[Granularity, ...] = ("block", "limb")
+        for granularity in granularities:
+            made = _many_blocks(blocks if granularity == "block" else blocks // 4)
+            seconds = _drive(made, client, granularity)
+            what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
+            yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
+        yield from _pending(client, blocks)
+
+
+def _many_blocks(blocks: int) -> Plan:
+    """A plan with a block for every design."""
+    made = plan(Sweep.from_text(text(blocks // 4, 4, 1001, series=False)))
+    layout = made.layout
+    return replace(made, layout=Layout(layout.sizes, {"design": 1, "friction": 1, "trajectory": 1}, layout.variables))
+
+
+class _Empty(Drive):
+    """A drive whose tasks compute nothing."""
+
+    def work(self, attempt: Any) -> Work:
+        graph, key = super().work(attempt)
+        return _emptied(graph, key)
+
+
+def _emptied(graph: dict[Any, Any], key: Any) -> Work:
+    made = {name: Task(name, _nothing, *each.args) for name, each in graph.items()}
+    return made | {key: Task(key, _receipt, key[1], *graph[key].args)}, key
+
+
+def _nothing(*arguments: Any) -> None:
+    return None
+
+
+def _receipt(index: int, *arguments: Any) -> Receipt:
+    return Receipt(index, {"peak_force": 0, "rms_force": 0, "failed_samples": 0, "worst_status": 0}, 0)
+
+
+def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
+    """Seconds for all blocks of a plan. Raises CheckError where one is missing."""
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        path = Path(folder) / "run.zarr"
+        _prepare(made, path)
+        parallel = len(made.limbs) + 1 if granularity == "limb" else 1
+        with Ledger.open(path, made.blocks) as ledger:
+            flight = OnCluster(client, Window(client, parallel, made.block_memory))
+            start = time.perf_counter()
+            _Empty(made, StoreWriter(path), ledger, flight, lambda event: None, granularity).run()
+            seconds = time.perf_counter() - start
+            require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
+    return seconds
+
+
+def _pending(client: Any, blocks: int) -> Iterator[Figure]:
+    """Memory for each block that is on its way, its tasks waiting for one that does not end soon."""
+    made = _many_blocks(blocks)
+    before = _resident(), client.run_on_scheduler(_resident)
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        path = Path(folder) / "run.zarr"
+        _prepare(made, path)
+        with Ledger.open(path, made.blocks) as ledger:
+            flight = OnCluster(client, lambda: made.blocks)
+            drive = _Waiting(made, StoreWriter(path), ledger, flight, lambda event: None)
+            drive._fill()
+            grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
+            require(len(list(flight.keys)) == made.blocks, "not all blocks are on their way")
+            flight.close()
+    for name, each in zip(("coordinator", "scheduler and workers"), grown, strict=True):
+        what = f"{made.blocks} blocks of {made.tasks_per_block} tasks in flight"
+        yield Figure(f"{name}, each pending block", each / made.blocks / KILOBYTE, "KiB", what)
+
+
+class _Waiting(Drive):
+    """A drive whose roots do not end before they are cancelled."""
+
+    def work(self, attempt: Any) -> Work:
+        graph, key = _emptied(*super().work(attempt))
+        root = next(iter(graph))
+        return graph | {root: Task(root, time.sleep, 5.0)}, key
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds now."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * KILOBYTE
+
+
+@contextmanager
+def _light_cluster(workers: int) -> Iterator[str]:
+    """The address of a cluster in another process."""
+    command = [sys.executable, "-m", "benchmarks.coordinator", str(workers)]
+    root = str(Path(__file__).parent.parent)
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
+            process.kill()
+
+
+def _serve(workers: int) -> None:
+    import resource
+
+    import dask
+    from distributed import LocalCluster
+
+    # Each worker has several connections.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    quiet = {"distributed.scheduler.worker-saturation": 1.1, "distributed.worker.profile.enabled": False}
+    with (
+        dask.config.set(quiet),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=THREADS,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=None,
+        ) as cluster,
+    ):
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

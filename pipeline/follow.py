@@ -1,0 +1,71 @@
+"""Following a run from any process that sees its store, by its log, and asking it to end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.control import request_cancel
+from pipeline.errors import RunStoppedError
+from pipeline.events import Event, Started
+from pipeline.runlog import LOG, Record, has_ended
+from storage.errors import StoreError
+from storage.lock import holder
+from storage.manifest import Manifest
+
+POLL_SECONDS = 0.5
+CANCEL_SECONDS = 120.0
+"""Time that a run is given to end; it looks for requests once a second, and may be held up by a worker."""
+
+
+def follow(store: Path) -> Iterator[Event]:
+    """Events of the run that began last, those of the past first, until its last one.
+
+    Raises StoreError where there was no run, RunStoppedError where it has died without a last word.
+    """
+    Manifest.load(store)
+    if not (store / LOG).exists():
+        raise StoreError(f"{store}: no run has begun; begin one with limbsweep run or submit")
+    with (store / LOG).open("rb") as log:
+        log.seek(_last_start(store))
+        rest = b""
+        while True:
+            alive = holder(store) is not None  # asked first: what it wrote before it ended is read below
+            *lines, rest = (rest + log.read()).split(b"\n")
+            for record in filter(None, map(Record.parse, lines)):
+                yield record.event
+                if has_ended(record.event):
+                    return
+            if not alive and not lines:
+                raise RunStoppedError(f"{store}: the run has died; what it has stored stays")
+            if not lines:
+                time.sleep(POLL_SECONDS)
+
+
+def _last_start(store: Path) -> int:
+    """Where in the log the last run begins [bytes]."""
+    place = start = 0
+    with (store / LOG).open("rb") as log:
+        for line in log:
+            record = Record.parse(line)
+            if record is not None and isinstance(record.event, Started):
+                start = place
+            place += len(line)
+    return start
+
+
+def cancel(store: Path, seconds: float = CANCEL_SECONDS) -> None:
+    """Ask the run that writes to a store to end, and wait until it has.
+
+    Raises StoreError where nobody runs, RunStoppedError where it does not end in time.
+    """
+    Manifest.load(store)
+    if (owner := holder(store)) is None:
+        raise StoreError(f"{store}: no run is writing to this store; there is nothing to cancel")
+    request_cancel(store)
+    deadline = time.monotonic() + seconds
+    while holder(store) is not None:
+        if time.monotonic() > deadline:
+            raise RunStoppedError(f"{store}: the run ({owner}) has not ended within {seconds:g} s; end its process")
+        time.sleep(POLL_SECONDS / 5)

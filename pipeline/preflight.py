@@ -1,0 +1,116 @@
+"""What is looked at before the first block: versions, memory and bits of the workers, space for the store.
+
+All of it can be wrong without a word for hours: other versions give other bits, a block that does not fit kills worker
+after worker, a full disk stops the last block. Each check raises InputError with what was found and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.describe import size
+from pipeline.errors import InputError, Problem
+from pipeline.graph import canary_graph
+from pipeline.plan import Plan
+from pipeline.provenance import require_same_versions, versions
+from pipeline.window import Worker, workers_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+BASE_MEMORY = 256 << 20
+"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
+
+COMPRESSION = 2.0
+"""The most that compression is counted on when the space for a store is judged."""
+
+SPARE_FILES = 64
+CANARY_SECONDS = 300.0
+CANARIES = 2
+
+
+def preflight(client: Client, plan: Plan, cluster: str) -> None:
+    """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError."""
+    require_same_versions(cluster, client.run(versions, on_error="return"))
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.block_memory)
+    chosen = canaries({address: str(each.get("host", "")) for address, each in workers.items()})
+    if len(chosen) > 1:
+        require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
+
+
+def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> None:
+    """See that a block of so many bytes fits into every worker. Raises InputError."""
+    need = BASE_MEMORY + block
+    hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
+    small = [(address, each.limit) for address, each in workers.items() if each.limit and each.limit < need]
+    if small:
+        raise InputError(
+            Problem(cluster, 0, 0, f"worker {address}", f"a memory limit of {size(limit)}", _at_least(need), hint)
+            for address, limit in small
+        )
+
+
+def _at_least(need: int) -> str:
+    return f"at least {size(need)}, what one block takes at its peak"
+
+
+def canaries(hosts: Mapping[str, str]) -> list[str]:
+    """Workers that are to compute the same: on different hosts where there are several, by address."""
+    first = {host: address for address, host in sorted(hosts.items(), reverse=True)}
+    others = sorted(set(hosts) - set(first.values()))
+    return [*sorted(first.values()), *others][:CANARIES]
+
+
+def _canary_results(client: Client, plan: Plan, workers: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Checksums of the first case of the first block, computed on each of these workers."""
+    run, futures = uuid.uuid4().hex[:8], {}
+    for number, address in enumerate(workers):
+        graph, key = canary_graph(plan, 0, number, run)
+        futures[address] = client.get(graph, key, workers=[address], allow_other_workers=False, sync=False)
+    for address, future in futures.items():
+        try:
+            yield address, future.result(timeout=CANARY_SECONDS)
+        except Exception as error:  # A case that cannot be computed is the run's to deal with.
+            yield address, f"{type(error).__name__}: {error}"
+        future.release()
+
+
+def require_same_bits(cluster: str, results: Mapping[str, Any]) -> None:
+    """See that workers agree on the same case, variable by variable. Raises InputError that names two that do not."""
+    first, *others = results
+    reference = results[first]
+    for address in others:
+        if results[address] == reference:
+            continue
+        got = f"other results than {first} {_differing(reference, results[address])}"
+        hint = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
+        raise InputError([Problem(cluster, 0, 0, f"worker {address}", got, "the same bits for the same block", hint)])
+
+
+def _differing(one: Any, other: Any) -> str:
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        told = next(each for each in (other, one) if not isinstance(each, Mapping))
+        return f"({told})"
+    return "in " + ", ".join(name for name in one if one[name] != other.get(name))
+
+
+def require_space(store: Path, stored: int, files: int) -> None:
+    """See that a disk has room for so many bytes, before compression, and files. Raises InputError about the store."""
+    folder = next(each for each in (store, *store.absolute().parents) if each.exists())
+    disk, problems = os.statvfs(folder), []
+    # File systems that keep no count of blocks or files say that there are none at all.
+    if disk.f_blocks and (free := disk.f_bavail * disk.f_frsize) < stored / COMPRESSION:
+        rule = f"at least {size(int(stored / COMPRESSION))}, half of what is stored before compression"
+        problems.append(Problem(str(store), 0, 0, "", f"{size(free)} of free space", rule, "Choose another disk."))
+    if disk.f_files and disk.f_favail < files + SPARE_FILES:
+        rule = f"at least {files + SPARE_FILES:,}, one for each file of the store"
+        problems.append(
+            Problem(str(store), 0, 0, "", f"room for {disk.f_favail:,} files", rule, "Choose another disk.")
+        )
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,133 @@
+"""The log of the runs of a store: events as JSON lines, for `status`, `attach` and whoever looks later.
+
+Blocks that are done are counted and written at most once a second, so that the log of a million blocks stays small;
+which blocks are done is the ledger's to say. The coordinator writes it while it holds the lock of the store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pipeline import events
+from pipeline.events import BlockDone, BlocksDone, Event, Finished, Started, Stopped
+from storage.manifest import refusals
+
+LOG = "log.jsonl"
+EVERY = 1.0
+"""Least time between two records of progress [s]."""
+
+KINDS: dict[str, type[Any]] = {
+    each.__name__: each
+    for each in (
+        events.Started,
+        events.BlocksDone,
+        events.BlockRetried,
+        events.CaseFailed,
+        events.BlockFailed,
+        events.Waiting,
+        events.ClusterRestarted,
+        events.Finished,
+        events.Stopped,
+    )
+}
+"""Events that a log can hold, by name."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A line of the log: when [s since 1970], whose (process, host), what."""
+
+    time: float
+    pid: int
+    host: str
+    event: Event
+
+    @classmethod
+    def parse(cls, line: bytes) -> Record | None:
+        """The record in a line; None for one that was cut short by a crash, or that another version wrote."""
+        try:
+            data = json.loads(line)
+            event = KINDS[data["event"]](**data["what"])
+            return cls(float(data["time"]), int(data["pid"]), str(data["host"]), event)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+class RunLog:
+    """A listener that writes to the log of a store."""
+
+    def __init__(self, descriptor: int, file: Path, clock: Callable[[], float] = time.time) -> None:
+        self.file = file
+        self._descriptor = descriptor
+        self._clock = clock
+        self._blocks = self._samples = 0
+        self._written = float("-inf")
+
+    @classmethod
+    def open(cls, store: Path) -> Self:
+        """The log of a store, to be written on. The caller holds the coordinator's lock."""
+        file = store / LOG
+        with refusals(file):
+            return cls(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), file)
+
+    def __call__(self, event: Event) -> None:
+        """Write an event, or count it."""
+        if isinstance(event, BlockDone):
+            self._blocks, self._samples = self._blocks + 1, self._samples + event.samples
+            if self._clock() - self._written >= EVERY:
+                self._flush()
+            return
+        self._flush()
+        self._write(event)
+
+    def _flush(self) -> None:
+        if self._blocks:
+            self._write(BlocksDone(self._blocks, self._samples))
+            self._blocks = self._samples = 0
+
+    def _write(self, event: Event) -> None:
+        self._written = self._clock()
+        owner = {"time": round(self._written, 3), "pid": os.getpid(), "host": socket.gethostname()}
+        line = json.dumps({**owner, "event": type(event).__name__, "what": asdict(event)}) + "\n"
+        with refusals(self.file):
+            os.write(self._descriptor, line.encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+
+def records(store: Path) -> Iterator[Record]:
+    """All records of the log of a store; none where there is no log."""
+    try:
+        with (store / LOG).open("rb") as stream:
+            yield from filter(None, map(Record.parse, stream))
+    except FileNotFoundError:
+        return
+
+
+def last_run(store: Path) -> list[Record]:
+    """Records of the run that began last."""
+    found: list[Record] = []
+    for record in records(store):
+        if isinstance(record.event, Started):
+            found.clear()
+        found.append(record)
+    return found
+
+
+def has_ended(event: Event) -> bool:
+    """Whether this is the last event of a run."""
+    return isinstance(event, Finished | Stopped)

@@ -1,0 +1,82 @@
+"""How many blocks may be in flight: as many as the threads can work on, and as the memory of the workers can hold.
+
+The rule is a function of plain data. `Window` asks the cluster for the data now and then, because workers come and go.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+SPARE_BLOCKS = 2
+"""Blocks in flight beyond those that all threads can work on at once: one is being stored, one begins."""
+
+FULL = 0.75
+"""Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
+
+REFRESH_SECONDS = 2.0
+MOST = 20_000
+"""Blocks in flight on the largest cluster: what the client can keep track of."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What a worker has: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks."""
+
+    threads: int
+    limit: int = 0
+    used: int = 0
+    running: bool = True
+
+    def holds(self, memory: int) -> float:
+        """Blocks that fit into its memory, when each takes so many bytes."""
+        if not self.running or (self.limit and self.used > FULL * self.limit):
+            return 0.0
+        return FULL * self.limit / memory if self.limit and memory else float("inf")
+
+
+def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:
+    """Blocks in flight: `parallel` tasks of a block run at once and together take `memory` bytes. At least one."""
+    workers = list(workers)
+    wanted = math.ceil(sum(min(each.threads / parallel, each.holds(memory)) for each in workers))
+    spare = SPARE_BLOCKS if wanted and all(each.running for each in workers) else 0
+    room = min(MOST, sum(each.holds(memory) for each in workers))
+    return max(1, min(wanted + spare, int(room)))
+
+
+def workers_of(information: Mapping[str, Any]) -> list[Worker]:
+    """The workers in what a scheduler says of itself."""
+    return [
+        Worker(
+            each["nthreads"],
+            int(each.get("memory_limit") or 0),
+            int(each.get("metrics", {}).get("memory") or 0),
+            each.get("status", "running") == "running",
+        )
+        for each in information["workers"].values()
+    ]
+
+
+class Window:
+    """The number of blocks in flight for the workers that a cluster has now."""
+
+    def __init__(
+        self, client: Client, parallel: int = 1, memory: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.client, self.parallel, self.memory = client, parallel, memory
+        self._clock = clock
+        self._asked = float("-inf")
+        self._size = 1
+
+    def __call__(self) -> int:
+        """The size as of a moment ago."""
+        if self._clock() - self._asked >= REFRESH_SECONDS:
+            self._size = size(workers_of(self.client.scheduler_info(n_workers=-1)), self.parallel, self.memory)
+            self._asked = self._clock()
+        return self._size

@@ -1,0 +1,114 @@
+"""Twelve kinds of computations that go wrong, as data; and bodies of blocks in which some designs do.
+
+They are chosen by the length of the upper arm, a value and no index, so that a part of a block goes wrong as its block
+does. Child processes import this module by its name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tasks import block as bodies
+from tasks.block import Block
+
+FOREVER = 3600.0
+
+
+class UnsendableError(Exception):
+    def __reduce__(self) -> str:
+        raise TypeError("cannot be pickled")
+
+
+def _raise() -> None:
+    raise ZeroDivisionError("a poisoned design")
+
+
+def _unpicklable() -> None:
+    raise UnsendableError("no way")
+
+
+def _huge() -> None:
+    raise ValueError("x" * 10**7)
+
+
+def _recursion() -> None:
+    _recursion()
+
+
+def _memory() -> None:
+    raise MemoryError("no more")
+
+
+def _exit() -> None:
+    os._exit(3)
+
+
+def _segfault() -> None:
+    ctypes.string_at(8)
+
+
+def _abort() -> None:
+    os.abort()
+
+
+def _kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _hang() -> None:
+    """In C, with the lock of the interpreter held: no other thread of the process goes on."""
+    ctypes.PyDLL(None).sleep(int(FOREVER))
+
+
+def _threads() -> None:
+    for _ in range(4):
+        threading.Thread(target=time.sleep, args=(FOREVER,)).start()
+    raise RuntimeError("threads are left behind")
+
+
+KINDS: Mapping[str, tuple[Callable[[], Any], str]] = {
+    "raises": (_raise, "ZeroDivisionError: a poisoned design"),
+    "unpicklable": (_unpicklable, "UnsendableError: no way"),
+    "huge message": (_huge, "ValueError: xxxxxxxx"),
+    "recursion": (_recursion, "RecursionError: maximum recursion depth exceeded"),
+    "memory": (_memory, "MemoryError: no more"),
+    "exit": (_exit, "its process ended with exit status 3"),
+    "segfault": (_segfault, "its process died of SIGSEGV"),
+    "abort": (_abort, "its process died of SIGABRT"),
+    "kill": (_kill, "its process died of SIGKILL"),
+    "loop": (_loop, "no result within"),
+    "hang": (_hang, "no result within"),
+    "threads": (_threads, "RuntimeError: threads are left behind"),
+}
+"""What goes wrong, and how the reason begins when it does so in a process of its own."""
+
+WRONG_TYPE = "wrong type"
+WRONG_REASON = "a block computed a str; expected ["
+
+
+@dataclass(frozen=True)
+class Bad:
+    """The body of a block in which a kind of thing goes wrong for each of some upper arms."""
+
+    kinds: tuple[tuple[float, str], ...]
+
+    def __call__(self, block: Block) -> Any:
+        arms = block.values()["upper_arm"].tolist()
+        for arm, kind in self.kinds:
+            if arm in arms:
+                if kind == WRONG_TYPE:
+                    return "what is this?"
+                KINDS[kind][0]()
+        return bodies.whole(block)

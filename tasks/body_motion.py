@@ -1,8 +1,9 @@
 """Motion of every body of a robot in world axes, for batches, in plain NumPy.
 
 Outward along the spanning tree of each limb, from joint positions, rates and accelerations; the platform moves as it is
-told, and that of a chain stays with the base. This is the slow twin of the compiled limb programs, and what the Newton-Euler system of the whole robot starts
-from. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, Eqs. (8) to (13).
+told, and that of a chain stays with the base. This is the slow twin of the compiled limb programs, and what the
+Newton-Euler system of the whole robot starts from. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR
+parallel manipulator, Eqs. (8) to (13).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The Newton-Euler equations of a whole robot as one sparse linear system for everything its joints transmit.
 
-Six equations for each body and for the platform if there is one, in world axes; the unknowns are the wrench components that the joints
-can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares inverse kinematics
-with the limb formulation, and nothing after it. It serves checks and single states, not sweeps. Source: Huang et al.,
-Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made in
-`tasks.system_assembly`, and solved in `tasks.system_solution`.
+Six equations for each body and for the platform if there is one, in world axes; the unknowns are the wrench components
+that the joints can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares
+inverse kinematics with the limb formulation, and nothing after it. It serves checks and single states, not sweeps.
+Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made
+in `tasks.system_assembly`, and solved in `tasks.system_solution`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def assemble(
     motion = body_motion(robot, **moving)
     if motion.joints.status.shape:
         raise ValueError(
-            f"{told}: got an array of shape {np.shape(moving.get(told))}; expected ({size},), one state; "
+            f"{told}: got arrays of batch dims {motion.joints.status.shape}; expected shape ({size},), one state; "
             "for many states call joint_reactions_reference"
         )
     status = Status(int(motion.joints.status))

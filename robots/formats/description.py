@@ -65,7 +65,7 @@ def _family(description: Description) -> Family:
     return Family(description.name, description.title, description.source, description.parameters, description)
 
 
-def family(name: str, description: Description | None) -> Family:
+def family_of(name: str, description: Description | None) -> Family:
     """The family of a robot: that of its description, or without one that of the catalogue. Raises ParameterError."""
     return catalog.family(name) if description is None else description.family
 

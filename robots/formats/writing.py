@@ -56,6 +56,11 @@ def text(description: Description, comment: str = "") -> str:
     return head + "\n".join(_lines(_file(description))) + "\n"
 
 
+def flow(description: Description) -> str:
+    """The content as a mapping in braces, which may stand in another file; lines after the first are indented."""
+    return _broken(_file(description))
+
+
 def _file(description: Description) -> dict[str, Any]:
     mechanism = description.template
     file: dict[str, Any] = {"limbsweep": FORMAT, "name": description.name}
@@ -174,6 +179,15 @@ def _lines(data: Any, indent: str = "") -> Iterator[str]:
             yield from (f"{indent}  - {_inline(each)}" for each in value)
         else:
             yield f"{start} {_inline(value)}"
+
+
+def _broken(value: Any) -> str:
+    """In one line, but for the entries of what is not inline: no line of a file may be endless."""
+    if isinstance(value, dict) and not isinstance(value, _Inline):
+        return "{" + ",\n  ".join(f"{_inline(key)}: {_broken(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",\n  ".join(map(_broken, value)) + "]"
+    return _inline(value)
 
 
 def _inline(value: Any) -> str:

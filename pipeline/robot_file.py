@@ -155,7 +155,7 @@ class _Reader:
         tips = self._closures(section.tips, bodies, (*path, "tips"), tips=True)
         places = [(*path, "links", k) for k in range(len(links))]
         places += [(*path, key, k) for key in ("tips", "loops") for k in range(len(getattr(section, key)))]
-        self._once([each.joint for each in (*links, *tips, *loops)], places)
+        self._once([link.joint for link in links] + [cut.joint for cut in (*tips, *loops)], places)
         names = [link.joint for link in links]
         for key in ("actuated", "independent"):
             given = getattr(section, key)

@@ -174,7 +174,7 @@ def _read(document: Document, folder: Path) -> Sweep:
 
 def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, Family]) -> dict[str, Any]:
     robot, own = robot_of(report, file, known)
-    if robot not in known:
+    if robot is None or robot not in known:
         return {}  # without a robot, nothing can be said about its parameters
     table = {parameter.name: parameter for parameter in known[robot].parameters}
     sections = sections_of(file, robot, own)

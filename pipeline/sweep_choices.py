@@ -46,9 +46,10 @@ def robot_of(
         if name not in families:
             report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
     if robot is None:
-        if several is None and "robot" not in report.missing:
-            report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
-        elif len(several or ()) > 1:
+        if several is None:
+            if "robot" not in report.missing:
+                report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
+        elif len(several) > 1:
             hint = "Read it with pipeline.study, or choose one with the key robot."
             report(("robots",), Got(f"{len(several)} robots"), "one, because this is to be one sweep", hint)
         return next(iter(several or ()), None), RobotSection()

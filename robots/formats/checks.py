@@ -47,7 +47,7 @@ def check(mechanism: Mechanism) -> Iterator[Finding]:
         for name, frame in (("base", each.base), ("platform", each.platform)):
             yield from _frame(frame, ("instances", each.name, name))
     if not mechanism.is_chain:
-        yield from _inertia(mechanism.platform.inertia, ("platform", "inertia"))
+        yield from check_inertia(mechanism.platform.inertia, ("platform", "inertia"))
         yield from _frame(mechanism.platform.home, ("platform", "home"))
     yield from _instances(mechanism)
 
@@ -69,7 +69,7 @@ def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
 
 def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
     for k, link in enumerate(limb.links):
-        yield from _inertia(link.inertia, (*path, "links", k, "inertia"))
+        yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
         yield from _frame(link.placement, (*path, "links", k, "placement"))
         if link.armature < 0:
             yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
@@ -79,7 +79,8 @@ def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
 
 
-def _inertia(inertia: Inertia, path: Path) -> Iterator[Finding]:
+def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
+    """What makes no sense in the inertia of a body."""
     mass = inertia.mass
     if not 0 <= mass <= HEAVIEST:
         hint = "Masses are in kg." if mass > 0 else "A body without mass has 0."
@@ -155,11 +156,17 @@ def _open(closure: Closure, at: dict[int, Pose]) -> str:
         gap = gap - r_a[:, 2] * (r_a[:, 2] @ gap)
     if (far := float(np.linalg.norm(gap))) > GAP:
         return f"a gap of {far:.6g} m at the reference pose"
-    turned = {
-        "revolute": np.linalg.norm(np.cross(r_a[:, 2], r_b[:, 2])),
-        "cylindrical": np.linalg.norm(np.cross(r_a[:, 2], r_b[:, 2])),
-        "universal": abs(r_a[:, 0] @ r_b[:, 1]),
-        "prismatic": np.linalg.norm(r_a - r_b) / math.sqrt(2.0),
-        "spherical": 0.0,
-    }[closure.kind]
-    return f"axes that are {turned:.6g} rad apart at the reference pose" if turned > GAP else ""
+    if (turned := _turned(closure, r_a, r_b)) > GAP:
+        return f"axes that are {turned:.6g} rad apart at the reference pose"
+    return ""
+
+
+def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
+    """How far the axes of both sides (3, 3) are from where the joint holds them [about rad]."""
+    if closure.kind == "spherical":
+        return 0.0
+    if closure.kind == "universal":
+        return float(abs(a[:, 0] @ b[:, 1]))
+    if closure.kind == "prismatic":
+        return float(np.linalg.norm(a - b)) / math.sqrt(2.0)
+    return float(np.linalg.norm(np.cross(a[:, 2], b[:, 2])))

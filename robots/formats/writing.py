@@ -90,7 +90,7 @@ def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    said = {"default": parameter.default}
+    said: dict[str, Any] = {"default": parameter.default}
     said |= {"unit": parameter.unit} if parameter.unit != "1" else {}
     said |= {"lower": parameter.lower} if parameter.lower != -math.inf else {}
     said |= {"upper": parameter.upper} if parameter.upper != math.inf else {}
@@ -109,7 +109,7 @@ def _limb(limb: Limb) -> dict[str, Any]:
 
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
+    said: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
     said["axis"] = axis_name(link.axis)
     said |= {"placement": frame} if (frame := _frame(link.placement)) else {}
     said["inertia"] = _inertia(link.inertia)

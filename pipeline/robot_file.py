@@ -292,6 +292,17 @@ def find(name: str) -> Family:
     return read_robot(name).family if is_file(name) else catalog.family(name)
 
 
+def seen_from(name: str, folder: str | os.PathLike[str]) -> str:
+    """A robot's name as a sweep file in `folder` says it. Raises InputError for a robot file that is elsewhere."""
+    if not is_file(name):
+        return name
+    path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
+    if path.startswith(os.pardir):
+        rule = "a robot file in the folder of the sweep or below"
+        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
+    return f"./{path.replace(os.sep, '/')}"
+
+
 def beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
     """The robot file that the file `sweep` in `folder` names. Raises InputError."""
     root = os.path.realpath(folder)

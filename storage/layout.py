@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -82,6 +83,22 @@ class Layout:
         bounds = self.bounds(index)
         return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in lookup(variable).dims)
 
+    def key(self, index: int, variable: str) -> str:
+        """The name of the file of a block's region of a variable."""
+        places = dict(zip(SPLIT, self.unravel(index), strict=True))
+        return self._key(variable, (places.get(dim, 0) for dim in lookup(variable).dims))
+
+    def keys(self, variable: str) -> Iterator[str]:
+        """The names of all files of a variable's values."""
+        counts = dict(zip(SPLIT, self.grid, strict=True))
+        for places in product(*(range(counts.get(dim, 1)) for dim in lookup(variable).dims)):
+            yield self._key(variable, places)
+
+    def index(self, places: Iterable[int]) -> int:
+        """The block at a place of the grid."""
+        design, friction, trajectory = places
+        return (design * self.grid[1] + friction) * self.grid[2] + trajectory
+
     def owns(self, index: int, variable: str) -> bool:
         """Whether this block is the one that writes its region of the variable: the first of those that share it."""
         dims = lookup(variable).dims
@@ -125,6 +142,10 @@ class Layout:
     def files(self) -> int:
         """Number of files, without those of coordinates."""
         return METADATA_FILES + sum(1 + self.shards(name) for name in self.variables)
+
+    @staticmethod
+    def _key(variable: str, places: Iterable[int]) -> str:
+        return f"{variable}/{'.'.join(['c', *map(str, places)])}"
 
     def _cut(self, variable: Variable) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shapes of shard and chunk."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -21,9 +22,17 @@ class Region(NamedTuple):
     turn: float = 0.0
 
 
-DELTA = Region((0.35, 0.35, 0.15))
+class JointRegion(NamedTuple):
+    """Lowest and highest position of every independent joint of a chain [rad or m]."""
 
-REGIONS: Mapping[str, Region] = {
+    low: float
+    high: float
+
+
+DELTA = Region((0.35, 0.35, 0.15))
+TURN = JointRegion(-math.pi, math.pi)
+
+REGIONS: Mapping[str, Region | JointRegion] = {
     "delta_3rr2rrr": DELTA,
     "delta_rl5_1450": DELTA,
     "delta_4rr2rrr": DELTA,
@@ -32,13 +41,21 @@ REGIONS: Mapping[str, Region] = {
     "five_bar": Region((0.30, 0.0, 0.18)),
     "gough_stewart": Region((1.0, 1.0, 0.6), 0.6),
     "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5),
+    "planar_3r": TURN,
+    "rover_rocker": TURN,
+    "five_axis_tree": TURN,
+    "three_loop_leg": JointRegion(-2.5, 1.5),
 }
 """Regions by name of the robot at its default parameters."""
 
 
 def states(robot: Robot, count: int, seed: int = 3) -> dict[str, np.ndarray]:
-    """Random states of the platform in the robot's region, one a row, as keywords for the functions of `tasks`."""
+    """Random states in the robot's region, one a row, as keywords for the functions of `tasks`."""
     random, region, platform = np.random.default_rng(seed), REGIONS[robot.name], robot.mechanism.platform
+    if isinstance(region, JointRegion):
+        shape = (count, len(robot.mechanism.freedoms))
+        rates, changes = random.normal(size=(2, *shape))
+        return {"q": random.uniform(*region, shape), "qd": rates, "qdd": ACCELERATION * changes}
     position = np.array(platform.home.position) + random.uniform(-1, 1, (count, 3)) * region.half_widths
     turn = Rotation.from_rotvec(region.turn * random.uniform(-1, 1, (count, 3))).as_matrix()
     free = np.array([name in platform.mobility for name in TWIST], dtype=float)

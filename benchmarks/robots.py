@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import programs, reaction_programs
-from tasks.inputs import GRAVITY, gravity_input, motion_input, mounts, parameters
+from tasks.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.program import Program
@@ -80,18 +80,21 @@ class Job:
     def _dynamics(self) -> Arrays:
         """Actuator forces and statuses, and beside them what reactions need."""
         family = self.robot.family
-        self._own = self._add(programs.platform_program(family, self.statics), self._inputs)
+        chain = self.robot.mechanism.is_chain  # which has no platform
+        self._own = {} if chain else self._add(programs.platform_program(family, self.statics), self._inputs)
         self._shares = [
             self._add(programs.limb_program(family, limb, (), self.statics), {**self._inputs, "mount": mount})
             for limb, mount in zip(self.limbs, self.mounts, strict=True)
         ]
-        own = {"motion": self.motion, "platform_wrench": self._own["wrench"], **programs.even_weights(family)}
-        return self._add(programs.assembly_program(family), {**own, **self._numbered(SHARE)})
+        own = {"motion": self.motion, **programs.even_weights(family), **self._numbered(SHARE)}
+        own |= {"platform_wrench": self._own["wrench"]} if self._own else {}
+        return self._add(programs.assembly_program(family), own)
 
     def _reactions(self) -> list[np.ndarray]:
         """Wrenches of all joints of each limb (1, joint * 6, state)."""
         family, force, start, result = self.robot.family, self.assembled["force"], 0, []
-        loads = {"force": force, "held": self._own["held"], **self._numbered(SHARES)}
+        nothing = np.zeros((1, 0, self.states))
+        loads = {"force": force, "held": self._own.get("held", nothing), **self._numbered(SHARES)}
         balanced = self._add(reaction_programs.balance_program(family), loads)
         for k, (limb, mount) in enumerate(zip(self.limbs, self.mounts, strict=True)):
             stop = start + len(self.robot.mechanism.limbs[limb].actuated)
@@ -113,9 +116,7 @@ def speed(size: Size) -> Iterator[Figure]:
 
 def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
     states = regions.states(robot, STATES if size.full else size.samples)
-    _, motion = motion_input(
-        robot, states["position"], states.get("rotation"), states.get("twist"), states.get("acceleration")
-    )
+    _, motion = moving_input(robot, cast(Moving, states))
     jobs = [Job(robot, motion, statics=statics) for statics in (False, True)]
     for job in jobs:
         job()
@@ -123,6 +124,8 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
     passes = _passes(jobs[0])
     for job in jobs:
         yield from _figures(job, passes, max(1, size.repeats // 4))
+    if not passes.any():  # a tree
+        return
     steps, unit = passes + FIRST_STEP, "Newton steps"
     yield Figure(f"{robot.name}, steps, mean", float(steps.mean()), unit, "from the reference pose until closed")
     yield Figure(f"{robot.name}, steps, most", float(steps.max()), unit)
@@ -173,9 +176,11 @@ def _preparation(job: Job) -> tuple[float, float]:
 
 
 def _passes(job: Job) -> np.ndarray:
-    """Passes of the Newton loop (limb, state)."""
+    """Passes of the Newton loop (limb, state); none in a tree."""
     inputs = {"parameters": parameters(job.robot), "gravity": gravity_input(GRAVITY), "motion": job.motion}
     family = job.robot.family
+    if not programs.limb_program(family, job.limbs[0]).loops:
+        return np.zeros((len(job.limbs), job.states), dtype=int)
     kernels = {limb: Kernel(counted(programs.limb_program(family, limb))) for limb in set(job.limbs)}
     made = [
         kernels[limb]({**inputs, "mount": mount}, job.states)[PASSES][0, 0]

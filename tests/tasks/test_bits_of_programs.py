@@ -18,7 +18,7 @@ SAMPLES = 64
 def test_series_and_statics_change_no_bit_of_a_limb(name: str) -> None:
     robot = catalog.build(name)
     states = regions.states(robot, SAMPLES)
-    _, motion = inputs.motion_input(robot, *(states.get(key) for key in inputs.CORES))
+    _, motion = inputs.moving_input(robot, states)
     given = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input((0, 0, -9.81)), "motion": motion}
     given |= {"mount": inputs.mounts(robot)[0]}
     plain = kernel(programs.limb_program(robot.family, 0))(given, SAMPLES)

@@ -8,6 +8,7 @@ import pytest
 from robots import catalog
 from robots.model import PLATFORM, Inertia, Robot
 from tasks.body_motion import BodyMotion, RobotMotion, body_motion, inertial_wrench, platform_motion, rotation_about
+from tests.catalogue import PARALLEL
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import whole_robot
 from tests.tasks.moving import motion
@@ -16,7 +17,7 @@ STEP = 1e-4
 COUNT = 10
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

@@ -14,13 +14,14 @@ from tasks import equation_programs, equations_of_motion, inputs, inverse_kinema
 from tasks.forward import Model
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
+from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import States, close, states
 
 GRAVITY = (0.5, -0.3, -9.8)
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

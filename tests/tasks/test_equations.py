@@ -26,6 +26,7 @@ from tasks.evaluate import actuator_positions
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace
 from tasks.kernels.tangent import tangent
+from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 
 GRAVITY = (0.5, -0.3, -9.8)
@@ -34,7 +35,7 @@ STEP = 3e-4
 """Where rounding and truncation of `differences` meet [s]."""
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

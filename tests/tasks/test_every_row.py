@@ -18,6 +18,7 @@ from tasks.closures import row_count
 from tasks.frames import mount_pose
 from tasks.kinematics import HOME, JointState, Motion, Pose, poses
 from tasks.limb import Mounted, Solved, at_states, solve
+from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 
 STILL = Motion(*np.zeros((4, 3)))
@@ -41,7 +42,7 @@ def mounted(robot: Robot, index: int = 0) -> Mounted:
     return Mounted(mechanism.limbs[0], choice, *map(mount_pose, frames), mechanism.platform.mobility)
 
 
-@pytest.mark.parametrize("name", sorted(catalog.FAMILIES))
+@pytest.mark.parametrize("name", PARALLEL)
 def test_agrees_with_the_choice_of_rows(name: str) -> None:
     case = states(catalog.build(name), 100)._asdict()
     forces, joints = ([f(robot, **case, **full) for robot in (catalog.build(name), general(name))] for f, full in CALLS)

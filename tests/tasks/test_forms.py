@@ -12,13 +12,14 @@ from robots import catalog
 from robots.model import Robot
 from tasks import forward_dynamics, inputs
 from tasks.forms import Form, State, System
+from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 
 FORMS: tuple[Form, ...] = ("task_space", "joint", "actuator")
 COUNT = 16
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

@@ -13,6 +13,7 @@ from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
+from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import close, freedoms, states
 from tests.tasks.test_clusters import extended
@@ -21,7 +22,7 @@ from tests.tasks.test_every_row import general
 GRAVITY = (0.5, -0.3, -9.8)
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

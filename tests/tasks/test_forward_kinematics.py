@@ -12,11 +12,12 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import forward_kinematics
 from tasks.evaluate import actuator_positions
+from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import states
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

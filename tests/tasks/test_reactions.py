@@ -16,6 +16,7 @@ from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
 from tasks.newton_euler_system import joint_reactions_reference, unique
 from tasks.reactions import held
+from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import states
 
@@ -24,7 +25,7 @@ BALANCE = 1e-9
 """Error of any balance, relative to the largest reaction of the sample."""
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

@@ -10,6 +10,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import block as tasks
 from tasks import inverse_dynamics
+from tests.catalogue import PARALLEL
 
 DESIGNS = 3
 SHARE = 0.02
@@ -33,7 +34,7 @@ def designs(name: str) -> list[Robot]:
     return result
 
 
-@pytest.mark.parametrize("name", sorted(catalog.FAMILIES))
+@pytest.mark.parametrize("name", PARALLEL)
 def test_blocks_agree_with_single_calls(name: str) -> None:
     robots = designs(name)
     platform = robots[0].mechanism.platform

@@ -11,6 +11,7 @@ from robots import catalog
 from robots.model import TWIST, Robot
 from tasks import inverse_dynamics, inverse_kinematics
 from tasks.forward import equations_of_motion
+from tests.catalogue import PARALLEL
 from tests.tasks.regions import REGIONS, states
 
 TOLERANCE = 1e-11
@@ -19,7 +20,7 @@ TOLERANCE = 1e-11
 GRAVITY = (0.7, -0.4, -9.6)
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

@@ -13,11 +13,12 @@ from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive, simulation
 from tasks.forms import Form
 from tasks.simulation import Simulation
+from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import freedoms
 from tests.tasks.wells import PULLS, Well, well
 
-NAMES = sorted(catalog.FAMILIES)
+NAMES = PARALLEL
 FORMS: tuple[Form, ...] = ("task_space", "joint", "actuator")
 EVERY_FORM = [(name, form) for name in NAMES for form in FORMS if (name, form) != ("delta_4rr2rrr", "actuator")]
 
@@ -29,7 +30,7 @@ def drift_of_energy(place: Well, found: Simulation) -> float:
 
 
 def test_every_family_has_a_well() -> None:
-    assert set(PULLS) == set(catalog.FAMILIES)
+    assert set(PULLS) == set(PARALLEL)
 
 
 @pytest.mark.parametrize("name", NAMES)

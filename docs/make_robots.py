@@ -24,6 +24,7 @@ from robots.parameters import Parameter
 from tasks import programs, system_solution
 from tasks.closures import row_count
 from tasks.embedding import LimbChoice
+from tasks.inputs import Moving
 from tasks.newton_euler_system import assemble
 
 HERE = Path(__file__).parent
@@ -83,8 +84,15 @@ def description(family: Family) -> Iterator[str]:
 
 
 def freedoms(mechanism: Mechanism) -> str:
-    """Freedoms of the platform, actuators, limbs and joints in words."""
-    free = mechanism.platform.mobility
+    """Freedoms, actuators, limbs and joints in words."""
+    free = mechanism.freedoms
+    if mechanism.is_chain:
+        (limb,) = mechanism.limbs
+        return (
+            f"Independent joints: {len(free)} ({', '.join(f'`{name}`' for name in free)}). Actuators: "
+            f"{'the same' if free == mechanism.actuators else ', '.join(f'`{name}`' for name in mechanism.actuators)}. "
+            f"{len(limb.links)} links, {len(limb.joints)} joints, {len(limb.loops) or 'no'} loops."
+        )
     whole = set(TWIST) <= set(free)
     named = "all motions" if whole else ", ".join(f"{AXES[name[0]]} {name[1]}" for name in free)
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
@@ -105,7 +113,7 @@ def example(family: Family) -> Path:
 def graph(limb: Limb) -> Iterator[str]:
     """The bodies of a limb and the joints between them, for Mermaid."""
     bodies = {BASE: "base", PLATFORM: "platform"} | {i: link.body for i, link in enumerate(limb.links)}
-    yield from ("```mermaid", "flowchart LR", "  base([base])", "  platform([platform])")
+    yield from ("```mermaid", "flowchart LR", "  base([base])", *(["  platform([platform])"] if limb.tips else []))
     for link in limb.links:
         arrow = "==>" if link.joint in limb.actuated else "-->"
         yield f'  {bodies[link.parent]} {arrow}|"{link.joint} {LETTERS[link.kind]}"| {link.body}'
@@ -116,7 +124,8 @@ def graph(limb: Limb) -> Iterator[str]:
 
 def solution(limb: Limb, choice: LimbChoice) -> Iterator[str]:
     """How a limb is solved, as decided when the model is built."""
-    yield f"- Independent joints: {_joints(limb, choice.independent)}; the platform's pose determines them."
+    determined = "the platform's pose determines them" if limb.tips else "their motion is given"
+    yield f"- Independent joints: {_joints(limb, choice.independent)}; {determined}."
     for closure, loop in zip(limb.loops, choice.loops, strict=True):
         yield f"- {_kept(closure, loop.rows, 'closes a loop')}."
     for cluster in choice.clusters:
@@ -139,17 +148,24 @@ def _kept(closure: Closure, rows: Sequence[int], does: str) -> str:
 
 def reactions(robot: Robot) -> str:
     """What statics leaves open of the joint reactions, at a pose without symmetry near the reference pose."""
-    platform = robot.mechanism.platform
-    home, free = np.array(platform.home.position), np.array([name in platform.mobility for name in TWIST[3:]])
-    system = assemble(robot, position=home + free * (0.03, 0.02, 0.01) * np.linalg.norm(home))
+    system = assemble(robot, **_aside(robot))
     equations, unknowns = system.matrix.shape
     inner = system_solution.null_space(system.matrix).shape[1]
     size = f"Newton-Euler system: {equations} equations, {unknowns} unknowns"
     if not inner:
         return f"{size}; they determine the reactions of all joints."
-    spare = len(robot.mechanism.actuators) - len(platform.mobility)
+    spare = len(robot.mechanism.actuators) - len(robot.mechanism.freedoms)
     shared = f", {spare} of them between the drives" if spare else ""
     return f"{size}; {inner} inner forces stay open{shared}, and are chosen for the least norm."
+
+
+def _aside(robot: Robot) -> Moving:
+    """A pose near the reference pose."""
+    platform, freedoms = robot.mechanism.platform, robot.mechanism.freedoms
+    if robot.mechanism.is_chain:
+        return {"q": 0.1 + 0.01 * np.arange(len(freedoms))}
+    home, free = np.array(platform.home.position), np.array([name in platform.mobility for name in TWIST[3:]])
+    return {"position": home + free * (0.03, 0.02, 0.01) * np.linalg.norm(home)}
 
 
 def table(parameters: Sequence[Parameter]) -> Iterator[str]:

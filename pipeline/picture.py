@@ -26,11 +26,13 @@ Array = NDArray[np.float64]
 BASE_COLOUR, PLATFORM_COLOUR, DRIVEN_COLOUR = "#555555", "#c0392b", "#d35400"
 LIMB_COLOURS = ("#1f5a92", "#2a7f62", "#7a4b94", "#8a6d1d", "#3b7c8c", "#94485e")
 INK = "#2b2b2b"
+FLAT = 0.05
+"""Height of a mechanism, relative to its size, up to which it lies in a horizontal plane and is seen from above."""
 
 
 @dataclass(frozen=True)
 class JointMark:
-    """A joint in the picture: its name, where it is (3,) [m], its axis (3,), whether it is driven."""
+    """A joint in the picture: its name in the robot, where it is (3,) [m], its axis (3,), whether it is driven."""
 
     name: str
     point: Array
@@ -58,18 +60,21 @@ class LimbSketch:
 def sketch(mechanism: Mechanism) -> tuple[LimbSketch, ...]:
     """Lines and joints of all limbs in the frame of the base: joint variables zero, platform at its reference pose."""
     home = _matrix(mechanism.platform.home)
-    return tuple(_limb(each, mechanism.limbs[each.limb], home) for each in mechanism.instances)
+    return tuple(
+        _limb(each, mechanism.limbs[each.limb], home, "" if mechanism.is_chain else f"{each.name}.")
+        for each in mechanism.instances
+    )
 
 
-def _limb(instance: Instance, limb: Limb, home: Array) -> LimbSketch:
+def _limb(instance: Instance, limb: Limb, home: Array, prefix: str) -> LimbSketch:
     poses = _poses(limb, _matrix(instance.base))
-    tips = np.array([_point(poses[tip.a], tip.frame_a) for tip in limb.tips])
+    tips = np.array([_point(poses[tip.a], tip.frame_a) for tip in limb.tips]).reshape(-1, 3)
     seat = home @ _matrix(instance.platform)
-    platform_tips = np.array([_point(seat, tip.frame_b) for tip in limb.tips])
+    platform_tips = np.array([_point(seat, tip.frame_b) for tip in limb.tips]).reshape(-1, 3)
     mounts = np.array([pose[:3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE])
     cuts = np.array([_point(poses[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
     joints = tuple(
-        JointMark(link.joint, pose[:3, 3], pose[:3, :3] @ np.array(link.axis, float), link.joint in limb.actuated)
+        JointMark(f"{prefix}{link.joint}", pose[:3, 3], pose[:3, :3] @ np.array(link.axis), link.joint in limb.actuated)
         for link, pose in zip(limb.links, poses, strict=True)
     )
     lines = np.array([line for i in range(len(limb.links)) for line in _body(limb, poses, i)])
@@ -119,10 +124,11 @@ def draw(robot: Robot) -> Figure:
     points = np.concatenate([limb.lines.reshape(-1, 3) for limb in limbs])
     size = float(np.ptp(points, axis=0).max())
     _plate(axes, base, BASE_COLOUR, "base", 0.04 * size)
-    _plate(axes, platform, PLATFORM_COLOUR, "platform", -0.06 * size)
+    if len(platform):  # a chain has none
+        _plate(axes, platform, PLATFORM_COLOUR, "platform", -0.06 * size)
     for index, limb in enumerate(limbs):
         _draw_limb(axes, limb, LIMB_COLOURS[index % len(LIMB_COLOURS)], 0.06 * size)
-    _frame(axes, points, size)
+    _frame(axes, np.concatenate([points, base]), size)
     figure.suptitle(f"{robot.name}\n{fill(robot.family.title, 60)}", fontsize=11, color=INK)
     return figure
 
@@ -151,7 +157,7 @@ def _draw_limb(axes: Axes3D, limb: LimbSketch, colour: str, arrow: float) -> Non
         if joint.driven:
             axes.quiver(*joint.point, *(arrow * joint.axis), color=DRIVEN_COLOUR, linewidth=1.8, zorder=4)
             label = joint.point + 1.4 * arrow * joint.axis + np.array((0.0, 0.0, 0.5 * arrow))
-            axes.text(*label, f"{limb.name}.{joint.name}", color=DRIVEN_COLOUR, fontsize=8, ha="center", zorder=5)
+            axes.text(*label, joint.name, color=DRIVEN_COLOUR, fontsize=8, ha="center", zorder=5)
 
 
 def _frame(axes: Axes3D, points: Array, size: float) -> None:
@@ -161,7 +167,7 @@ def _frame(axes: Axes3D, points: Array, size: float) -> None:
     for name, lower, upper in zip("xyz", low - pad, high + pad, strict=True):
         axes.set(**{f"{name}lim": (lower, upper), f"{name}label": f"{name} [m]"})
     axes.set_box_aspect(high - low + 2 * pad)
-    axes.view_init(elev=18, azim=-58)
+    axes.view_init(elev=18 if np.ptp(points[:, 2]) > FLAT * size else 60, azim=-58)
     axes.tick_params(labelsize=7, colors=INK)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color("#fafafa")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from robots.friction import LAWS
 from robots.model import Family
-from robots.motions import MOTIONS
+from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
 from robots.parameters import Parameter
 
 SPREAD = 0.1
@@ -15,23 +15,36 @@ SPREAD = 0.1
 
 def sweep_text(family: Family) -> str:
     """The text of a sweep over the first parameter of `family`, with what else may be swept in comments."""
-    first, other, last = family.parameters[0], family.parameters[1], family.parameters[-1]
+    (first, other), last = [each for each in family.parameters if each.default][:2], family.parameters[-1]
     low, high = _around(first)
+    heading, motions, trajectory = _motions(family)
     return _TEMPLATE.format(
         name=family.name,
         title=family.title,
         parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
-        normal=_normal(family),
         first=first.name,
         last=last.name,
         other=other.name,
         low=f"{_around(other)[0]:.4g}",
         high=f"{_around(other)[1]:.4g}",
+        gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
         laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
-        motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in MOTIONS.values()),
+        heading=heading,
+        motions=_comment(f"{each.name:<21} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
+        trajectory=trajectory,
     )
+
+
+def _motions(family: Family) -> tuple[str, Mapping[str, Motion], str]:
+    """What a motion is of, the kinds that there are, and one of them."""
+    mechanism = family.reference
+    if mechanism.is_chain:
+        told = f"Motions of the independent joints ({', '.join(mechanism.freedoms)}), a number for all or a list of one each,"
+        return told, JOINT_MOTIONS, "swing: {kind: harmonic, centre: 0.0, amplitude: 0.5, period: 1.0}"
+    circle = f"circle: {{kind: circle, radius: 0.05, normal: {_normal(family)}, period: 1.0}}"
+    return "Motions of the platform, relative to its reference pose,", MOTIONS, circle
 
 
 def _normal(family: Family) -> list[int]:
@@ -82,13 +95,14 @@ friction:
     viscous: {{values: [0.0, 0.05]}}
   parameters: {{coulomb: 0.1}}
 
-# Motions of the platform, relative to its reference pose, each under a name of your choice. Kinds and their parameters:
+# {heading}
+# each under a name of your choice. Kinds and their parameters:
 {motions}
 trajectories:
-  circle: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}
+  {trajectory}
 
 time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
-gravity: [0, 0, -9.81]
+gravity: {gravity}
 
 outputs: [actuator_force]         # time series to store; may be empty
 metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty

@@ -196,13 +196,14 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Family:
-    """A robot as a function of its parameters."""
+    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep."""
 
     name: str
     title: str
     source: str
     parameters: tuple[Parameter, ...]
     assemble: Callable[[Mapping[str, Number]], Mechanism]
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
     @cached_property
     def reference(self) -> Mechanism:

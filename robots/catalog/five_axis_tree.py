@@ -30,7 +30,12 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
 
 
 FIVE_AXIS_TREE = Family(
-    "five_axis_tree", "Tree of five links about parallel axes", PAPER, parameters(ROWS, PAPER), _assemble
+    "five_axis_tree",
+    "Tree of five links about parallel axes",
+    PAPER,
+    parameters(ROWS, PAPER),
+    _assemble,
+    gravity=(0.0, 0.0, -9.8),
 )
 
 FAMILIES = (FIVE_AXIS_TREE,)

@@ -87,6 +87,7 @@ THREE_LOOP_LEG = Family(
         ),
     ),
     assemble=_assemble,
+    gravity=(0.0, -9.8, 0.0),
 )
 
 FAMILIES = (THREE_LOOP_LEG,)

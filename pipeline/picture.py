@@ -123,7 +123,7 @@ def draw(robot: Robot) -> Figure:
     platform = np.concatenate([limb.platform_tips for limb in limbs])
     points = np.concatenate([limb.lines.reshape(-1, 3) for limb in limbs])
     size = float(np.ptp(points, axis=0).max())
-    _plate(axes, base, BASE_COLOUR, "base", 0.04 * size)
+    _plate(axes, base, BASE_COLOUR, "base", (0.04 if len(base) > 1 else -0.04) * size)
     if len(platform):  # a chain has none
         _plate(axes, platform, PLATFORM_COLOUR, "platform", -0.06 * size)
     for index, limb in enumerate(limbs):
@@ -167,7 +167,8 @@ def _frame(axes: Axes3D, points: Array, size: float) -> None:
     for name, lower, upper in zip("xyz", low - pad, high + pad, strict=True):
         axes.set(**{f"{name}lim": (lower, upper), f"{name}label": f"{name} [m]"})
     axes.set_box_aspect(high - low + 2 * pad)
-    axes.view_init(elev=18 if np.ptp(points[:, 2]) > FLAT * size else 60, azim=-58)
+    view = (18, -58) if np.ptp(points[:, 2]) > FLAT * size else (60, -80)
+    axes.view_init(*view)
     axes.tick_params(labelsize=7, colors=INK)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color("#fafafa")

@@ -215,7 +215,10 @@ def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
         if "peak_reaction" in out:
             out["peak_reaction"][:, f, j] = results["peak_reaction"]
             out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
-    return out
+    # friction of actuators alone changes no reaction: one set stands for all
+    return {
+        name: np.broadcast_to(each, (each.shape[0], len(block.friction), *each.shape[2:])) for name, each in out.items()
+    }
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:

@@ -41,6 +41,8 @@ def _parameters() -> Iterator[Parameter]:
         yield Parameter(f"inertia_{k}", "kg m^2", mass * length**2 / 12.0, 0.0, 1e6, inertia, DECLARED)
 
 
-PLANAR_3R = Family("planar_3r", "Planar arm with three joints", PAPER, tuple(_parameters()), _assemble, (0.0, -9.81, 0.0))
+PLANAR_3R = Family(
+    "planar_3r", "Planar arm with three joints", PAPER, tuple(_parameters()), _assemble, (0.0, -9.81, 0.0)
+)
 
 FAMILIES = (PLANAR_3R,)

@@ -41,7 +41,8 @@ def _motions(family: Family) -> tuple[str, Mapping[str, Motion], str]:
     """What a motion is of, the kinds that there are, and one of them."""
     mechanism = family.reference
     if mechanism.is_chain:
-        told = f"Motions of the independent joints ({', '.join(mechanism.freedoms)}), a number for all or a list of one each,"
+        joints = ", ".join(mechanism.freedoms)
+        told = f"Motions of the independent joints ({joints}), a number for all or a list of one each,"
         return told, JOINT_MOTIONS, "swing: {kind: harmonic, centre: 0.0, amplitude: 0.5, period: 1.0}"
     circle = f"circle: {{kind: circle, radius: 0.05, normal: {_normal(family)}, period: 1.0}}"
     return "Motions of the platform, relative to its reference pose,", MOTIONS, circle

@@ -17,6 +17,7 @@ from tasks.body_motion import BodyMotion, body_motion
 from tasks.newton_euler_system import Reactions, System, assemble, joint_reactions_reference, unique
 from tasks.rotations import roll_pitch_yaw
 from tasks.system_solution import Method
+from tests.catalogue import PARALLEL
 from tests.reference import delta_newton_euler
 from tests.tasks.moving import motion
 
@@ -27,7 +28,7 @@ COUNT = 8
 GRAVITY = (0.5, -0.3, -9.8)
 
 
-@pytest.fixture(params=sorted(catalog.FAMILIES))
+@pytest.fixture(params=PARALLEL)
 def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pipeline import axes, expression_parser, expressions, kept_axes, sweep_file
+from pipeline import axes, kept_axes, sweep_file
 from pipeline.units import UNITS
+from robots import expression_parser, expressions
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (

@@ -87,9 +87,26 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("name", required=False)
-def robots(name: str | None) -> None:
-    """List the catalogue, or the parameters of the robot NAME."""
-    _print(_catalogue() if name is None else _parameters(name))
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: other than the default.")
+@click.option("--export", type=click.Path(path_type=Path), metavar="FILE", help="Write a robot file.")
+def robots(name: str | None, settings: tuple[str, ...], export: Path | None) -> None:
+    """List the catalogue, or the parameters of the robot NAME, which may be a robot file."""
+    if export is None and not settings:
+        _print(_catalogue() if name is None else _parameters(name))
+    elif name is None or export is None:
+        raise Refused(f"--{'set' if export is None else 'export'}: expected a robot and --export FILE; name both")
+    else:
+        _export(name, settings, export)
+
+
+def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
+    from pipeline import robot_file
+    from robots.formats import description, writing
+    from robots.model import Robot
+
+    robot = Robot.of(robot_file.find(name), dict(_setting(text) for text in settings))
+    _write(path, writing.text(description.describe(robot)))
+    click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
 
 
 def _catalogue() -> Iterator[tuple[str, ...]]:
@@ -103,10 +120,11 @@ def _catalogue() -> Iterator[tuple[str, ...]]:
 
 
 def _parameters(name: str) -> Iterator[tuple[str, ...]]:
-    from robots import catalog
+    from pipeline import robot_file
 
+    family = robot_file.find(name)
     yield "parameter", "default", "unit", "bounds", "meaning", "source"
-    for each in catalog.family(name).parameters:
+    for each in family.parameters:
         bounds = f"[{each.lower:g}, {each.upper:g}]"
         yield each.name, f"{each.default:g}", each.unit, bounds, each.text, each.source
 
@@ -117,11 +135,11 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 @click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
 def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     """Draw the robot NAME at its reference pose."""
-    from pipeline import picture
-    from robots import catalog
+    from pipeline import picture, robot_file
+    from robots.model import Robot
 
-    robot = catalog.build(name, **dict(_setting(text) for text in settings))
-    path = output or Path(f"{name}.png")
+    robot = Robot.of(robot_file.find(name), dict(_setting(text) for text in settings))
+    path = output or Path(f"{robot.name}.png")
     if path.suffix.lower() != ".png":
         raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
     with _writing(path):
@@ -134,13 +152,27 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
 @click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
+    from pipeline import robot_file
     from pipeline.template import sweep_text
-    from robots import catalog
 
-    text = sweep_text(catalog.family(name))
-    with _writing(output), output.open("x", encoding="utf-8") as file:
-        file.write(text)
+    family = robot_file.find(name)
+    _write(output, sweep_text(family, robot_file.seen_from(name, output.parent)))
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
+
+
+@cli.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
+@click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
+def import_(file: Path, loops: Path | None, output: Path) -> None:
+    """Make a robot file of the URDF file FILE."""
+    from pipeline.robot_import import import_urdf
+
+    made = import_urdf(file, loops)
+    for warning in made.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    _write(output, made.text)
+    click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")
 
 
 @cli.command()
@@ -365,6 +397,12 @@ def _setting(text: str) -> tuple[str, float]:
         return name, float(value)
     except ValueError:
         raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file."""
+    with _writing(path), path.open("x", encoding="utf-8") as file:
+        file.write(text)
 
 
 @contextmanager

@@ -53,6 +53,12 @@ class Document:
                 return len(quote) + place
         return 0
 
+    def below(self, key: str) -> Document:
+        """The mapping at a key as a document of its own, with the places that it has in this one."""
+        values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
+        keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
+        return Document(self.name, self.text, self.data[key], values, keys)
+
     def problem(self, path: Path, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """A problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None

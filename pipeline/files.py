@@ -48,7 +48,7 @@ def read_points(path: str | os.PathLike[str], names: Sequence[str]) -> NDArray[n
 
 def read_text(name: str, limit: int) -> str:
     """The text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
-    return decode(_read_bytes(name, limit), name)
+    return decode(read_bytes(name, limit), name)
 
 
 def decode(data: bytes, name: str) -> str:
@@ -67,7 +67,8 @@ def decode(data: bytes, name: str) -> str:
     return text
 
 
-def _read_bytes(name: str, limit: int) -> bytes:
+def read_bytes(name: str, limit: int) -> bytes:
+    """The content of a regular file of at most `limit` bytes. Raises InputError."""
     try:
         # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

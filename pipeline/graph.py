@@ -55,6 +55,7 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
         metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
+        description=sweep.description,
     )
 
 

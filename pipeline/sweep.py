@@ -27,9 +27,10 @@ from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
+from pipeline.sweep_robot import families, inline, take_description
 from pipeline.validation import Got, Report, sentence, validate_keys
-from robots.catalog import FAMILIES
-from robots.model import Family
+from robots.formats.description import Description, family_of
+from robots.model import Family, Mechanism
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 
@@ -68,6 +69,8 @@ class Sweep:
     name: str = "sweep"
     """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
+    description: Description | None = None
+    """The robot where it is none of the catalogue."""
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -82,7 +85,7 @@ class Sweep:
     @property
     def family(self) -> Family:
         """The robot's family."""
-        return FAMILIES[self.robot]
+        return family_of(self.robot, self.description)
 
     @property
     def times(self) -> Array:
@@ -112,6 +115,7 @@ class Sweep:
             "limbsweep": FORMAT,
             "title": self.title,
             "robot": self.robot,
+            **({"description": self.description.digest} if self.description else {}),
             "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
             "design": self.design.describe(),
             "friction": self.friction.describe(),
@@ -151,26 +155,28 @@ def _read(document: Document, folder: Path) -> Sweep:
     file, problems = validate_keys(SweepFile, document)
     report.take(problems)
     parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity") if name in file}
-    parts |= _read_designs(report, file) | _read_outputs(report, file)
+    parts["description"] = take_description(report, file, folder)
+    parts |= _read_designs(report, file, families(parts["description"])) | _read_outputs(report, file)
     if "friction" in file:
-        mechanism = FAMILIES[parts["robot"]].reference if parts.get("robot") in FAMILIES else None
+        mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
     if "time" in file:
         parts["grid"] = _read_time(report, file["time"])
     if "trajectories" in file:
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
     take_subset(report, file, parts)
+    text = inline(report, parts["description"])
     report.raise_if_any()
-    sweep = Sweep(**parts, text=document.text, name=document.name, warnings=tuple(_warnings(document, parts)))
+    sweep = Sweep(**parts, text=text, name=document.name, warnings=tuple(_warnings(document, parts)))
     _check_size(report, sweep)
     return sweep
 
 
-def _read_designs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
-    robot, own = robot_of(report, file)
-    if robot not in FAMILIES:
+def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, Family]) -> dict[str, Any]:
+    robot, own = robot_of(report, file, known)
+    if robot is None or robot not in known:
         return {}  # without a robot, nothing can be said about its parameters
-    table = {parameter.name: parameter for parameter in FAMILIES[robot].parameters}
+    table = {parameter.name: parameter for parameter in known[robot].parameters}
     sections = sections_of(file, robot, own)
     fixed = check_fixed(report, table, *sections["parameters"])
     section, path = sections["design"]
@@ -201,10 +207,13 @@ def _read_trajectories(
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:
     """The joints whose motion a sweep gives: the independent ones of a chain, none of a robot with a platform."""
-    if parts.get("robot") not in FAMILIES:
-        return ()
-    mechanism = FAMILIES[parts["robot"]].reference
-    return mechanism.freedoms if mechanism.is_chain else ()
+    mechanism = _mechanism(parts)
+    return mechanism.freedoms if mechanism and mechanism.is_chain else ()
+
+
+def _mechanism(parts: Mapping[str, Any]) -> Mechanism | None:
+    """The robot at its defaults; None where it is not known."""
+    return families(parts["description"])[parts["robot"]].reference if "robot" in parts else None
 
 
 def _read_time(report: Report, time: Time) -> TimeGrid:

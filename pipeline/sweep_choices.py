@@ -13,9 +13,10 @@ from pipeline.axes import Axis
 from pipeline.document import Path, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep_file import Axes, RobotSection, Subset
+from pipeline.sweep_robot import families
 from pipeline.sweep_rules import Rules
 from pipeline.validation import Got, Report, sentence
-from robots.catalog import FAMILIES
+from robots.model import Family
 from robots.parameters import Parameter, nearest
 
 if TYPE_CHECKING:
@@ -35,16 +36,19 @@ def choose(text: str, key: str, value: str, name: str) -> str:
     return longer
 
 
-def robot_of(report: Report, file: Mapping[str, Any]) -> tuple[str | None, RobotSection]:
-    """Name of the robot, and its own sections; None where it is not known, which is reported."""
+def robot_of(
+    report: Report, file: Mapping[str, Any], families: Mapping[str, Family]
+) -> tuple[str | None, RobotSection]:
+    """Name of the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
     several: Mapping[str, RobotSection] | None = file.get("robots")
     robot: str | None = file.get("robot")
     for name in several or {}:
-        if name not in FAMILIES:
-            report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, FAMILIES)), key=True)
+        if name not in families:
+            report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
     if robot is None:
         if several is None:
-            report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
+            if "robot" not in report.missing:
+                report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
         elif len(several) > 1:
             hint = "Read it with pipeline.study, or choose one with the key robot."
             report(("robots",), Got(f"{len(several)} robots"), "one, because this is to be one sweep", hint)
@@ -52,8 +56,8 @@ def robot_of(report: Report, file: Mapping[str, Any]) -> tuple[str | None, Robot
     if several is not None and robot not in several:
         report(("robot",), robot, "one of robots", sentence(nearest(robot, several)))
         return None, RobotSection()
-    if several is None and robot not in FAMILIES:
-        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, FAMILIES)))
+    if several is None and robot not in families:
+        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, families)))
     return robot, (several or {}).get(robot) or RobotSection()
 
 
@@ -91,7 +95,7 @@ def _restricted(
 
     result: dict[str, Any] = {}
     if "design" in parts:
-        table = {each.name: each for each in FAMILIES[parts["robot"]].parameters}
+        table = {each.name: each for each in families(parts["description"])[parts["robot"]].parameters}
         result["design"] = part(parts["design"], table, parts["fixed"], "design")
     if friction := parts.get("friction"):
         axis = part(friction.axis, friction.parameters, friction.fixed, "friction")

@@ -155,7 +155,10 @@ class SweepFile(Section):
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
-    robot: Text | None = Field(default=None, description="name of a robot; this or `robots` is required")
+    robot: Text | dict[str, Any] | None = Field(
+        default=None,
+        description="name of a robot, or of a robot file beside the sweep, or its content; this or `robots`",
+    )
     robots: Robots | None = Field(
         default=None, description="several robots, as a list or each with sections of its own: a store for each"
     )

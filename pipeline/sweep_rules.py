@@ -10,10 +10,10 @@ import numpy as np
 
 from pipeline.axes import Axis
 from pipeline.document import Path
-from pipeline.expressions import Expression, ExpressionError, Kind, parse
 from pipeline.kept_axes import MAX_SCANNED, Derived, Fixed, Kept, Part, in_chunks
 from pipeline.sweep_file import Selection
 from pipeline.validation import Got, Report, sentence
+from robots.expressions import Expression, ExpressionError, Kind, parse
 from robots.parameters import Parameter, nearest
 
 

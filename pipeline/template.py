@@ -15,7 +15,8 @@ SPREAD = 0.1
 
 def sweep_text(family: Family) -> str:
     """The text of a sweep over the first parameter of `family`, with what else may be swept in comments."""
-    (first, other), last = [each for each in family.parameters if each.default][:2], family.parameters[-1]
+    first, other = [each for each in family.parameters if each.default][:2]
+    last = family.parameters[-1]
     low, high = _around(first)
     heading, motions, trajectory = _motions(family)
     return _TEMPLATE.format(
@@ -41,8 +42,9 @@ def _motions(family: Family) -> tuple[str, Mapping[str, Motion], str]:
     """What a motion is of, the kinds that there are, and one of them."""
     mechanism = family.reference
     if mechanism.is_chain:
-        joints = ", ".join(mechanism.freedoms)
-        told = f"Motions of the independent joints ({joints}), a number for all or a list of one each,"
+        told = (
+            f"Motions of the independent joints ({', '.join(mechanism.freedoms)}): numbers, or lists with one for each,"
+        )
         return told, JOINT_MOTIONS, "swing: {kind: harmonic, centre: 0.0, amplitude: 0.5, period: 1.0}"
     circle = f"circle: {{kind: circle, radius: 0.05, normal: {_normal(family)}, period: 1.0}}"
     return "Motions of the platform, relative to its reference pose,", MOTIONS, circle

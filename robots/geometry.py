@@ -24,6 +24,13 @@ def circle(degrees: Number) -> tuple[Number, Number]:
     return np.cos(angle), np.sin(angle)
 
 
+def exact_circle(degrees: Number) -> tuple[Number, Number]:
+    """As `circle`; for a float that is a multiple of 30 from exact sines and cosines, so that zeros are zeros."""
+    if isinstance(degrees, float) and (degrees / 30.0).is_integer():
+        return _circle(int(degrees / 30.0), 12)
+    return circle(degrees)
+
+
 def about(axis: str, cos: Number, sin: Number) -> Matrix:
     """Rotation about a coordinate axis, given its cosine and sine."""
     return {

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots import catalog
+from robots.formats.description import Description, family_of
 from robots.friction_groups import FrictionGroup
 from robots.model import TWIST, Family
 from robots.status import Status
@@ -55,11 +55,13 @@ class Block:
     gravity: tuple[float, float, float]
     series: tuple[str, ...]
     metrics: tuple[str, ...]
+    description: Description | None = None
+    """The robot where it is none of the catalogue; its family is made once in each process."""
 
     @property
     def family(self) -> Family:
         """The robot's family."""
-        return catalog.family(self.robot)
+        return family_of(self.robot, self.description)
 
     @property
     def designs(self) -> int:

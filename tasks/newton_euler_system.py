@@ -103,7 +103,7 @@ def assemble(
     motion = body_motion(robot, **moving)
     if motion.joints.status.shape:
         raise ValueError(
-            f"{told}: got states of batch dims {motion.joints.status.shape}; expected ({size},), one state; "
+            f"{told}: got arrays of batch dims {motion.joints.status.shape}; expected shape ({size},), one state; "
             "for many states call joint_reactions_reference"
         )
     status = Status(int(motion.joints.status))

@@ -289,7 +289,6 @@ def even_weights(family: Family) -> dict[str, np.ndarray]:
 
 
 def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:
-    """The `parameters` input: an array (cases, parameters) from values by name."""
-    return np.ascontiguousarray(
-        np.stack([np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters], axis=1)
-    )
+    """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
+    columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
+    return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pipeline import kept_axes
 from pipeline.axes import Axis, Grid, Product, Range, Values
-from pipeline.expressions import parse
 from pipeline.kept_axes import CHUNK, Derived, Kept, Part
+from robots.expressions import parse
 
 GRID = Grid(("a", "b", "c"), (Range(0.0, 1.0, 7), Values((3.0, 1.0, 2.0)), Range(-1.0, 1.0, 11)))
 SUM = parse("a + c > 0.1", "condition")

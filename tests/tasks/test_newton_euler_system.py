@@ -349,7 +349,9 @@ def test_without_its_preconditioner_gmres_needs_almost_all_directions() -> None:
 def test_misuse_is_refused() -> None:
     robot = catalog.build("delta_3rr2rrr")
     home = robot.mechanism.platform.home.position
-    with pytest.raises(ValueError, match=r"position: got states of batch dims \(1,\); expected \(3,\), one state"):
+    with pytest.raises(
+        ValueError, match=r"position: got arrays of batch dims \(1,\); expected shape \(3,\), one state"
+    ):
         assemble(robot, position=[home])
     with pytest.raises(ValueError, match=r"status NOT_REACHABLE: a limb cannot reach"):
         assemble(robot, position=(0.0, 0.0, -5.0))

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.expressions import MAX_LENGTH, ExpressionError, parse
+import tasks.elementary  # noqa: F401 - gives symbols their sines
+from robots.expressions import MAX_LENGTH, SMOOTH, ExpressionError, parse
+from tasks.kernels.expression import Expression, Graph
 
 VALUES = {"a": 3.0, "b": -2.0, "c": 0.5}
 
@@ -72,6 +74,23 @@ def test_the_spelling_does_not_count_and_the_names_are_known() -> None:
     )
     assert one == two == pickle.loads(pickle.dumps(one))
     assert one.names == ("rod", "upper_arm")
+
+
+def test_functions_that_are_not_exact_have_to_be_allowed() -> None:
+    text = "sin(a) ** 2 + cos(a) ** 2 + tan(c) * 0 + abs(b)"
+    assert float(parse(text, "number", SMOOTH)(VALUES)) == pytest.approx(3.0, rel=1e-15)
+    with pytest.raises(ExpressionError, match=r"got the function 'sin'; expected .* abs, min, max, sqrt"):
+        parse(text, "number")
+    with pytest.raises(ExpressionError, match=r"got the function 'min'; expected .* abs, sqrt, sin, cos, tan"):
+        parse("min(a, b)", "number", SMOOTH)
+
+
+def test_symbols_of_a_kernel_are_values() -> None:
+    graph = Graph()
+    symbols = {name: graph.node("case", data=("parameters", k)) for k, name in enumerate(VALUES)}
+    made = parse("2 * a ** 3 / c - sqrt(a) * cos(b) + b ** -1 + a ** 0 + tan(c) + abs(-b)", "number", SMOOTH)(symbols)
+    assert isinstance(made, Expression)
+    assert {"sqrt", "abs", "div", "mul"} <= {node.op for node in graph.nodes}
 
 
 BAD = [

@@ -1,6 +1,6 @@
 """The parser of expressions: from text to a function of the values of its names, with the place of every mistake.
 
-What expressions are and mean is said in `pipeline.expressions`.
+What expressions are and mean is said in `robots.expressions`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ MAX_DEPTH = 32
 
 MAX_POWER = 8
 
-ALPHABET = "names, numbers, + - * / **, comparisons, and, or, not, parentheses, abs, min, max, sqrt"
+Functions = tuple[str, ...]
+"""Names of the functions that a text may call."""
+
+EXACT: Functions = ("abs", "min", "max", "sqrt")
+"""Functions whose bits are the same on every machine."""
+
+SMOOTH: Functions = ("abs", "sqrt", "sin", "cos", "tan")
+"""Functions that symbols of a kernel have too; angles in radians."""
+_SIGNS = "names, numbers, + - * / **, comparisons, and, or, not, parentheses"
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/()<>,]))"
@@ -55,7 +63,12 @@ class Part:
     value: Evaluate
 
 
-def tokenize(text: str) -> list[Token]:
+def alphabet(functions: Functions = EXACT) -> str:
+    """What an expression may be made of, in words."""
+    return ", ".join((_SIGNS, *functions))
+
+
+def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
     """Numbers, names and signs of a text, and its end. Raises ExpressionError."""
     tokens: list[Token] = []
     place, end = 0, len(text.rstrip())
@@ -63,7 +76,7 @@ def tokenize(text: str) -> list[Token]:
         match = _TOKEN.match(text, place)
         if not match or not match.lastgroup:
             place += len(text[place:]) - len(text[place:].lstrip())
-            raise ExpressionError(place, ascii(text[place]), ALPHABET, _foreign(text[place]))
+            raise ExpressionError(place, ascii(text[place]), alphabet(functions), _foreign(text[place]))
         tokens.append(Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
         place = match.end()
     return [*tokens, Token("end", "the end", end)]
@@ -77,8 +90,8 @@ def _foreign(character: str) -> str:
 class Parser:
     """Precedence climbing over tokens; recursion is bounded by MAX_DEPTH."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens, self.next, self.depth = tokens, 0, -1
+    def __init__(self, tokens: list[Token], functions: Functions = EXACT) -> None:
+        self.tokens, self.next, self.depth, self.functions = tokens, 0, -1, functions
 
     @property
     def token(self) -> Token:
@@ -205,12 +218,12 @@ class Parser:
             part = self.choice()
             self.require(")")
             return part
-        if token.kind == "name" and token.text not in WORDS:
+        if token.kind == "name" and token.text not in words(self.functions):
             self.next += 1
             if self.token.text == "(":
-                raise ExpressionError(token.place, f"the function {token.text!r}", ALPHABET)
+                raise ExpressionError(token.place, f"the function {token.text!r}", alphabet(self.functions))
             return Part("number", lambda names: names[token.text])
-        if token.kind == "name" and token.text in _FUNCTIONS:
+        if token.kind == "name" and token.text in self.functions:
             return self.call(token)
         raise self.unexpected("a number, a name or '('")
 
@@ -230,7 +243,7 @@ class Parser:
         while self.accept(","):
             arguments.append(self.choice())
         self.require(")")
-        least, most = _FUNCTIONS[token.text]
+        least, most = ARGUMENTS.get(token.text, (1, 1))
         if not least <= len(arguments) <= most:
             rule = f"{least}" if least == most else f"{least} to {most}"
             raise ExpressionError(token.place, f"{len(arguments)} arguments of {token.text}", rule)
@@ -238,8 +251,10 @@ class Parser:
 
 
 def _power(base: Any, exponent: int) -> Any:
-    result = functools.reduce(np.multiply, [base] * abs(exponent), np.ones_like(np.asarray(base, float)))
-    return 1.0 / result if exponent < 0 else result
+    if exponent == 0:
+        return np.ones(np.shape(base))[()]
+    result = functools.reduce(np.multiply, [base] * abs(exponent))
+    return np.divide(1.0, result) if exponent < 0 else result
 
 
 _COMPARISONS: dict[str, Callable[..., Any]] = {
@@ -250,10 +265,15 @@ _COMPARISONS: dict[str, Callable[..., Any]] = {
     "==": np.equal,
     "!=": lambda a, b: np.less(a, b) | np.greater(a, b),  # not np.not_equal, which holds for undefined numbers
 }
-_FUNCTIONS: dict[str, tuple[int, int]] = {"abs": (1, 1), "sqrt": (1, 1), "min": (2, 8), "max": (2, 8)}
-"""Least and most arguments of each function."""
+ARGUMENTS: dict[str, tuple[int, int]] = {"min": (2, 8), "max": (2, 8)}
+"""Least and most arguments of functions that do not take one."""
 
-WORDS = {"and", "or", "not", *_FUNCTIONS}
+
+def words(functions: Functions) -> set[str]:
+    """Names that are no parameters."""
+    return {"and", "or", "not", *functions}
+
+
 _APPLY: dict[str, Callable[..., Any]] = _COMPARISONS | {
     "+": np.add,
     "-": np.subtract,
@@ -266,6 +286,9 @@ _APPLY: dict[str, Callable[..., Any]] = _COMPARISONS | {
     "not": np.logical_not,
     "abs": np.abs,
     "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": lambda x: np.sin(x) / np.cos(x),  # symbols have no tangent
     "min": lambda *each: functools.reduce(np.minimum, each),
     "max": lambda *each: functools.reduce(np.maximum, each),
 }

@@ -1,0 +1,172 @@
+"""What makes no sense in a mechanism, in numbers: findings with the path of keys in a robot file where they belong.
+
+Shapes, names and kinds are settled before. Here are inertias of no body, frames that are no rotations, sizes that look
+like millimetres, and loops that are open at the reference pose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.model import BASE, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
+
+Path = tuple[str | int, ...]
+
+LONGEST = 1e2
+"""Metres from a joint to the next or to a centre of mass; what is further was meant in millimetres."""
+
+HEAVIEST = 1e6
+"""Kilograms."""
+
+TOLERANCE = 1e-9
+"""Relative errors of rotations and inertias that rounding explains."""
+
+GAP = 1e-6
+"""Metres, and for directions radians, by which a loop may be open at the reference pose."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that makes no sense: the keys that lead to it, what was found, what was expected, and advice."""
+
+    path: Path
+    got: str
+    expected: str
+    hint: str = ""
+
+
+def check(mechanism: Mechanism) -> Iterator[Finding]:
+    """Everything in a mechanism of finite numbers that makes no sense."""
+    for limb in mechanism.limbs:
+        yield from _limb(limb, ("limbs", limb.name))
+    for each in mechanism.instances:
+        for name, frame in (("base", each.base), ("platform", each.platform)):
+            yield from _frame(frame, ("instances", each.name, name))
+    if not mechanism.is_chain:
+        yield from check_inertia(mechanism.platform.inertia, ("platform", "inertia"))
+        yield from _frame(mechanism.platform.home, ("platform", "home"))
+    yield from _instances(mechanism)
+
+
+def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
+    """Closures whose frames do not meet at the reference pose, of a mechanism that is sound otherwise."""
+    seen = set[Path]()
+    for each in mechanism.instances:
+        limb = mechanism.limbs[each.limb]
+        at = _poses(limb, each, mechanism.platform.home)
+        for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
+            for k, closure in enumerate(closures):
+                path = ("limbs", limb.name, name, k)
+                if path not in seen and (problem := _open(closure, at)):
+                    hint = f"Seen in {each.name}; joint variables count from the reference pose."
+                    seen.add(path)
+                    yield Finding(path, problem, "frames that meet", hint)
+
+
+def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
+    for k, link in enumerate(limb.links):
+        yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
+        yield from _frame(link.placement, (*path, "links", k, "placement"))
+        if link.armature < 0:
+            yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
+    for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
+        for k, closure in enumerate(closures):
+            yield from _frame(closure.frame_a, (*path, name, k, "frame_a"))
+            yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
+
+
+def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
+    """What makes no sense in the inertia of a body."""
+    mass = inertia.mass
+    if not 0 <= mass <= HEAVIEST:
+        hint = "Masses are in kg." if mass > 0 else "A body without mass has 0."
+        yield Finding((*path, "mass"), f"{mass:g}", f"a mass in [0, {HEAVIEST:g}] kg", hint)
+    yield from _near(inertia.centre, (*path, "centre"))
+    moments = np.linalg.eigvalsh(np.array(inertia.tensor, dtype=float))
+    slack = TOLERANCE * max(np.abs(moments).max(), 1e-300)
+    if moments[0] < -slack:
+        shown = ", ".join(f"{x:g}" for x in moments)
+        hint = "Products are entries of the tensor, so minus the sums of m x y."
+        yield Finding(path, f"principal moments {shown}", "none below 0", hint)
+    elif moments[0] + moments[1] < moments[2] - slack:
+        shown = f"{moments[0]:g} + {moments[1]:g} < {moments[2]:g}"
+        yield Finding(path, f"principal moments {shown}", "no moment above the sum of the others", "No body has those.")
+    elif mass > 0 and moments[2] > mass * LONGEST**2:
+        hint = "Moments are in kg m^2: divide by 1e9 from g mm^2."
+        got = f"a moment of {moments[2]:g} for {mass:g} kg"
+        yield Finding(path, got, f"a body of at most {LONGEST:g} m", hint)
+
+
+def _frame(frame: Frame, path: Path) -> Iterator[Finding]:
+    rotation = np.array(frame.rotation, dtype=float)
+    if not np.isfinite(rotation).all():
+        hint = "A direction along z of the outer frame leaves x undecided: use turn."
+        yield Finding((*path, "along"), "a direction without a level x", "a direction that is not up or down", hint)
+    elif np.abs(rotation @ rotation.T - np.eye(3)).max() > TOLERANCE or np.linalg.det(rotation) < 0:
+        hint = "Rows have length 1, are at right angles, and the determinant is +1."
+        yield Finding((*path, "rotation"), "a matrix that is no rotation", "a rotation", hint)
+    yield from _near(frame.position, (*path, "position"))
+
+
+def _near(vector: tuple[float, ...], path: Path) -> Iterator[Finding]:
+    far = math.hypot(*vector)
+    if not far <= LONGEST:
+        yield Finding(path, f"{far:g} m", f"at most {LONGEST:g} m", "Lengths are in metres: 500 mm are 0.5.")
+
+
+def _instances(mechanism: Mechanism) -> Iterator[Finding]:
+    for k, each in enumerate(mechanism.instances):
+        for other in mechanism.instances[:k]:
+            if (each.limb, each.base, each.platform) == (other.limb, other.base, other.platform):
+                hint = "Each limb needs a place of its own: give base and platform a turn or a position."
+                yield Finding(("instances", each.name), f"the place of {other.name}", "another place", hint)
+    driven, free = len(mechanism.actuators), len(mechanism.freedoms)
+    if not mechanism.is_chain and driven < free:
+        hint = "Name the driven joints of each limb under actuated."
+        yield Finding(("platform", "mobility"), f"{free} freedoms and {driven} actuators", "at least as many", hint)
+
+
+Pose = tuple[np.ndarray, np.ndarray]
+
+
+def _joined(outer: Pose, frame: Frame) -> Pose:
+    rotation, position = outer
+    own, at = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
+    return rotation @ own, position + rotation @ at
+
+
+def _poses(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:
+    """Poses of the bodies of a limb at the reference pose, the base's and the platform's mount frames included."""
+    world = (np.eye(3), np.zeros(3))
+    at = {BASE: _joined(world, instance.base), PLATFORM: _joined(_joined(world, home), instance.platform)}
+    for k, link in enumerate(limb.links):
+        at[k] = _joined(at[link.parent], link.placement)
+    return at
+
+
+def _open(closure: Closure, at: dict[int, Pose]) -> str:
+    """How far a closure is open, in words; nothing where it is closed."""
+    (r_a, p_a), (r_b, p_b) = _joined(at[closure.a], closure.frame_a), _joined(at[closure.b], closure.frame_b)
+    gap = p_b - p_a
+    if closure.kind in ("prismatic", "cylindrical"):
+        gap = gap - r_a[:, 2] * (r_a[:, 2] @ gap)
+    if (far := float(np.linalg.norm(gap))) > GAP:
+        return f"a gap of {far:.6g} m at the reference pose"
+    if (turned := _turned(closure, r_a, r_b)) > GAP:
+        return f"axes that are {turned:.6g} rad apart at the reference pose"
+    return ""
+
+
+def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
+    """How far the axes of both sides (3, 3) are from where the joint holds them [about rad]."""
+    if closure.kind == "spherical":
+        return 0.0
+    if closure.kind == "universal":
+        return float(abs(a[:, 0] @ b[:, 1]))
+    if closure.kind == "prismatic":
+        return float(np.linalg.norm(a - b)) / math.sqrt(2.0)
+    return float(np.linalg.norm(np.cross(a[:, 2], b[:, 2])))

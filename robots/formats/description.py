@@ -1,0 +1,79 @@
+"""A robot file as data: a family without code, which can be written, sent to a worker and made a family there."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+from robots import catalog
+from robots.expressions import Expression
+from robots.formats.late import fill
+from robots.model import Family, Mechanism, Number, Robot
+from robots.parameters import Parameter
+
+CONSTANTS = {"pi": math.pi}
+"""Names that expressions may use beside the parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What a robot file says.
+
+    `derived` are named values that expressions of the template may use, each of parameters and those before it;
+    `template` is a mechanism with late values (`robots.formats.late`) in place of numbers. Two descriptions are equal
+    where they say the same.
+    """
+
+    name: str
+    title: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    derived: tuple[tuple[str, Expression], ...]
+    template: Mechanism
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the content in hexadecimal; floats count with all their bits."""
+        return hashlib.sha256(repr([getattr(self, each.name) for each in fields(self)]).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Description) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        known = {**CONSTANTS, **values}
+        for name, expression in self.derived:
+            known[name] = fill(expression, known)
+        made: Mechanism = fill(self.template, known)
+        return made
+
+    @property
+    def family(self) -> Family:
+        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
+        return _family(self)
+
+
+@functools.lru_cache(maxsize=64)
+def _family(description: Description) -> Family:
+    return Family(description.name, description.title, description.source, description.parameters, description)
+
+
+def family_of(name: str, description: Description | None) -> Family:
+    """The family of a robot: that of its description, or without one that of the catalogue. Raises ParameterError."""
+    return catalog.family(name) if description is None else description.family
+
+
+def describe(robot: Robot) -> Description:
+    """The robot as it stands, in numbers; that of a robot file keeps its parameters, with these values as defaults."""
+    family = robot.family
+    if isinstance(family.assemble, Description):
+        given = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
+        return replace(family.assemble, parameters=given)
+    return Description(family.name, family.title, family.source, (), (), fill(robot.mechanism, {}))

@@ -1,0 +1,237 @@
+"""The links and joints of a URDF file as records, every number checked; how they hang together is in `urdf`.
+
+All problems of a file are collected. What says nothing about dynamics (visual, collision) is passed over; what would
+change them and is not supported is refused (mimic) or told as a warning (damping, limits, transmissions).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from robots.formats.xml_tree import Element, FormatError, parse
+from robots.parameters import nearest
+
+Numbers = tuple[float, ...]
+KINDS = ("revolute", "continuous", "prismatic", "fixed")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_PASSED_OVER = {"material", "gazebo"}
+_TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A pose: xyz [m], and roll, pitch, yaw about fixed axes [rad]."""
+
+    xyz: Numbers = (0.0, 0.0, 0.0)
+    rpy: Numbers = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class UrdfLink:
+    """A link: mass [kg], pose of its inertial frame, ixx iyy izz ixy ixz iyz in that frame [kg m^2]."""
+
+    name: str
+    line: int
+    mass: float = 0.0
+    origin: Origin = Origin()
+    tensor: Numbers = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A joint: kind, links, pose of its frame in the parent, unit vector of its axis in that frame."""
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    origin: Origin
+    axis: Numbers
+
+
+@dataclass
+class UrdfFile:
+    """What a file says, and the problems found in it; warnings are told and change nothing."""
+
+    name: str = ""
+    links: dict[str, UrdfLink] = field(default_factory=dict)
+    joints: dict[str, UrdfJoint] = field(default_factory=dict)
+    problems: list[FormatError] = field(default_factory=list)
+    warnings: list[FormatError] = field(default_factory=list)
+    ignored: set[str] = field(default_factory=set)
+
+    def refuse(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Adds a problem."""
+        self.problems.append(FormatError(line, place, got, expected, hint))
+
+    def warn(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Adds a warning."""
+        self.warnings.append(FormatError(line, place, got, expected, hint))
+
+
+def read(data: bytes) -> UrdfFile:
+    """The links and joints of a file. Raises FormatError for what is not URDF at all."""
+    root = parse(data)
+    if root.tag != "robot":
+        raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", "Convert it to URDF first.")
+    file = UrdfFile(root.attributes.get("name", "robot"))
+    for child in root.children:
+        if child.tag.startswith("xacro:"):
+            file.refuse(
+                child.line, child.tag, "a macro", "plain URDF", "Expand it first: xacro robot.xacro > robot.urdf"
+            )
+        elif child.tag == "link":
+            _Link(file, child).read()
+        elif child.tag == "joint":
+            _Joint(file, child).read()
+        elif child.tag not in _PASSED_OVER:
+            file.warn(child.line, child.tag, "an element that is not read", "links and joints")
+    return file
+
+
+class _Reader:
+    """Reads one element; what is wrong goes to the file."""
+
+    def __init__(self, file: UrdfFile, element: Element) -> None:
+        self.file, self.element = file, element
+        self.name = element.attributes.get("name", "")
+        self.place = f"{element.tag} {self.name}"
+
+    def refuse(self, at: Element, got: str, expected: str, hint: str = "") -> None:
+        self.file.refuse(at.line, self.place, got, expected, hint)
+
+    def named(self, known: object) -> bool:
+        """Whether the element has a name of its own."""
+        if not self.name or not self.name.isprintable() or len(self.name) > 80:
+            self.refuse(self.element, ascii(self.name[:60]), "a name of at most 80 visible characters")
+        elif isinstance(known, dict) and self.name in known:
+            hint = f"Rename one; the first is in line {known[self.name].line}."
+            self.refuse(self.element, f"{self.name} again", f"a name for each {self.element.tag}", hint)
+        else:
+            return True
+        return False
+
+    def unknown(self, element: Element, known: tuple[str, ...], ignored: tuple[str, ...] = ()) -> None:
+        """Refuses children that nobody reads: a misspelt one would be missed."""
+        for child in element.children:
+            if child.tag not in (*known, *ignored):
+                hint = nearest(child.tag, known)
+                self.refuse(child, f"an unknown element <{child.tag}>", "a known element", hint[:1].upper() + hint[1:])
+
+    def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
+        """The numbers of an attribute; `default`, or zeros, for what is missing or refused."""
+        text = at.attributes.get(key)
+        if text is None:
+            if default is None:
+                self.refuse(at, f"no {key} in <{at.tag}>", f"{key}, which is required", "Add it.")
+            return default or (0.0,) * count
+        words = text.split()
+        values = tuple(float(word) if _NUMBER.fullmatch(word) else math.nan for word in words)
+        if len(words) == count and all(map(math.isfinite, values)):
+            return values
+        hint = "Use a decimal point, not a comma." if "," in text else ""
+        rule = "a finite number" if count == 1 else f"{count} finite numbers"
+        self.refuse(at, f"{key} {text[:60]!a}", rule, hint)
+        return (0.0,) * count
+
+    def number(self, at: Element, key: str, default: float | None = None) -> float:
+        return self.numbers(at, key, 1, None if default is None else (default,))[0]
+
+    def origin(self, parent: Element) -> Origin:
+        at = parent.first("origin")
+        if at is None:
+            return Origin()
+        zero = (0.0, 0.0, 0.0)
+        return Origin(self.numbers(at, "xyz", 3, zero), self.numbers(at, "rpy", 3, zero))
+
+
+class _Link(_Reader):
+    def read(self) -> None:
+        if not self.named(self.file.links):
+            return
+        self.unknown(self.element, ("inertial",), ("visual", "collision", "sensor"))
+        inertial = self.element.first("inertial")
+        if inertial is None:
+            self.file.links[self.name] = UrdfLink(self.name, self.element.line)
+            return
+        self.unknown(inertial, ("origin", "mass", "inertia"))
+        mass, tensor = 0.0, UrdfLink.tensor
+        if (at := self.child(inertial, "mass")) is not None:
+            mass = self.number(at, "value")
+            if mass < 0:
+                self.refuse(at, f"mass {mass:g}", "a mass of at least 0 kg")
+        if (at := self.child(inertial, "inertia")) is not None:
+            tensor = tuple(self.number(at, key, 0.0 if len(set(key)) == 3 else None) for key in _TENSOR)
+        self.file.links[self.name] = UrdfLink(self.name, inertial.line, mass, self.origin(inertial), tensor)
+
+    def child(self, parent: Element, tag: str) -> Element | None:
+        if (found := parent.first(tag)) is None:
+            self.refuse(parent, f"no <{tag}>", f"<{tag}>, which is required", "Add it.")
+        return found
+
+
+class _Joint(_Reader):
+    def read(self) -> None:
+        if not self.named(self.file.joints):
+            return
+        element, kind = self.element, self.element.attributes.get("type", "")
+        self.unknown(
+            element,
+            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+            ("calibration", "safety_controller", "property_limit"),
+        )
+        if kind not in KINDS:
+            hint = "A joint of several freedoms is written as several joints with massless links."
+            self.refuse(element, f"type {kind[:60]!a}", f"one of {', '.join(KINDS)}", hint)
+        if (mimic := element.first("mimic")) is not None:
+            hint = "Write the mechanism that couples the joints as a loop, or take mimic out."
+            self.refuse(mimic, "<mimic>", "joints that move on their own", hint)
+        self.limits(kind)
+        parent, child = self.link("parent"), self.link("child")
+        origin, axis = self.origin(element), self.axis(kind)
+        self.file.joints[self.name] = UrdfJoint(self.name, element.line, kind, parent, child, origin, axis)
+
+    def link(self, tag: str) -> str:
+        at = self.element.first(tag)
+        if at is None or "link" not in at.attributes:
+            self.refuse(at or self.element, f"no {tag} link", f'<{tag} link="...">', "Add it.")
+            return ""
+        return at.attributes["link"]
+
+    def axis(self, kind: str) -> Numbers:
+        at = self.element.first("axis")
+        if at is None or kind == "fixed":
+            return (1.0, 0.0, 0.0)
+        given = self.numbers(at, "xyz", 3)
+        size = math.hypot(*given)
+        if not size > 0:
+            self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
+            return (1.0, 0.0, 0.0)
+        if abs(size - 1.0) > 1e-6:
+            self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")
+        return given if size == 1.0 else tuple(x / size for x in given)
+
+    def limits(self, kind: str) -> None:
+        at = self.element.first("limit")
+        if at is None:
+            if kind in ("revolute", "prismatic"):
+                hint = "Add it, or make the joint continuous."
+                self.refuse(self.element, f"a {kind} joint without <limit>", "<limit>", hint)
+        else:
+            values = {key: self.number(at, key, 0.0) for key in ("lower", "upper", "effort", "velocity")}
+            if values["lower"] > values["upper"]:
+                got = f"lower {values['lower']:g} above upper {values['upper']:g}"
+                self.refuse(at, got, "lower at most upper", "Swap them.")
+            self.ignored(at, "limits of joints are not kept")
+        if (at := self.element.first("dynamics")) is not None:
+            self.ignored(at, "friction belongs to sweeps")
+
+    def ignored(self, at: Element, reason: str) -> None:
+        """Warns once of a tag that changes nothing."""
+        if at.tag not in self.file.ignored:
+            self.file.ignored.add(at.tag)
+            hint = f"{reason}, here and below.".capitalize()
+            self.file.warn(at.line, self.place, f"<{at.tag}>, which is not used", f"no <{at.tag}>", hint)

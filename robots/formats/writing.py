@@ -1,0 +1,205 @@
+"""A description as the text of a robot file: one spelling for each content, floats with all their bits.
+
+What is read back from the text is equal to what was written. Defaults of the format are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from robots.expressions import Expression
+from robots.formats.description import Description
+from robots.formats.late import Along, Turn
+from robots.model import (
+    BASE,
+    IDENTITY,
+    NO_PLATFORM,
+    PLATFORM,
+    ZERO,
+    Closure,
+    Frame,
+    Inertia,
+    Instance,
+    Limb,
+    Link,
+    Mechanism,
+    Number,
+    Vector,
+)
+from robots.parameters import Parameter
+
+FORMAT = 1
+"""Version of the file format."""
+
+AXES: Mapping[str, Vector] = {
+    "x": (1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "-z": (0.0, 0.0, -1.0),
+}
+"""Axes of joints by the names that files use."""
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_NO_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan", "infinity"}
+"""Words that a reader of YAML, ours or another, may take for something else than text."""
+
+
+def text(description: Description, comment: str = "") -> str:
+    """The text of a robot file. Raises ValueError for a mechanism that the format cannot say."""
+    head = "".join(f"# {line}\n" for line in comment.splitlines())
+    return head + "\n".join(_lines(_file(description))) + "\n"
+
+
+def flow(description: Description) -> str:
+    """The content as a mapping in braces, which may stand in another file; lines after the first are indented."""
+    return _broken(_file(description))
+
+
+def _file(description: Description) -> dict[str, Any]:
+    mechanism = description.template
+    file: dict[str, Any] = {"limbsweep": FORMAT, "name": description.name}
+    file |= {"title": description.title} if description.title else {}
+    file |= {"source": description.source} if description.source else {}
+    if description.parameters:
+        file["parameters"] = {each.name: _Inline(_parameter(each)) for each in description.parameters}
+    if description.derived:
+        file["derived"] = dict(description.derived)
+    if len({limb.name for limb in mechanism.limbs}) < len(mechanism.limbs):
+        raise ValueError(f"limbs of {description.name} share a name; expected a name for each: rename one")
+    file["limbs"] = {limb.name: _limb(limb) for limb in mechanism.limbs}
+    if mechanism.instances != default_instances(mechanism):
+        file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
+    if not mechanism.is_chain:
+        platform = mechanism.platform
+        file["platform"] = {"mobility": platform.mobility, "inertia": _Inline(_inertia(platform.inertia))}
+        file["platform"] |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
+    elif mechanism.platform != NO_PLATFORM:
+        raise ValueError(f"{description.name} has a platform that cannot move; expected none, or mobility")
+    return file
+
+
+def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
+    """The instances of a chain whose file names none."""
+    return (Instance(mechanism.limbs[0].name, 0, Frame(), Frame()),) if mechanism.is_chain else ()
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    said: dict[str, Any] = {"default": parameter.default}
+    said |= {"unit": parameter.unit} if parameter.unit != "1" else {}
+    said |= {"lower": parameter.lower} if parameter.lower != -math.inf else {}
+    said |= {"upper": parameter.upper} if parameter.upper != math.inf else {}
+    return said | {name: getattr(parameter, name) for name in ("text", "source") if getattr(parameter, name)}
+
+
+def _limb(limb: Limb) -> dict[str, Any]:
+    bodies = {BASE: "base", **{k: link.body for k, link in enumerate(limb.links)}}
+    said: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
+    for name in ("loops", "tips"):
+        if closures := getattr(limb, name):
+            said[name] = [_Inline(_closure(each, bodies)) for each in closures]
+    said["actuated"] = limb.actuated
+    said |= {"every_row": True} if limb.every_row else {}
+    return said | ({"independent": limb.independent} if limb.independent else {})
+
+
+def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
+    said["axis"] = axis_name(link.axis)
+    said |= {"placement": frame} if (frame := _frame(link.placement)) else {}
+    said["inertia"] = _inertia(link.inertia)
+    return said | ({"armature": link.armature} if not _is_zero(link.armature) else {})
+
+
+def axis_name(axis: Vector) -> str:
+    """The name of an axis. Raises ValueError for one that is no coordinate axis."""
+    for name, known in AXES.items():
+        if axis == known:
+            return name
+    raise ValueError(f"axis {axis} of a joint; expected a coordinate axis: turn the frame of the link")
+
+
+def _closure(closure: Closure, bodies: Mapping[int, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"joint": closure.joint, "kind": closure.kind, "a": bodies[closure.a]}
+    said |= {"frame_a": frame} if (frame := _frame(closure.frame_a)) else {}
+    said |= {"b": bodies[closure.b]} if closure.b != PLATFORM else {}
+    return said | ({"frame_b": frame} if (frame := _frame(closure.frame_b)) else {})
+
+
+def _instance(instance: Instance, mechanism: Mechanism) -> dict[str, Any]:
+    said: dict[str, Any] = {"limb": mechanism.limbs[instance.limb].name}
+    said |= {"base": frame} if (frame := _frame(instance.base)) else {}
+    return said | ({"platform": frame} if (frame := _frame(instance.platform)) else {})
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    rotation: Any = frame.rotation
+    said: dict[str, Any] = {}
+    if isinstance(rotation, Turn):
+        said["turn"] = [{axis: angle} for axis, angle in rotation.steps]
+    elif isinstance(rotation, Along):
+        said["along"] = rotation.direction
+    elif repr(rotation) != repr(IDENTITY):
+        said["rotation"] = rotation
+    return said | ({"position": frame.position} if repr(frame.position) != repr(ZERO) else {})
+
+
+def _inertia(inertia: Inertia) -> dict[str, Any]:
+    said: dict[str, Any] = {"mass": inertia.mass}
+    said |= {"centre": inertia.centre} if repr(inertia.centre) != repr(ZERO) else {}
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia.tensor
+    if (xy, xz, yz) != (yx, zx, zy):
+        raise ValueError(f"inertia tensor {inertia.tensor}; expected a symmetric one")
+    said |= {"moments": (xx, yy, zz)} if not all(map(_is_zero, (xx, yy, zz))) else {}
+    return said | ({"products": (xy, xz, yz)} if not all(map(_is_zero, (xy, xz, yz))) else {})
+
+
+def _is_zero(value: Number) -> bool:
+    return not isinstance(value, Expression) and repr(float(value)) == "0.0"
+
+
+class _Inline(dict[str, Any]):
+    """A mapping that is written in one line."""
+
+
+def _lines(data: Any, indent: str = "") -> Iterator[str]:
+    """Lines of block style for what is not inline."""
+    for key, value in data.items():
+        start = f"{indent}{_inline(key)}:"
+        if isinstance(value, dict) and not isinstance(value, _Inline):
+            yield start
+            yield from _lines(value, indent + "  ")
+        elif isinstance(value, list):
+            yield start
+            yield from (f"{indent}  - {_inline(each)}" for each in value)
+        else:
+            yield f"{start} {_inline(value)}"
+
+
+def _broken(value: Any) -> str:
+    """In one line, but for the entries of what is not inline: no line of a file may be endless."""
+    if isinstance(value, dict) and not isinstance(value, _Inline):
+        return "{" + ",\n  ".join(f"{_inline(key)}: {_broken(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",\n  ".join(map(_broken, value)) + "]"
+    return _inline(value)
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_inline(key)}: {_inline(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    if isinstance(value, Expression):
+        value = value.text
+    if isinstance(value, str):
+        plain = _WORD.fullmatch(value) and value.lower() not in _NO_TEXT
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int) else repr(float(value))

@@ -1,0 +1,94 @@
+"""XML as a small tree with lines, hardened: no document types, no entities, bounded depth, size and count.
+
+A document type is where entities, bombs and reads of other files come from, so the first sign of one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+MAX_DEPTH = 32
+MAX_ELEMENTS = 100_000
+MAX_BYTES = 8 << 20
+
+
+class FormatError(ValueError):
+    """A file that cannot be used: `line` (0: the whole), where in it, what was got, what was expected, advice."""
+
+    def __init__(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
+        super().__init__(f"line {line} {place}: got {got}; expected {expected}. {hint}".rstrip())
+        self.line, self.place, self.got, self.expected, self.hint = line, place, got, expected, hint
+
+
+@dataclass
+class Element:
+    """An element: its tag, the line and column where it starts (from 1), attributes, children."""
+
+    tag: str
+    line: int
+    column: int
+    attributes: dict[str, str]
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """Children with a tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def first(self, tag: str) -> Element | None:
+        """The first child with a tag."""
+        return next(self.all(tag), None)
+
+
+def parse(data: bytes) -> Element:
+    """The root of an XML document. Raises FormatError."""
+    if len(data) > MAX_BYTES:
+        raise FormatError(0, "", f"{len(data)} bytes", f"at most {MAX_BYTES}", "Take meshes and other data out of it.")
+    builder = _Builder()
+    try:
+        builder.parser.Parse(data, True)
+    except expat.ExpatError as error:
+        got = f"text that is not XML ({expat.ErrorString(error.code)})"
+        raise FormatError(error.lineno, "", got, "well-formed XML") from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(0, "", "an encoding that is not known", "UTF-8 text", "Save it as UTF-8.") from None
+    assert builder.root is not None  # the parser refuses an empty document
+    return builder.root
+
+
+class _Builder:
+    """Takes the events of the parser."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartDoctypeDeclHandler = self.doctype
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.count = 0
+
+    def doctype(self, *_: object) -> None:
+        line = self.parser.CurrentLineNumber
+        raise FormatError(line, "", "a document type", "no DOCTYPE and no entities", "Remove it.")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+        self.count += 1
+        if len(self.open) >= MAX_DEPTH:
+            raise FormatError(line, "", "a deeper element", f"at most {MAX_DEPTH} levels of nesting")
+        if self.count > MAX_ELEMENTS:
+            raise FormatError(line, "", f"more than {MAX_ELEMENTS} elements", "a smaller file")
+        element = Element(tag, line, column, attributes)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()

@@ -3,12 +3,14 @@
 Imports `robots` only; knows nothing of Dask, Zarr or files.
 """
 
+from tasks.constraint_forces import constraint_forces
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
 from tasks.forward_kinematics import forward_kinematics
 from tasks.simulation import simulate, simulate_adaptive
 
 __all__ = [
+    "constraint_forces",
     "equations_of_motion",
     "forward_dynamics",
     "forward_kinematics",

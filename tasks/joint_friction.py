@@ -114,16 +114,21 @@ def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
 
 
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
-    """Equivalent normal torque [N m] of a revolute joint, or normal force [N] of a prismatic one. Eq. (47).
+    """Equivalent normal torque [N m] of a revolute joint, or normal force [N] of a prismatic one; see `carried`."""
+    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
+    return normal_load(kind, bending, radial, abs(carried[4]), arms)
+
+
+def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms: Mapping[str, Scalar]) -> Scalar:
+    """The same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
 
     As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
     tau_m / R_n.
     """
-    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
-    side, axial = bending / arms["bending_arm"] + radial, abs(carried[4])
+    side = bending / arms["bending_arm"] + radial
     if kind == "revolute":
-        return side * arms["pin_radius"] + axial * arms["friction_arm"] + arms["preload"]
-    return side + axial / arms["friction_arm"] + arms["preload"]
+        return side * arms["pin_radius"] + along * arms["friction_arm"] + arms["preload"]
+    return side + along / arms["friction_arm"] + arms["preload"]
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables
 """Robot files: what is written is read back to the last bit, hand-written ones are families, bad ones are refused."""
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.place import Location, Place, locate, refusals
-from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units, lookup
+from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
 from storage.writer import METADATA, StoreWriter, checksum, require_form
 
@@ -77,14 +77,16 @@ def metadata(
     coordinates = check_coordinates(coordinates, layout.sizes)
     check_attributes(attributes)
     check_units(units or {})
-    present = {dim for name in layout.variables for dim in lookup(name).dims} - {each.name for each in coordinates}
+    present = {dim for name in layout.variables for dim in layout.variable(name).dims} - {
+        each.name for each in coordinates
+    }
     coordinates = (*coordinates, *(Coordinate(dim, dim, LABELS[dim]) for dim in LABELS if dim in present))
     extra = [each.name for each in coordinates if each.name != each.dim]
     declared = {"coordinates": " ".join(extra)} if extra else {}
     files: dict[str, Any] = {}
     group = zarr.create_group(MemoryStore(files), attributes={**attributes, **declared})
     for name in layout.variables:
-        _build_variable(group, layout, lookup(name), units or {}, flags or {})
+        _build_variable(group, layout, layout.variable(name), units or {}, flags or {})
     for each in coordinates:
         _build_coordinate(group, each)
     return _consolidated({key: data.to_bytes() for key, data in files.items()})

@@ -155,7 +155,7 @@ def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _check(layout: Layout, index: int, name: str, array: NDArray[Any]) -> None:
     """Refuses an array that is not the block's region of a variable, or a region that is not whole shards."""
-    region, variable = layout.region(index, name), lookup(name)
+    region, variable = layout.region(index, name), layout.variable(name)
     if array.shape != lengths(region) or array.dtype != variable.dtype:
         raise StoreError(
             f"block {index}, {name}: got shape {array.shape} of {array.dtype}; "

@@ -226,7 +226,7 @@ def test_all_problems_are_told_at_once() -> None:
 
 def test_what_the_format_cannot_say_is_not_written() -> None:
     arm = parse_robot(ARM, "f")
-    with pytest.raises(ValueError, match="axis .* expected a coordinate axis"):
+    with pytest.raises(ValueError, match=r"axis .* expected a coordinate axis"):
         writing.axis_name((0.6, 0.8, 0.0))
     mechanism = arm.template
     twice = type(mechanism)(mechanism.limbs * 2, mechanism.instances, mechanism.platform)

@@ -235,7 +235,7 @@ class Brake:
         """Of stuck joints among themselves, W_S M^-1 W_S^T; zero for others."""
         size = len(self.sticking)
         mask = np.array([self.stuck[k] for k in self.sticking], dtype=object).reshape(size, 1)
-        return array(mask * (self.rows[self.sticking].reshape(size, -1) @ self.through))
+        return array(mask * (self.rows[np.array(self.sticking, dtype=int)] @ self.through))
 
     @cached_property
     def stiffness(self) -> Factors:

@@ -67,7 +67,7 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
             "braking": moved.friction,
             "velocity": pushed.velocity,
             "change": pushed.rows @ moved.acceleration + pushed.drift,
-            "limit": [where(tau < 0.0, each.limit(-1.0, load), each.limit(1.0, load)) for each, load, tau in sides],
+            "limit": [each.limit(load, tau) for each, load, tau in sides],
             "memory_rate": moved.memory_rate,
             "remembered": [
                 each.remembered(v, s, z)

@@ -67,8 +67,13 @@ class Braked:
         backward = where(velocity < -ONSET, velocity, -ONSET)
         return self._curve(where(direction < 0.0, backward, forward), load, memory)
 
-    def limit(self, side: float, load: Scalar) -> Scalar:
-        """Largest friction that holds it against a force in the direction `side`, 1 or -1."""
+    def limit(self, load: Scalar, holding: Scalar) -> Scalar:
+        """Largest friction with which it holds against what it holds now; zero of a joint that does not stick."""
+        if not self.sticks:
+            return 0.0
+        return where(holding < 0.0, self._most(-1.0, load), self._most(1.0, load))
+
+    def _most(self, side: float, load: Scalar) -> Scalar:
         most = self._curve(side * ONSET, load, 1.0) * side
         if "starting" not in self.rubbing.own:
             return most

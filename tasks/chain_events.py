@@ -6,6 +6,7 @@ the end. A sample that needs too many steps has come to its end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,9 +36,26 @@ class Moment:
     modes: Modes
     rates: Rates
 
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All of it."""
+        r = self.rates
+        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.status
+
+    def like(self, arrays: Iterable[np.ndarray]) -> Moment:
+        """A moment of the same system from its arrays."""
+        state, modes, *rates = arrays
+        return Moment(state, Modes(modes), Rates(self.rates.layout, *rates))
+
     def of(self, columns: np.ndarray) -> Moment:
         """That of some samples."""
-        return Moment(self.state.take(columns, axis=1), self.modes.of(columns), self.rates.of(columns))
+        return self.like(each.take(columns, axis=-1) for each in self.arrays())
+
+    def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
+        """The same with other values for some samples."""
+        result = self.like(each.copy() for each in self.arrays())
+        for target, source in zip(result.arrays(), part.arrays(), strict=True):
+            target[..., columns] = source
+        return result
 
 
 @dataclass(frozen=True)
@@ -57,7 +75,7 @@ class Stepper:
         if not cut.any():
             return end
         columns = _padded(np.flatnonzero(cut))
-        return _replaced(end, columns, self._in_pieces(start.of(columns), self.push.of(columns)))
+        return end.replaced(columns, self._in_pieces(start.of(columns), self.push.of(columns)))
 
     def _margins(self, start: Moment, end: Moment) -> np.ndarray:
         return self.system.margins(start.rates, start.modes, end.rates)
@@ -88,7 +106,7 @@ class Stepper:
             rough &= share > SHORTEST
             there, reached = self._to_event(now.of(left), there, since, share, ~rough, mine)
             good = np.flatnonzero(~rough)
-            now = _replaced(now, left[good], there.of(good))
+            now = now.replaced(left[good], there.of(good))
             begun[left[good]] = _ended(since + reached)[good]
             piece[left] = np.where(rough, share * 0.5, np.minimum(piece[left] * 2.0, 1.0))
         now.state[:, begun < 1.0] = np.nan
@@ -108,7 +126,7 @@ class Stepper:
         after = self.system.settled(there.state, at.modes, stopping, lambda state: mine(since + reached, state))
         share = share.copy()
         share[chosen] = reached
-        return _replaced(end, chosen, Moment(*after)), share
+        return end.replaced(chosen, Moment(*after)), share
 
     def _located(
         self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, push: Push
@@ -126,7 +144,7 @@ class Stepper:
             there, _ = self._moved(start, begun, middle, push)
             value = self._margins(start, there).min(axis=0)
             past, before = wide & (value < 0.0), wide & ~(value < 0.0)
-            end = _replaced(end, np.flatnonzero(past), there.of(np.flatnonzero(past)))
+            end = end.replaced(np.flatnonzero(past), there.of(np.flatnonzero(past)))
             above = np.where(before & (last > 0.0), above * 0.5, np.where(past, value, above))
             below = np.where(past & (last < 0.0), below * 0.5, np.where(before, value, below))
             low, high, last = np.where(before, middle, low), np.where(past, middle, high), np.where(past, -1.0, 1.0)
@@ -143,15 +161,3 @@ def _padded(columns: np.ndarray) -> np.ndarray:
         return columns
     return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
 
-
-def _replaced(whole: Moment, columns: np.ndarray, part: Moment) -> Moment:
-    """A batch with other values for some samples."""
-
-    def one(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        result = a.copy()
-        result[..., columns] = b
-        return result
-
-    modes = (one(getattr(whole.modes, n), getattr(part.modes, n)) for n in ("stuck", "direction"))
-    rates = (one(getattr(whole.rates, n), getattr(part.rates, n)) for n in Rates.__dataclass_fields__)
-    return Moment(one(whole.state, part.state), Modes(*modes), Rates(*rates))

@@ -66,14 +66,13 @@ def rosenbrock(
     system: ChainSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two stages with the Jacobian of friction."""
-    at, scale = system.layout.at, (GAMMA * length)[None]
-    speed, memory = at["qd"], at["memory"]
-    none = np.zeros_like(length)
-    still = (np.zeros_like(state[speed]), np.zeros_like(state[memory]))
-    one = system.rates(state, modes, push(none, state), (scale, *still)).rate
+    at, none = system.layout.at, np.zeros_like(length)
+    still = np.zeros((at["memory"].stop - at["qd"].start, len(length)))
+    scale, changing = (GAMMA * length)[None], slice(at["qd"].start, at["memory"].stop)
+    one = system.rates(state, modes, push(none, state), np.concatenate([scale, still])).rate
     middle = state + one * length
-    less = (one[speed] * 2.0, one[memory] * 2.0)
-    two = system.rates(middle, modes, push(none + 1.0, middle), (scale, *less)).rate
+    stage = np.concatenate([scale, one[changing] * 2.0])
+    two = system.rates(middle, modes, push(none + 1.0, middle), stage).rate
     result = state + (one * 3.0 + two) * (length * 0.5)
     for name in ("q", "loss", "work"):  # explicit parts
         result[at[name]] = state[at[name]] + (one[at[name]] + two[at[name]]) * (length * 0.5)

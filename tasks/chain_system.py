@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,11 @@ import numpy as np
 from robots.model import Robot
 from robots.status import Status
 from tasks import inputs
-from tasks.chain_programs import motion_program
+from tasks.chain_programs import Layout, layout, motion_program
 from tasks.friction_forward import bristles, sticks
 from tasks.friction_input import FrictionInput
 from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import Kernel
 
 Array = Any
 Force = Callable[[np.ndarray], np.ndarray]
@@ -31,57 +31,40 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where the parts of a state are."""
+class Modes:
+    """Which joints are stuck (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
 
-    free: int
-    joints: int
-    actuators: int
+    both: np.ndarray
 
-    def _parts(self) -> dict[str, slice]:
-        sizes = {"q": self.free, "qd": self.free, "memory": self.joints, "loss": self.joints, "work": self.actuators}
-        ends = np.cumsum([0, *sizes.values()])
-        return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
-
-    @cached_property
-    def at(self) -> dict[str, slice]:
-        """Rows of `q`, `qd`, `memory`, `loss` and `work`."""
-        return self._parts()
+    @classmethod
+    def of(cls, stuck: np.ndarray, direction: np.ndarray) -> Modes:
+        """From the two."""
+        return cls(np.concatenate([stuck, direction]))
 
     @property
-    def size(self) -> int:
-        """Length of a state."""
-        return 2 * self.free + 2 * self.joints + self.actuators
+    def stuck(self) -> np.ndarray:
+        """1 where a joint is stuck."""
+        return self.both[: len(self.both) // 2]
 
-
-@dataclass(frozen=True)
-class Modes:
-    """Which joints are stuck (joint, samples), and the direction in which the others move: 1 or -1, 0 without modes."""
-
-    stuck: np.ndarray
-    direction: np.ndarray
-
-    def of(self, columns: np.ndarray) -> Modes:
-        """Those of some samples."""
-        return Modes(self.stuck.take(columns, axis=1), self.direction.take(columns, axis=1))
+    @property
+    def direction(self) -> np.ndarray:
+        """1 or -1 where a joint moves."""
+        return self.both[len(self.both) // 2 :]
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a chain does at a state: `rate` of the state, and of its joints what `chain_programs` says."""
+    """What a chain does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed stuck joints allow."""
 
+    layout: Layout
     rate: np.ndarray
-    braking: np.ndarray
-    velocity: np.ndarray
-    change: np.ndarray
-    limit: np.ndarray
-    remembered: np.ndarray
+    joints: np.ndarray
     kept_speed: np.ndarray
     status: np.ndarray
 
-    def of(self, columns: np.ndarray) -> Rates:
-        """Those of some samples."""
-        return Rates(*(getattr(self, name).take(columns, axis=-1) for name in self.__dataclass_fields__))
+    def __getattr__(self, name: str) -> np.ndarray:
+        """One of OF_JOINTS, (joint, samples)."""
+        return self.joints[self.layout.of_joints[name]]
 
 
 class ChainSystem:
@@ -89,6 +72,7 @@ class ChainSystem:
 
     def __init__(self, robot: Robot, friction: FrictionInput, gravity: Array):
         self.robot, self.groups = robot, friction.groups
+        self._kernels: dict[bool, Kernel] = {}
         self.constants = {
             "parameters": inputs.parameters(robot),
             "mount": inputs.mounts(robot)[0],
@@ -96,39 +80,32 @@ class ChainSystem:
             "friction": friction.values if friction.groups else np.zeros((1, 0)),
         }
         group_of = [group for group in friction.groups for _ in group.places]
-        self.layout = Layout(len(robot.mechanism.freedoms), len(group_of), len(robot.mechanism.actuators))
+        self.layout = layout(robot.family, friction.groups)
         self.sticking = np.array([sticks(group) for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
 
-    def rates(
-        self,
-        state: np.ndarray,
-        modes: Modes,
-        force: np.ndarray,
-        stage: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-    ) -> Rates:
-        """Everything at a state; `stage` is that of `chain_forward.Stage`. NaN rates where a sample has no motion."""
-        at, width = self.layout.at, state.shape[1]
-        given = {name: state[None, at[name]] for name in ("q", "qd", "memory")}
-        given |= {"force": force[None], "stuck": modes.stuck[None], "direction": modes.direction[None]}
+    def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
+        """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""
+        given = {**self.constants, "state": state[None], "modes": modes.both[None], "force": force[None]}
         if stage is not None:
-            given |= dict(zip(("scale", "less_rate", "less_memory"), (x[None] for x in stage), strict=True))
-        run = kernel(motion_program(self.robot.family, self.groups, stage is not None))
-        made = {name: value[0] for name, value in run(self.constants | given, width).items()}
-        power = made["braking"] * made["velocity"]
-        driving = force * made["actuator_velocity"]
-        rate = np.concatenate([state[at["qd"]], made["acceleration"], made["memory_rate"], power, driving])
-        status = made["status"][0]
-        rate[:, status != Status.OK] = np.nan
-        names = ("braking", "velocity", "change", "limit", "remembered", "kept_speed")
-        return Rates(rate, *(made[name] for name in names), status)
+            given["stage"] = stage[None]
+        made = self._run(stage is not None)(given, state.shape[1])
+        rate, status = made["rate"][0], made["status"][0, 0]
+        if status.any():
+            rate[:, status != Status.OK] = np.nan
+        return Rates(self.layout, rate, made["joints"][0], made["kept_speed"][0], status)
+
+    def _run(self, implicit: bool) -> Kernel:
+        if implicit not in self._kernels:
+            self._kernels[implicit] = kernel(motion_program(self.robot.family, self.groups, implicit))
+        return self._kernels[implicit]
 
     def first_modes(self, state: np.ndarray, force: np.ndarray) -> Modes:
         """The modes with which a motion starts: joints without velocity are stuck until `settled` says otherwise."""
         none = np.zeros((self.layout.joints, state.shape[1]))
-        velocity = self.rates(state, Modes(none, none), force).velocity
+        velocity = self.rates(state, Modes.of(none, none), force).velocity
         still = np.abs(velocity) <= ROUNDING * np.abs(velocity).max(axis=0, initial=0.0)
-        return Modes(
+        return Modes.of(
             np.where(self.sticking[:, None] & still, 1.0, 0.0),
             np.where(self.sticking[:, None] & ~still, np.sign(velocity), 0.0),
         )
@@ -154,7 +131,7 @@ class ChainSystem:
         limit breaks away, one after the other, until all that are stuck hold, and all that move have a force that
         moves them; one that has none is stuck again.
         """
-        modes = Modes(np.where(stopping, 1.0, modes.stuck), np.where(stopping, 0.0, modes.direction))
+        modes = Modes.of(np.where(stopping, 1.0, modes.stuck), np.where(stopping, 0.0, modes.direction))
         state, found = state.copy(), self.rates(state, modes, force(state))
         speed = self.layout.at["qd"]
         state[speed] = np.where(stopping.any(axis=0), found.kept_speed, state[speed])
@@ -168,7 +145,7 @@ class ChainSystem:
                 break
             fresh = fresh | (change & (modes.stuck > 0.5))
             loose = change & (modes.stuck > 0.5)
-            modes = Modes(
+            modes = Modes.of(
                 np.where(change, 1.0 - modes.stuck, modes.stuck),
                 np.where(loose, np.sign(found.braking), np.where(change, 0.0, modes.direction)),
             )

@@ -46,6 +46,41 @@ class ChainMotion(NamedTuple):
     status: np.ndarray
 
 
+class ChainAcceleration(NamedTuple):
+    """Accelerations qdd (*batch, freedom), friction and stuck (*batch, joint with friction), status (*batch)."""
+
+    qdd: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+    status: np.ndarray
+
+
+def accelerate_chain(
+    robot: Robot,
+    *,
+    force: Array,
+    q: Array,
+    qd: Array = None,
+    friction: Friction = None,
+    memory: Array = None,
+    gravity: Array = GRAVITY,
+) -> ChainAcceleration:
+    """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
+
+    Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
+    """
+    system = ChainSystem(robot, friction_input(robot, friction, LAWS), gravity)
+    batch, state, pushes = opened(system, force, q, qd, memory, 0.0)
+    with np.errstate(all="ignore"):  # a failed sample holds NaN
+        now = begun(system, state, pushes, 0.0, 1.0)
+    rates, samples = now.rates, int(np.prod(batch, dtype=int))
+    found = (rates.rate[system.layout.at["qd"]], rates.braking, now.modes.stuck > 0.5)
+    qdd, braking, stuck = (each[:, :samples].T.reshape(*batch, len(each)) for each in found)
+    status = rates.status[:samples].astype(np.int8).reshape(batch)
+    qdd[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
+    return ChainAcceleration(qdd, braking, stuck, status)
+
+
 def simulate_chain(
     robot: Robot,
     *,

@@ -83,6 +83,7 @@ class ChainSystem:
         self.layout = layout(robot.family, friction.groups)
         self.sticking = np.array([sticks(group) for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
+        self.smooth = ~self.sticking & np.array([group.law not in ("none", "viscous") for group in group_of], dtype=bool)
 
     def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
         """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""

@@ -31,8 +31,8 @@ Array = Any
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""
 
-EVENTS = 100_000
-"""Events and steps after which a case has come to its end."""
+EVENTS = 10_000
+"""Events after which a case has come to its end."""
 
 
 def simulate_chain_adaptive(
@@ -145,7 +145,13 @@ class _Case:
 
     def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
         """The instant just past which a mode has ended."""
-        return float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=1e-15))
+        root = float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=8.9e-16))
+        beyond = np.finfo(float).eps * abs(high)
+        while root + beyond < high:
+            if self._past(root + beyond, dense(root + beyond), start) < 0.0:
+                return root + beyond
+            beyond *= 2.0
+        return high
 
     def _past(self, time: float, state: np.ndarray, start: Moment) -> float:
         rates = self.rates(time, state, start.modes)

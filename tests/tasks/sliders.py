@@ -1,0 +1,36 @@
+"""A block on a straight guide, and an arm that gravity pulls down: chains for tests of friction over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robots import catalog
+from robots.inertia import point
+from robots.model import BASE, Family, Frame, Link, Mechanism, Robot
+from robots.parameters import Parameter
+
+DOWN = (0.0, -9.8, 0.0)
+"""Gravity in the plane of the planar arm."""
+
+BENT = np.array([0.3, -0.4, 0.2])
+
+
+def _block(p: Mapping[str, Any]) -> Mechanism:
+    link = Link("x", "block", BASE, "prismatic", (1.0, 0.0, 0.0), Frame(), point(p["mass"]))
+    return Mechanism.chain("block", (link,), ("x",))
+
+
+BLOCK = Family("block", "block on a guide", "made up", (Parameter("mass", "kg", 1.0, 1e-3, 100.0),), _block)
+
+
+def block(mass: float = 1.0) -> Robot:
+    """A block of this mass [kg] that slides along x."""
+    return Robot.of(BLOCK, {"mass": mass})
+
+
+def arm() -> Robot:
+    """Three links in the vertical plane."""
+    return catalog.build("planar_3r")

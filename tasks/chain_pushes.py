@@ -108,7 +108,8 @@ def kind_of(force: Acting) -> str:
     """`array`, function of `time`, or function of time and `state`. Raises TypeError for other functions."""
     if not callable(force):
         return "array"
-    count = len(inspect.signature(force).parameters)
+    parameters = inspect.signature(force).parameters.values()
+    count = sum(each.default is inspect.Parameter.empty for each in parameters)
     if count not in (1, 3):
         raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of time, q and qd")
     return "time" if count == 1 else "state"

@@ -1,4 +1,4 @@
-"""A block on a straight guide, and an arm that gravity pulls down: chains for tests of friction over time."""
+"""A block on a straight guide, an arm that gravity pulls down, a leg with loops: chains for tests of friction over time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robots import catalog
+from robots.catalog import planar_3r, three_loop_leg
 from robots.inertia import point
 from robots.model import BASE, Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
@@ -33,4 +33,9 @@ def block(mass: float = 1.0) -> Robot:
 
 def arm() -> Robot:
     """Three links in the vertical plane."""
-    return catalog.build("planar_3r")
+    return Robot.of(planar_3r.FAMILIES[0], {})
+
+
+def leg() -> Robot:
+    """Seven links in three loops, one freedom."""
+    return Robot.of(three_loop_leg.FAMILIES[0], {})

@@ -160,4 +160,3 @@ def _padded(columns: np.ndarray) -> np.ndarray:
     if not len(columns):
         return columns
     return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
-

@@ -79,7 +79,5 @@ def rosenbrock(
     return result, np.zeros(length.shape, dtype=bool)
 
 
-METHODS: Mapping[str, Step] = {
-    step.__name__: step for step in (rk4, euler, semi_implicit, rosenbrock)
-}
+METHODS: Mapping[str, Step] = {step.__name__: step for step in (rk4, euler, semi_implicit, rosenbrock)}
 """Methods by name."""

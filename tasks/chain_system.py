@@ -83,7 +83,9 @@ class ChainSystem:
         self.layout = layout(robot.family, friction.groups)
         self.sticking = np.array([sticks(group) for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
-        self.smooth = ~self.sticking & np.array([group.law not in ("none", "viscous") for group in group_of], dtype=bool)
+        self.smooth = ~self.sticking & np.array(
+            [group.law not in ("none", "viscous") for group in group_of], dtype=bool
+        )
 
     def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
         """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""
@@ -128,28 +130,31 @@ class ChainSystem:
     ) -> tuple[np.ndarray, Modes, Rates]:
         """State, modes and rates after joints (joint, samples) have come to a stop: which stay, which move on.
 
-        Joints that stop are stuck, and velocities those that this allows. Then the joint that is furthest beyond its
-        limit breaks away, one after the other, until all that are stuck hold, and all that move have a force that
-        moves them; one that has none is stuck again.
+        Joints that stop are stuck at first. Then the joint that is furthest beyond its limit breaks away, one after the
+        other, until all that are stuck hold, and all that move have a force that moves them; one that has none is stuck
+        again. At last velocities are those that stuck joints allow. A joint that only turns round, because the loop
+        that it is in makes it, cannot hold and goes on.
         """
         modes = Modes.of(np.where(stopping, 1.0, modes.stuck), np.where(stopping, 0.0, modes.direction))
-        state, found = state.copy(), self.rates(state, modes, force(state))
-        speed = self.layout.at["qd"]
-        state[speed] = np.where(stopping.any(axis=0), found.kept_speed, state[speed])
+        state, push, fresh = state.copy(), force(state), np.zeros_like(stopping)
+        found = self.rates(state, modes, push)
         state[self.layout.at["memory"]] = found.remembered
-        push = force(state)
-        fresh = np.zeros_like(stopping)
         for _ in range(3 * self.layout.joints + 3):
             found = self.rates(state, modes, push)
             change = self._change(modes, found, fresh)
             if not change.any():
                 break
-            fresh = fresh | (change & (modes.stuck > 0.5))
             loose = change & (modes.stuck > 0.5)
+            fresh = fresh | loose
             modes = Modes.of(
                 np.where(change, 1.0 - modes.stuck, modes.stuck),
                 np.where(loose, np.sign(found.braking), np.where(change, 0.0, modes.direction)),
             )
+        staying = (stopping & (modes.stuck > 0.5)).any(axis=0)
+        if staying.any():
+            speed = self.layout.at["qd"]
+            state[speed] = np.where(staying, found.kept_speed, state[speed])
+            found = self.rates(state, modes, force(state))
         return state, modes, found
 
     def _change(self, modes: Modes, found: Rates, fresh: np.ndarray) -> np.ndarray:

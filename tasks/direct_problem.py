@@ -29,5 +29,7 @@ def _called(robot: Robot, given: dict[str, Any], platform: Callable[..., Any], c
     known = [name for name in inspect.signature(chosen).parameters if name != "robot"]
     for name in given:
         if name not in known:
-            raise TypeError(f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, known)}")
+            raise TypeError(
+                f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, known)}"
+            )
     return chosen(robot, **given)

@@ -36,9 +36,7 @@ class FrictionInput:
         return any(group.load == "reaction" for group in self.groups)
 
 
-def friction_input(
-    robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES
-) -> FrictionInput:
+def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
     """The groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
 
     `laws` are those that serve: along a motion the curves, in forward dynamics all.

@@ -6,7 +6,7 @@ Matrix Computations, section 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ class Factors:
                     lower[i, j] = rest * inverse[j]
         return cls(lower, pivots, inverse)
 
-    def forward(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def forward(self, b: Iterable[Scalar]) -> list[Scalar]:
         """L^-1 b."""
         result: list[Scalar] = []
         for i, value in enumerate(b):
@@ -54,7 +54,7 @@ class Factors:
             result.append(value)
         return result
 
-    def solve(self, b: Sequence[Scalar]) -> np.ndarray:
+    def solve(self, b: Iterable[Scalar]) -> np.ndarray:
         """The inverse of the matrix times b (n,)."""
         result = [x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)]
         for i in reversed(range(len(result))):
@@ -62,6 +62,6 @@ class Factors:
                 result[i] = result[i] - self.lower[k, i] * result[k]
         return array(result)
 
-    def quadratic(self, b: Sequence[Scalar]) -> Scalar:
+    def quadratic(self, b: Iterable[Scalar]) -> Scalar:
         """B^T times the inverse of the matrix times b."""
         return sum((x * x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)), start=0.0)

@@ -43,7 +43,7 @@ def drawn_by_a_spring(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     return np.asarray(2.0 * (0.1 * np.asarray(t)[..., None] - q))
 
 
-# --- rest ---------------------------------------------------------------------------------------------------------------
+# --- rest -------------------------------------------------------------------------------------------------------------
 
 
 def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() -> None:
@@ -91,7 +91,7 @@ def test_a_leg_with_friction_in_all_joints_rests_although_one_joint_could_hold_i
     assert imbalance(leg(), weak, DOWN) < 1e-5
 
 
-# --- sliding ------------------------------------------------------------------------------------------------------------
+# --- sliding ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_block_slides_to_rest_where_it_should_and_stays() -> None:
@@ -163,7 +163,7 @@ def test_energy_goes_where_friction_takes_it_for_ten_seconds(name: str) -> None:
     assert imbalance(arm(), found, DOWN) < 1e-6
 
 
-# --- stick and slip -----------------------------------------------------------------------------------------------------
+# --- stick and slip ---------------------------------------------------------------------------------------------------
 
 
 def slips(end: float) -> tuple[float, float]:
@@ -185,12 +185,17 @@ def slips(end: float) -> tuple[float, float]:
         a = place - 0.1 * begin - offset
         b = (damping * a - 0.1) / rate
 
-        def moved(s: float, a: float = a, b: float = b, begin: float = begin) -> tuple[float, float]:
-            wave, turn = a * math.cos(rate * s) + b * math.sin(rate * s), b * math.cos(rate * s) - a * math.sin(rate * s)
+        def moved(
+            s: float, a: float = a, b: float = b, begin: float = begin, offset: float = offset
+        ) -> tuple[float, float]:
+            wave, turn = (
+                a * math.cos(rate * s) + b * math.sin(rate * s),
+                b * math.cos(rate * s) - a * math.sin(rate * s),
+            )
             fade = math.exp(-damping * s)
             return 0.1 * (begin + s) + offset + fade * wave, 0.1 + fade * (rate * turn - damping * wave)
 
-        stop = brentq(lambda s, moved=moved: moved(s)[1], 1.0, 2.0 * math.pi / rate, xtol=1e-15)
+        stop = brentq(lambda s, moved=moved: moved(s)[1], 1.0, 1.5 * math.pi / rate, xtol=1e-15)
         if begin + stop >= end:
             return moved(end - begin)
         place = moved(stop)[0]
@@ -211,14 +216,14 @@ def test_a_drawn_block_sticks_and_slips_as_its_equation_says() -> None:
 
 def test_stiction_comes_to_rest_along_another_curve_than_it_leaves_it() -> None:
     """Two laws that differ only in the curve back to rest part when the block slows down, not before."""
-    run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "step": 2e-3, "steps": 5000, "every": 100}
+    run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "step": 5e-3, "steps": 2400, "every": 20}
     law = {"law": "stiction", "coulomb": 1.0, "static": 1.5, "viscous": 0.1, "stribeck_velocity": 0.01}
     high, low = (simulate(block(), friction={**law, "kinetic": k}, **run) for k in (1.4, 1.0))
     assert (high.memory[0] == 1.0).all()
     assert (high.memory[:, 0] == 0.0).any()
     forth = high.memory[:, 0] == 1.0
     first = int(np.argmin(forth))
-    np.testing.assert_array_equal(bits(high.q[: first + 1]), bits(low.q[: first + 1]))
+    np.testing.assert_array_equal(bits(high.q[:first]), bits(low.q[:first]))
     rest = int(np.argmax(high.stuck[first:, 0])) + first
     assert rest > first
     assert high.memory[rest] == 1.0
@@ -234,7 +239,7 @@ def test_the_adaptive_integrator_agrees_on_an_arm_that_stops_and_starts() -> Non
     np.testing.assert_allclose(found.q, exact.q, rtol=0, atol=1e-9)
 
 
-# --- bristles -----------------------------------------------------------------------------------------------------------
+# --- bristles ---------------------------------------------------------------------------------------------------------
 
 
 PUBLISHED = (1.9088391992, 9.42415e-6, 1.18167954559e-5)
@@ -276,7 +281,7 @@ def test_bristles_of_a_light_block_are_stable_in_steps_that_are_long_for_them() 
     assert (found.status == Status.OK).all()
 
 
-# --- batches, input -----------------------------------------------------------------------------------------------------
+# --- batches, input ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["dry", "stribeck", "reactions"])
@@ -339,11 +344,13 @@ def test_what_does_not_fit_is_said() -> None:
         simulate(block(), **run, method="rk5")
     with pytest.raises(TypeError, match="position: block is a chain, whose simulation does not take it"):
         simulate(block(), **run, position=[0.0, 0.0, 0.0])
-    with pytest.raises(TypeError, match="force: got a function of 2 arguments; expected one of time, or of time, q and qd"):
+    with pytest.raises(
+        TypeError, match="force: got a function of 2 arguments; expected one of time, or of time, q and qd"
+    ):
         simulate(block(), **run | {"force": lambda t, q: 0.0})
     with pytest.raises(ValueError, match=r"q: got nothing; expected the motion of a chain"):
         simulate(block(), **run | {"q": None})
-    with pytest.raises(ValueError, match="times: got .* expected at least two, ascending"):
+    with pytest.raises(ValueError, match=r"times: got .* expected at least two, ascending"):
         simulate_adaptive(block(), force=[0.0], q=[0.0], times=[0.0])
     with pytest.raises(ValueError, match=r"got batch dims \(2,\); expected one case, or call simulate"):
         simulate_adaptive(block(), force=[0.0], q=[[0.0], [1.0]], times=[0.0, 1.0])

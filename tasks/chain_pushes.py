@@ -1,4 +1,4 @@
-"""Actuator forces of a chain over one step in time, from what a caller gives: constants, functions of time, or of state.
+"""Actuator forces of a chain over one step in time: constants, functions of time, or functions of the state.
 
 Functions of time are called at the ends and in the middle of a step; a sample whose step is cut takes the parabola
 through these. Functions of the state are called for the whole batch.
@@ -58,7 +58,7 @@ class Parabola:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Forces from time and state; `whole` (2 freedom, samples) are q and qd of the batch, of which some are asked for."""
+    """Forces from time and state; `whole` (2 freedom, samples) holds q and qd of the batch, `columns` those wanted."""
 
     function: Callable[[Array, Array, Array], Array]
     batch: Batch
@@ -89,7 +89,6 @@ class Pushes:
         self.force, self.core, self.batch = force, (actuators,), batch
         self.kind = kind_of(force)
         self.constant = inputs.rows(inputs.checked("force", force, self.core), batch) if self.kind == "array" else None
-        self._ends: dict[float, np.ndarray] = {}
 
     def over(self, start: float, step: float, state: np.ndarray) -> Push:
         """The forces of one step."""
@@ -100,8 +99,7 @@ class Pushes:
         return Parabola(*(self._at(start + part * step) for part in (0.0, 0.5, 1.0)))
 
     def _at(self, time: float) -> np.ndarray:
-        value = inputs.rows(inputs.checked("force", self.force(time), self.core), self.batch)
-        return value
+        return inputs.rows(inputs.checked("force", self.force(time), self.core), self.batch)
 
 
 def kind_of(force: Acting) -> str:

@@ -28,7 +28,7 @@ Array = Any
 
 
 class ChainMotion(NamedTuple):
-    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): INTEGRATION_FAILED where a case came to an end.
+    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): INTEGRATION_FAILED of a case that ended.
 
     Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
     hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].

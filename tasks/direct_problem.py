@@ -12,7 +12,7 @@ from tasks import chain_adaptive, chain_simulation, simulation
 
 
 def simulate(robot: Robot, **given: Any) -> Any:
-    """Motion of a batch in constant steps: see `simulation.simulate` and, of a chain, `chain_simulation.simulate_chain`.
+    """Motion of a batch in constant steps: see `simulation.simulate`, of a chain `chain_simulation.simulate_chain`.
 
     Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """

@@ -1,4 +1,4 @@
-"""A block on a straight guide, an arm that gravity pulls down, a leg with loops: chains for tests of friction over time."""
+"""A block on a guide, an arm that gravity pulls down, a leg with loops: chains for tests of friction over time."""
 
 from __future__ import annotations
 

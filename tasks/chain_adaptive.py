@@ -14,7 +14,6 @@ import numpy as np
 from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
-from robots.friction import LAWS
 from robots.model import Robot
 from robots.status import Status
 from tasks.chain_events import Moment
@@ -22,7 +21,7 @@ from tasks.chain_pushes import Acting, Pushes
 from tasks.chain_simulation import ChainMotion, begun, collected, opened
 from tasks.chain_system import ChainSystem, Modes, Rates
 from tasks.forward import equations_of_motion
-from tasks.friction_input import Friction, friction_input
+from tasks.friction_input import Friction
 from tasks.inputs import GRAVITY
 from tasks.kernels.kernel import padded
 
@@ -58,7 +57,7 @@ def simulate_chain_adaptive(
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    system = ChainSystem(robot, friction_input(robot, friction, LAWS), gravity)
+    system = ChainSystem.of(robot, friction, gravity)
     batch, state, pushes = opened(system, force, q, qd, memory, float(wanted[0]))
     if batch:
         raise ValueError(f"q, qd, force, ...: got batch dims {batch}; expected one case, or call simulate")

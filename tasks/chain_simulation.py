@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.friction import LAWS
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
@@ -21,7 +20,7 @@ from tasks.chain_events import Moment, Stepper
 from tasks.chain_pushes import Acting, Pushes, first_shape
 from tasks.chain_steps import METHODS
 from tasks.chain_system import ChainSystem
-from tasks.friction_input import Friction, friction_input
+from tasks.friction_input import Friction
 from tasks.inputs import GRAVITY, Batch
 
 Array = Any
@@ -69,7 +68,7 @@ def accelerate_chain(
 
     Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
     """
-    system = ChainSystem(robot, friction_input(robot, friction, LAWS), gravity)
+    system = ChainSystem.of(robot, friction, gravity)
     batch, state, pushes = opened(system, force, q, qd, memory, 0.0)
     with np.errstate(all="ignore"):  # a failed sample holds NaN
         now = begun(system, state, pushes, 0.0, 1.0)
@@ -106,7 +105,7 @@ def simulate_chain(
     """
     if not step > 0 or min(steps, every) < 1:
         raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
-    system = ChainSystem(robot, friction_input(robot, friction, LAWS), gravity)
+    system = ChainSystem.of(robot, friction, gravity)
     name = method or ("rosenbrock" if system.bristling.any() else "rk4")
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from robots.friction import LAWS
 from robots.model import Robot
 from robots.status import Status
 from tasks import inputs
 from tasks.chain_programs import Layout, layout, motion_program
 from tasks.friction_forward import bristles, sticks
-from tasks.friction_input import FrictionInput
+from tasks.friction_input import Friction, FrictionInput, friction_input, without_zero_width
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import Kernel
 
@@ -86,6 +87,11 @@ class ChainSystem:
         self.smooth = ~self.sticking & np.array(
             [group.law not in ("none", "viscous") for group in group_of], dtype=bool
         )
+
+    @classmethod
+    def of(cls, robot: Robot, friction: Friction, gravity: Array) -> ChainSystem:
+        """From friction as callers give it, of any law. Raises ParameterError."""
+        return cls(robot, without_zero_width(friction_input(robot, friction, LAWS)), gravity)
 
     def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
         """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""

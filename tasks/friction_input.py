@@ -8,7 +8,7 @@ defaults for the others. Several groups are a sequence of such mappings.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,19 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
         seen |= set(group.places)
         groups.append(group)
         values += numbers
+    return FrictionInput(tuple(groups), np.array([values], dtype=float))
+
+
+def without_zero_width(given: FrictionInput) -> FrictionInput:
+    """The same where a `width` of zero is left out, so that what is sharp is known to be."""
+    groups, values, rest = [], [], list(given.values[0]) if given.groups else []
+    for group in given.groups:
+        own = dict(zip(group.parameters, rest, strict=False))
+        rest = rest[len(own) :]
+        if own.get("width") == 0.0:
+            del own["width"]
+        groups.append(replace(group, parameters=tuple(own)))
+        values += list(own.values())
     return FrictionInput(tuple(groups), np.array([values], dtype=float))
 
 

@@ -356,3 +356,22 @@ def test_what_does_not_fit_is_said() -> None:
         simulate_adaptive(block(), force=[0.0], q=[[0.0], [1.0]], times=[0.0, 1.0])
     with pytest.raises(ParameterError, match="got law 'stibeck'"):
         simulate(block(), **run, friction={"law": "stibeck"})
+
+
+def test_friction_that_does_not_settle_says_so() -> None:
+    """Coefficients above one with long arms: a joint's load grows by more than its friction takes."""
+    law = {"law": "coulomb_viscous", "coulomb": 50.0, "joints": "all", **BEARING, "pin_radius": 1.0}
+    found = accelerate_chain(leg(), q=[[0.2], [0.1]], qd=[[1.0], [-1.0]], force=[0.0], friction=law, gravity=DOWN)
+    assert (found.status == Status.FRICTION_NOT_CONVERGED).all()
+    assert np.isnan(found.qdd).all()
+
+
+def test_a_width_of_zero_is_none_and_a_width_smooths() -> None:
+    run: dict[str, Any] = {"force": [0.0], "q": [0.0], "qd": [1.0], "step": 1e-2, "steps": 100}
+    sharp, zero = (simulate(block(), friction={**DRY, **more}, **run) for more in ({}, {"width": 0.0}))
+    np.testing.assert_array_equal(bits(zero.q), bits(sharp.q))
+    assert zero.stuck[-1].all()
+    smooth = simulate(block(), friction={**DRY, "width": 0.05}, **run)
+    assert not smooth.stuck.any()
+    assert 0.0 < smooth.qd[-1, 0] < 1e-6
+    assert smooth.q[-1, 0] == pytest.approx(sharp.q[-1, 0], rel=0.05)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from robots.formats.checks import LARGEST
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.parameters import nearest
 
@@ -135,7 +136,7 @@ class _Reader:
             return default or (0.0,) * count
         words = text.split()
         values = tuple(float(word) if _NUMBER.fullmatch(word) else math.nan for word in words)
-        if len(words) == count and all(map(math.isfinite, values)):
+        if len(words) == count and all(abs(value) <= LARGEST for value in values):
             return values
         hint = "Use a decimal point, not a comma." if "," in text else ""
         rule = "a finite number" if count == 1 else f"{count} finite numbers"

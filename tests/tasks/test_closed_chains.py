@@ -141,8 +141,8 @@ def robot_of(name: str, links: tuple[Link, ...], loops: tuple[Closure, ...]) -> 
 def coupled() -> Robot:
     """A planar six-bar linkage of Stephenson's third kind, driven so that no loop closes without the other."""
     links = (
-        link("1", BASE),
-        link("2", 0, (0.0, 0.5, 0.0)),
+        link("1", BASE, (0.0, 0.35, 0.0)),
+        link("2", 0, (0.0, 0.15, 0.0)),
         link("3", BASE, (0.4, 0.0, 0.0)),
         link("4", 2, (0.05, 0.25, 0.0)),
         link("5", BASE, (0.7, 0.05, 0.0)),

@@ -31,6 +31,7 @@ from pipeline.sweep import Sweep
 from pipeline.window import Window
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt
+from storage.place import locate
 from storage.store import StoreWriter
 
 KILOBYTE = 1024
@@ -83,7 +84,7 @@ def _receipt(index: int, *arguments: Any) -> Receipt:
 def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
     """Seconds for all blocks of a plan. Raises CheckError where one is missing."""
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
-        path = Path(folder) / "run.zarr"
+        path = locate(Path(folder) / "run.zarr")
         _prepare(made, path)
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
@@ -100,7 +101,7 @@ def _pending(client: Any, blocks: int) -> Iterator[Figure]:
     made = _many_blocks(blocks)
     before = _resident(), client.run_on_scheduler(_resident)
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
-        path = Path(folder) / "run.zarr"
+        path = locate(Path(folder) / "run.zarr")
         _prepare(made, path)
         with Ledger.open(path, made.blocks) as ledger:
             flight = OnCluster(client, lambda: made.blocks)

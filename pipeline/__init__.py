@@ -6,12 +6,19 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pipeline.appending import append
     from pipeline.coordinator import run
     from pipeline.sweep import Sweep
+    from pipeline.verification import verify
 
-__all__ = ["Sweep", "run"]
+__all__ = ["Sweep", "append", "run", "verify"]
 
-_HOMES = {"Sweep": "pipeline.sweep", "run": "pipeline.coordinator"}
+_HOMES = {
+    "Sweep": "pipeline.sweep",
+    "append": "pipeline.appending",
+    "run": "pipeline.coordinator",
+    "verify": "pipeline.verification",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 BAD_INPUT = (InputError, ParameterError, StoreError)
 SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
 SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
+SOURCE = click.argument("sweep")
+STORE = click.argument("store")
+CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
+GRANULARITY = click.option(
+    "--granularity",
+    type=click.Choice(["limb", "block"]),
+    default="limb",
+    help="One task for each limb, or one for each block; the same results.",
+)
 
 
 class Refused(click.ClickException):
@@ -188,64 +197,56 @@ def check(sweep: Path, subset: str | None) -> None:
         _print(made.rows())
 
 
-STORE = click.argument("store", type=click.Path(path_type=Path))
-TARGET = click.option("--store", type=click.Path(path_type=Path), help="Where to; default: SWEEP with .zarr.")
-CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
-GRANULARITY = click.option(
-    "--granularity",
-    type=click.Choice(["limb", "block"]),
-    default="limb",
-    help="One task for each limb, or one for each block; the same results.",
-)
+TARGET = click.option("--store", help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given.")
 
 
 @cli.command()
-@SWEEP
+@SOURCE
 @SUBSET
 @TARGET
 @CLUSTER
 @GRANULARITY
-def run(sweep: Path, subset: str | None, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
+def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
     """Run the sweep file SWEEP into a store; go on with a store that is not finished.
 
-    A file with several robots makes a folder with a store for each.
+    A file with several robots makes a folder with a store for each. SWEEP may be a store: its own sweep then goes on in
+    it, or is repeated in the one that --store names.
     """
     from pipeline.status import failed_cases
 
-    stores = _stores(sweep, subset, store)
-    whole = stores[0][1].parent if len(stores) > 1 else stores[0][1]
+    stores, whole = _stores(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
     blocks = cases = 0
     for each, place in stores:
-        blocks += _run(each, place, cluster, granularity, again)
+        blocks += _run("run", each, place, cluster, granularity, again)
         cases += len(failed_cases(place))
         click.echo(f"results in {place}")
     _end(whole, blocks, cases, again)
 
 
 @cli.command()
-@SWEEP
+@SOURCE
 @SUBSET
 @TARGET
 @CLUSTER
 @GRANULARITY
-def submit(sweep: Path, subset: str | None, store: Path | None, cluster: Path | None, granularity: Granularity) -> None:
+def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
     """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
     from pipeline.cluster_file import ClusterConfig
     from pipeline.submit import submit as begin
 
     config = ClusterConfig.from_yaml(cluster) if cluster else None
-    for each, place in _stores(sweep, subset, store):
+    for each, place in _stores(sweep, subset, store)[0]:
         made = begin(each, place, config, granularity)
         click.echo(f"process {made.pid} on {made.host} runs {sweep} into {place}; it prints to {made.output} there")
         for command in ("status", "attach", "cancel"):
-            click.echo(f"  {shlex.join(['limbsweep', command, str(place)])}")
+            click.echo(f"  {shlex.join(['limbsweep', command, place])}")
 
 
 @cli.command()
 @STORE
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
-def status(store: Path, as_json: bool) -> None:
+def status(store: str, as_json: bool) -> None:
     """Say how far the run of STORE is, who runs it, and what has failed."""
     import json
 
@@ -260,7 +261,7 @@ def status(store: Path, as_json: bool) -> None:
 
 @cli.command()
 @STORE
-def attach(store: Path) -> None:
+def attach(store: str) -> None:
     """Follow the run of STORE until it ends; the exit status is that of the run."""
     from pipeline.events import Finished, Stopped
     from pipeline.follow import follow
@@ -277,7 +278,7 @@ def attach(store: Path) -> None:
 
 @cli.command()
 @STORE
-def cancel(store: Path) -> None:
+def cancel(store: str) -> None:
     """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
     from pipeline.follow import cancel as ask
 
@@ -285,33 +286,108 @@ def cancel(store: Path) -> None:
     click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
 
 
-def _stores(path: Path, subset: str | None, store: Path | None) -> list[tuple[Sweep, Path]]:
-    """The sweeps in a file with the store of each: one store, or one for each of several robots in a folder."""
+@cli.command()
+@STORE
+@click.argument("sweep", type=click.Path(path_type=Path), required=False)
+@SUBSET
+@CLUSTER
+@GRANULARITY
+@click.option("--drop", is_flag=True, help="Give up an append that was interrupted; STORE is what it was.")
+def append(
+    store: str, sweep: Path | None, subset: str | None, cluster: Path | None, granularity: Granularity, drop: bool
+) -> None:
+    """Add to STORE the designs or friction sets that SWEEP has more, without computing again what is there."""
+    from pipeline.status import failed_cases
+
+    if drop == (sweep is not None):
+        raise click.UsageError("append needs a SWEEP, or --drop without one")
+    if sweep is None:
+        from pipeline.appending import drop as drop_growth
+
+        drop_growth(store)
+        click.echo(f"{store} is what it was before")
+        return
+    again = shlex.join(["limbsweep", "append", store, str(sweep), *_options(subset, cluster, granularity)])
+    parsed = _sweeps(sweep, subset)
+    blocks = _run("append", _of_robot(parsed, store), store, cluster, granularity, again)
+    click.echo(f"results in {store}")
+    _end(store, blocks, len(failed_cases(store)), again)
+
+
+def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
+    """The sweep of the store's robot, or any one, which is refused with the difference."""
+    from storage.manifest import Manifest
+
+    robot = Manifest.load(store).attributes.get("robot")
+    return next((each for each in sweeps if each.robot == robot), sweeps[0])
+
+
+@cli.command()
+@STORE
+@click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
+@click.option("--seed", type=int, help="Which blocks these are; default: others every time.")
+@click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
+@CLUSTER
+def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:
+    """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
+    from pipeline.verification import verify
+
+    found = verify(store, recompute, seed, repair=repair, cluster=cluster)
+    _print(found.rows())
+    if not found.is_sound:
+        raise click.exceptions.Exit(1)
+
+
+def _stores(given: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:
+    """The sweeps of a file, or that of a store, with the store of each, and what all of these are in.
+
+    One store, or one for each of several robots in a folder.
+    """
+    if _is_store(given):
+        from pipeline.recompute import stored_sweep
+
+        if subset:
+            raise click.UsageError("--subset chooses a part of a sweep file; in a store the choice is made")
+        return [(stored_sweep(given), store or given)], store or given
+    parsed, name = _sweeps(Path(given), subset), f"{Path(given).stem}-{subset}" if subset else Path(given).stem
+    whole = store or (name if len(parsed) > 1 else f"{name}.zarr")
+    _check_name(whole)
+    return [(each, f"{whole}/{each.robot}.zarr" if len(parsed) > 1 else whole) for each in parsed], whole
+
+
+def _is_store(text: str) -> bool:
+    """Whether an argument names a store: a folder, or a URL; a sweep is a file."""
+    return "://" in text or Path(text).is_dir()
+
+
+def _check_name(store: str) -> None:
     from pipeline.places import check_store_name
 
-    parsed = _sweeps(path, subset)
-    name = f"{path.stem}-{subset}" if subset else path.stem
-    store = store or Path(name if len(parsed) > 1 else f"{name}.zarr")
-    check_store_name(store)
-    return [(each, store / f"{each.robot}.zarr" if len(parsed) > 1 else store) for each in parsed]
+    if "://" not in store:
+        check_store_name(Path(store))
 
 
 def _command(
-    name: str, sweep: Path, store: Path, cluster: Path | None, granularity: Granularity, subset: str | None
+    name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity, subset: str | None
 ) -> str:
     """The command line that goes on with a run."""
-    words = ["limbsweep", name, str(sweep), "--store", str(store)]
-    words += ["--cluster", str(cluster)] if cluster else []
-    words += ["--granularity", granularity] if granularity != "limb" else []
-    return shlex.join(words + (["--subset", subset] if subset else []))
+    words = ["limbsweep", name, sweep, *(["--store", store] if store != sweep else [])]
+    return shlex.join(words + _options(subset, cluster, granularity))
 
 
-def _end(store: Path, blocks: int, cases: int, again: str) -> None:
+def _options(subset: str | None, cluster: Path | None, granularity: str) -> list[str]:
+    """Options that were given, to be given again."""
+    given = ["--cluster", str(cluster)] if cluster else []
+    given += ["--granularity", granularity] if granularity != "limb" else []
+    return given + (["--subset", subset] if subset else [])
+
+
+def _end(store: str, blocks: int, cases: int, again: str) -> None:
     """Exit with 1 where something is missing in a store."""
     if blocks:
         click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
     if cases:
-        told = shlex.join(["limbsweep", "status", str(store)])
+        told = shlex.join(["limbsweep", "status", store])
         click.echo(f"{cases} cases cannot be computed and hold NaN; {told} says which and why", err=True)
     if blocks or cases:
         raise click.exceptions.Exit(1)
@@ -333,9 +409,9 @@ def _sweeps(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     return sweeps
 
 
-def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granularity, again: str) -> int:
-    """Run with progress; the number of blocks that were given up."""
-    from pipeline.coordinator import run
+def _run(what: str, sweep: Sweep, store: str, cluster: Path | None, granularity: Granularity, again: str) -> int:
+    """Run or append with progress; the number of blocks that were given up."""
+    import pipeline
     from pipeline.events import Event, Finished
     from pipeline.progress import progress
 
@@ -343,7 +419,8 @@ def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granulari
     try:
         with progress() as show_progress:
             listeners = (show_progress, last.append)
-            run(sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
+            action = pipeline.append if what == "append" else pipeline.run
+            action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; go on with: {again}") from None
     except RunStoppedError as error:
@@ -353,7 +430,7 @@ def _run(sweep: Sweep, store: Path, cluster: Path | None, granularity: Granulari
 
 @cli.command()
 @STORE
-def info(store: Path) -> None:
+def info(store: str) -> None:
     """Say what is in STORE."""
     from pipeline import describe
     from storage import open_results

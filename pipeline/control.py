@@ -5,25 +5,27 @@ A file works between machines that share the store, where signals do not, and ne
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from storage.manifest import refusals
+from storage.place import Location, locate, refusals
 
 CANCEL = "cancel"
 
 
-def request_cancel(store: Path) -> None:
+def request_cancel(store: Location) -> None:
     """Ask the run that writes to a store to end. Raises StoreError where the file cannot be written."""
-    with refusals(store):
-        (store / CANCEL).touch()
+    place = locate(store)
+    with refusals(place):
+        place.write(CANCEL, (b"",))
 
 
-def cancel_requested(store: Path) -> bool:
+def cancel_requested(store: Location) -> bool:
     """Whether somebody has asked."""
-    return (store / CANCEL).exists()
+    place = locate(store)
+    with refusals(place):
+        return place.has(CANCEL)
 
 
-def clear_cancel(store: Path) -> None:
+def clear_cancel(store: Location) -> None:
     """Forget requests: they were for another run, or this one has heeded them."""
-    with refusals(store):
-        (store / CANCEL).unlink(missing_ok=True)
+    place = locate(store)
+    with refusals(place):
+        place.delete(CANCEL)

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,9 +31,11 @@ from pipeline.runlog import RunLog
 from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
+from storage.completion import finish
 from storage.ledger import Ledger
 from storage.lock import coordinator_lock
-from storage.manifest import finish, require_same
+from storage.manifest import Manifest, require_same
+from storage.place import Location, Place, locate
 from storage.schema import Coordinate, units
 from storage.store import StoreWriter, create, open_results
 from tasks.newton_euler_system import unique
@@ -53,7 +55,7 @@ EXTERNAL = ("address", "scheduler-file")
 
 def run(
     sweep: Sweep,
-    store: str | Path | None = None,
+    store: Location | None = None,
     cluster: Cluster = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
@@ -69,10 +71,11 @@ def run(
     """
     if store is None:
         return _in_memory(sweep, cluster, listeners, granularity, limits)
-    made, path, config = plan(sweep), Path(store), _config(cluster)
-    if not (path.exists() and _is_finished(made, path)):
-        Run(made, path, config, tuple(listeners), granularity, limits).go()
-    return open_results(path, unfinished=True)
+    place, config = locate(store), settings(cluster)
+    made = plan_at(sweep, place)
+    if not (place.exists() and _is_finished(made, place)):
+        Run(made, place, config, tuple(listeners), granularity, limits).go()
+    return open_results(place, unfinished=True)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Run:
     """One run of a plan into a store: what it is made of."""
 
     plan: Plan
-    path: Path
+    place: Place
     config: ClusterConfig
     listeners: tuple[Listener, ...]
     granularity: Granularity
@@ -107,28 +110,35 @@ class Run:
         with connect(self.config) as client:
             if client is not None:
                 preflight(client, self.plan, self.config.source)
-            if not self.path.exists():
-                require_space(self.path, *_needed(self.plan))
-            _prepare(self.plan, self.path)
+            if not self.place.exists():
+                require_space(self.place, *_needed(self.plan))
+            _prepare(self.plan, self.place)
             with (
-                coordinator_lock(self.path),
-                Ledger.open(self.path, self.plan.blocks) as ledger,
-                RunLog.open(self.path) as log,
+                coordinator_lock(self.place),
+                Ledger.open(self.place, self.plan.blocks) as ledger,
+                RunLog.open(self.place) as log,
             ):
-                clear_cancel(self.path)
+                clear_cancel(self.place)
                 tell = teller((log, *self.listeners))
                 if lost:
                     tell(ClusterRestarted(lost))
                 self._drive(ledger, client, tell)
                 if ledger.count == self.plan.blocks:
-                    finish(self.path)
+                    ledger.sync()
+                    finish(self.place)
 
     def _drive(self, ledger: Ledger, client: Client | None, tell: Listener) -> None:
         """Compute every block without a receipt, and tell how that begins and ends."""
         start = time.perf_counter()
         tell(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
         drive = Drive(
-            self.plan, StoreWriter(self.path), ledger, self._flight(client), tell, self.granularity, self.limits
+            self.plan,
+            StoreWriter(self.place),
+            ledger,
+            flight(client, self.plan, self.granularity),
+            tell,
+            self.granularity,
+            self.limits,
         )
         try:
             drive.run()
@@ -136,18 +146,21 @@ class Run:
             if client is not None and isinstance(error, ClusterLostError):
                 _leave(client)
             tell(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
-            clear_cancel(self.path)
+            clear_cancel(self.place)
             raise
         tell(Finished(drive.samples, time.perf_counter() - start, drive.agenda.given_up, drive.failed_cases))
 
-    def _flight(self, client: Client | None) -> Flight:
-        if client is None:
-            return InProcess()
-        parallel = len(self.plan.limbs) + 1 if self.granularity == "limb" else 1
-        return OnCluster(client, Window(client, parallel, self.plan.block_memory))
+
+def flight(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Flight:
+    """The way of blocks to a cluster, or to this process where there is none."""
+    if client is None:
+        return InProcess()
+    parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
+    return OnCluster(client, Window(client, parallel, plan.block_memory))
 
 
-def _config(cluster: Cluster) -> ClusterConfig:
+def settings(cluster: Cluster) -> ClusterConfig:
+    """The settings in a cluster file, or those of this machine."""
     if isinstance(cluster, ClusterConfig):
         return cluster
     return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
@@ -163,10 +176,18 @@ def _in_memory(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_finished(made: Plan, path: Path) -> bool:
+def plan_at(sweep: Sweep, place: Place) -> Plan:
+    """The plan of a sweep in a store: blocks of one that was made larger are those that it began with."""
+    made = plan(sweep)
+    if place.exists() and (manifest := Manifest.load(place)).generation > 1:
+        return replace(made, layout=replace(made.layout, block=manifest.layout.block))
+    return made
+
+
+def _is_finished(made: Plan, place: Place) -> bool:
     """Whether nothing is left to do in a store. Raises StoreError where it is not a store of this sweep."""
     sweep = made.sweep
-    manifest = require_same(path, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
     return manifest.state == "finished"
 
 
@@ -175,16 +196,23 @@ def _needed(made: Plan) -> tuple[int, int]:
     return sum(made.layout.bytes(name) for name in made.layout.variables), made.layout.files
 
 
-def _prepare(made: Plan, path: Path) -> None:
+def _prepare(made: Plan, place: Place) -> None:
     """Create the store where there is none."""
-    if path.exists():
+    if place.exists():
         return
-    axes = [Coordinate(*row) for row in coordinates(made)]
+    create(place, made.layout, **contents(made))
+
+
+def contents(made: Plan) -> dict[str, Any]:
+    """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
     kinds = {link.kind for limb in made.mechanism.limbs for link in limb.links if link.joint in limb.actuated}
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
-    stored = {name: unit for name, unit in chosen.items() if name in made.layout.variables}
-    described = attributes(made.sweep) | _uniqueness(made)
-    create(path, made.layout, axes, described, units=stored, flags=flags())
+    return {
+        "coordinates": [Coordinate(*row) for row in coordinates(made)],
+        "attributes": attributes(made.sweep) | _uniqueness(made),
+        "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
+        "flags": flags(),
+    }
 
 
 def _dashboard(client: Client | None) -> str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from storage.place import Location, locate
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -13,13 +14,13 @@ HIDDEN = ("sweep", "finished")
 """Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
 
 
-def rows(dataset: Dataset, path: Path) -> Iterator[tuple[str, ...]]:
-    """Rows for a dataset and the folder that it comes from: state, size, attributes, dims, variables, statuses."""
+def rows(dataset: Dataset, store: Location) -> Iterator[tuple[str, ...]]:
+    """Rows for a dataset and the store that it comes from: state, size, attributes, dims, variables, statuses."""
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
     if "written" in dataset.coords:
         written = dataset["written"]
         yield "written", f"{int(written.sum())} of {written.size} pairs of design and trajectory"
-    yield "on disk", size(sum(file.stat().st_size for file in path.rglob("*") if file.is_file()))
+    yield "on disk", size(locate(store).used())
     for name, value in dataset.attrs.items():
         if name not in HIDDEN:
             yield name, _text(value)

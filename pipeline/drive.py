@@ -119,7 +119,7 @@ class Drive:
 
     def _look_around(self) -> None:
         self._looked = time.monotonic()
-        if cancel_requested(self.writer.path):
+        if cancel_requested(self.writer.place):
             raise RunCancelledError("cancelled; what has been stored stays")
         self._drop_late()
         silence = self._watchdog.silence

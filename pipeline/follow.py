@@ -4,58 +4,51 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import islice
 
 from pipeline.control import request_cancel
 from pipeline.errors import RunStoppedError
 from pipeline.events import Event, Started
-from pipeline.runlog import LOG, Record, has_ended
+from pipeline.runlog import has_ended, records
 from storage.errors import StoreError
 from storage.lock import holder
 from storage.manifest import Manifest
+from storage.place import Location
 
 POLL_SECONDS = 0.5
 CANCEL_SECONDS = 120.0
 """Time that a run is given to end; it looks for requests once a second, and may be held up by a worker."""
 
 
-def follow(store: Path) -> Iterator[Event]:
+def follow(store: Location) -> Iterator[Event]:
     """Events of the run that began last, those of the past first, until its last one.
 
     Raises StoreError where there was no run, RunStoppedError where it has died without a last word.
     """
     Manifest.load(store)
-    if not (store / LOG).exists():
+    if not any(records(store)):
         raise StoreError(f"{store}: no run has begun; begin one with limbsweep run or submit")
-    with (store / LOG).open("rb") as log:
-        log.seek(_last_start(store))
-        rest = b""
-        while True:
-            alive = holder(store) is not None  # asked first: what it wrote before it ended is read below
-            *lines, rest = (rest + log.read()).split(b"\n")
-            for record in filter(None, map(Record.parse, lines)):
-                yield record.event
-                if has_ended(record.event):
-                    return
-            if not alive and not lines:
-                raise RunStoppedError(f"{store}: the run has died; what it has stored stays")
-            if not lines:
-                time.sleep(POLL_SECONDS)
+    seen = _last_start(store)
+    while True:
+        alive = holder(store) is not None  # asked first: what it wrote before it ended is read below
+        news = list(islice(records(store), seen, None))
+        seen += len(news)
+        for record in news:
+            yield record.event
+            if has_ended(record.event):
+                return
+        if not alive and not news:
+            raise RunStoppedError(f"{store}: the run has died; what it has stored stays")
+        if not news:
+            time.sleep(POLL_SECONDS)
 
 
-def _last_start(store: Path) -> int:
-    """Where in the log the last run begins [bytes]."""
-    place = start = 0
-    with (store / LOG).open("rb") as log:
-        for line in log:
-            record = Record.parse(line)
-            if record is not None and isinstance(record.event, Started):
-                start = place
-            place += len(line)
-    return start
+def _last_start(store: Location) -> int:
+    """How many records precede the last run."""
+    return max((number for number, record in enumerate(records(store)) if isinstance(record.event, Started)), default=0)
 
 
-def cancel(store: Path, seconds: float = CANCEL_SECONDS) -> None:
+def cancel(store: Location, seconds: float = CANCEL_SECONDS) -> None:
     """Ask the run that writes to a store to end, and wait until it has.
 
     Raises StoreError where nobody runs, RunStoppedError where it does not end in time.

@@ -28,12 +28,13 @@ from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import VARIABLES
 from storage.shards import crc32c
-from storage.store import StoreWriter
+from storage.writer import Comparer, StoreWriter
 from tasks import block as bodies
 from tasks.block import Block, Trajectory
 
 Granularity = Literal["limb", "block"]
 Graph = dict[Any, Task]
+Writer = StoreWriter | Comparer
 
 
 def block_of(plan: Plan, index: int) -> Block:
@@ -64,7 +65,7 @@ def _table(columns: Mapping[str, Any], length: int) -> Any:
 
 
 def block_graph(
-    plan: Plan, index: int, writer: StoreWriter, run: str, granularity: Granularity = "limb"
+    plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb"
 ) -> tuple[Graph, Any]:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     block = block_of(plan, index)
@@ -89,7 +90,7 @@ def block_graph(
     return graph, store
 
 
-def isolated_graph(plan: Plan, index: int, writer: StoreWriter, run: str, limits: Limits) -> tuple[Graph, Any]:
+def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, limits: Limits) -> tuple[Graph, Any]:
     """The graph of one block whose parts are computed in a process of their own; its result is a Rescued."""
     key = (f"isolated-{run}", index)
     settings = Isolation(limits.part, limits.isolation, plan.block_memory)
@@ -156,22 +157,22 @@ def _reactions(rooted: _Rooted, assembled: bodies.Assembled, index: int) -> bodi
 
 
 @_task
-def _store(assembled: bodies.Assembled, index: int, writer: StoreWriter, *reactions: bodies.Arrays) -> Receipt:
+def _store(assembled: bodies.Assembled, index: int, writer: Writer, *reactions: bodies.Arrays) -> Receipt:
     return _written(index, writer, assembled.arrays | bodies.gathered(reactions))
 
 
-def _written(index: int, writer: StoreWriter, arrays: bodies.Arrays) -> Receipt:
+def _written(index: int, writer: Writer, arrays: bodies.Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
     return writer.write(index, arrays)
 
 
 @_task
-def _whole_block(block: Block, writer: StoreWriter) -> Receipt:
+def _whole_block(block: Block, writer: Writer) -> Receipt:
     return _written(block.index, writer, bodies.whole(block))
 
 
 @_task
-def _isolated(block: Block, writer: StoreWriter, settings: Isolation) -> Rescued:
+def _isolated(block: Block, writer: Writer, settings: Isolation) -> Rescued:
     arrays, flags = settings.compute(block, writer.layout)
     return Rescued(_written(block.index, writer, arrays), flags)
 

@@ -79,9 +79,9 @@ class Isolation:
                     )
                     flags.append(Flag(design, friction, trajectory, result))
                 else:
-                    _place(arrays, part, result)
+                    _place(layout, arrays, part, result)
         for flag in flags:
-            _flag(arrays, flag, bounds, len(block.times))
+            _flag(layout, arrays, flag, bounds, len(block.times))
         return arrays, tuple(flags)
 
     def _parts(self, child: Child, block: Block, layout: Layout) -> Iterator[tuple[Part, Arrays | str]]:
@@ -154,7 +154,7 @@ def misfits(layout: Layout, index: int, arrays: Any, part: Part | None = None) -
         got = f"variables {sorted(arrays)}" if isinstance(arrays, Mapping) else f"a {type(arrays).__name__}"
         return f"a block computed {got}; expected {sorted(names)}"
     for name in names:
-        variable, array = lookup(name), arrays[name]
+        variable, array = layout.variable(name), arrays[name]
         region = dict(zip(variable.dims, layout.region(index, name), strict=True))
         region |= {dim: each for dim, each in zip(SPLIT, part or (), strict=False) if dim in region}
         wanted = lengths(tuple(region.values()))
@@ -172,7 +172,7 @@ def require_fit(layout: Layout, index: int, arrays: Any) -> None:
 
 def _empty(layout: Layout, index: int) -> Arrays:
     """Arrays of a block in which nothing is computed."""
-    variables = [lookup(name) for name in layout.owned(index)]
+    variables = [layout.variable(name) for name in layout.owned(index)]
     shapes = {each.name: lengths(layout.region(index, each.name)) for each in variables}
     return {
         each.name: np.full(shapes[each.name], np.nan if each.dtype == "float64" else MISSING, each.dtype)
@@ -180,24 +180,24 @@ def _empty(layout: Layout, index: int) -> Arrays:
     }
 
 
-def _within(name: str, part: Part) -> tuple[slice, ...]:
+def _within(layout: Layout, name: str, part: Part) -> tuple[slice, ...]:
     """The region of a part in a variable of its block."""
     ranges = dict(zip(SPLIT, part, strict=True))
-    return tuple(ranges.get(dim, slice(None)) for dim in lookup(name).dims)
+    return tuple(ranges.get(dim, slice(None)) for dim in layout.variable(name).dims)
 
 
-def _place(arrays: Arrays, part: Part, results: Arrays) -> None:
+def _place(layout: Layout, arrays: Arrays, part: Part, results: Arrays) -> None:
     for name, array in results.items():
-        arrays[name][_within(name, part)] = array
+        arrays[name][_within(layout, name, part)] = array
 
 
-def _flag(arrays: Arrays, flag: Flag, bounds: tuple[slice, ...], times: int) -> None:
+def _flag(layout: Layout, arrays: Arrays, flag: Flag, bounds: tuple[slice, ...], times: int) -> None:
     """Statuses and counts of a case that failed; they may be shared with cases that did not."""
     place = (flag.design, flag.friction, flag.trajectory)
     here = [slice(at - whole.start, at - whole.start + 1) for at, whole in zip(place, bounds, strict=True)]
     part = here[0], here[1], here[2]
     for name, array in arrays.items():
         if lookup(name).kind == "status":
-            array[_within(name, part)] = Status.COMPUTATION_FAILED
+            array[_within(layout, name, part)] = Status.COMPUTATION_FAILED
         elif array.dtype.kind == "i":
-            array[_within(name, part)] = times
+            array[_within(layout, name, part)] = times

@@ -46,6 +46,8 @@ BLOCK_MEMORY = 1 << 30
 MAX_FILES = 10**6
 """Files of a store: file systems and archives become slow beyond."""
 
+REACTIONS = ("joint_reaction", "peak_reaction")
+
 ALWAYS = ("failed_samples", "worst_status")
 """Variables that every store has: they say where results are NaN, and why."""
 
@@ -164,10 +166,11 @@ def plan(sweep: Sweep) -> Plan:
         "axis": 3,
         "wrench": 6,
     }
-    per_set, shared = (_pair_bytes(sizes, variables, per_set=each) for each in (True, False))
+    steady = _steady(sweep)
+    per_set, shared = (_pair_bytes(sizes, variables, steady, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables))
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, steady))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     if made.layout.files > MAX_FILES:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
@@ -178,6 +181,12 @@ def plan(sweep: Sweep) -> Plan:
 def _status(sweep: Sweep) -> tuple[str, ...]:
     timed = any("time" in VARIABLES[name].dims and "design" in VARIABLES[name].dims for name in sweep.outputs)
     return ("status",) if timed else ()
+
+
+def _steady(sweep: Sweep) -> tuple[str, ...]:
+    """What joints carry does not depend on friction that is in actuators alone: it is inside their drives."""
+    passive = any(place.actuator < 0 for group in sweep.friction.groups for place in group.places)
+    return () if passive else tuple(name for name in REACTIONS if name in (*sweep.outputs, *sweep.metrics))
 
 
 def _settling(sweep: Sweep) -> tuple[str, ...]:
@@ -201,7 +210,7 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
 
 
 def _reacts(sweep: Sweep) -> bool:
-    return any(name in (*sweep.outputs, *sweep.metrics) for name in ("joint_reaction", "peak_reaction"))
+    return any(name in (*sweep.outputs, *sweep.metrics) for name in REACTIONS)
 
 
 def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
@@ -254,12 +263,12 @@ def _require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
         raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
 
 
-def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], *, per_set: bool) -> int:
+def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
     """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
     total = 0
     for name in variables:
         dims = VARIABLES[name].dims
-        if ("friction" in dims) == per_set:
+        if ("friction" in dims and name not in steady) == per_set:
             total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
     return total
 

@@ -6,10 +6,8 @@ after worker, a full disk stops the last block. Each check raises InputError wit
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.describe import size
@@ -18,6 +16,7 @@ from pipeline.graph import canary_graph
 from pipeline.plan import Plan
 from pipeline.provenance import require_same_versions, versions
 from pipeline.window import Worker, workers_of
+from storage.place import Location, locate
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -99,18 +98,17 @@ def _differing(one: Any, other: Any) -> str:
     return "in " + ", ".join(name for name in one if one[name] != other.get(name))
 
 
-def require_space(store: Path, stored: int, files: int) -> None:
+def require_space(store: Location, stored: int, files: int) -> None:
     """See that a disk has room for so many bytes, before compression, and files. Raises InputError about the store."""
-    folder = next(each for each in (store, *store.absolute().parents) if each.exists())
-    disk, problems = os.statvfs(folder), []
-    # File systems that keep no count of blocks or files say that there are none at all.
-    if disk.f_blocks and (free := disk.f_bavail * disk.f_frsize) < stored / COMPRESSION:
+    place, problems = locate(store), []
+    if (room := place.room()) is None:
+        return
+    if room.bytes is not None and room.bytes < stored / COMPRESSION:
         rule = f"at least {size(int(stored / COMPRESSION))}, half of what is stored before compression"
-        problems.append(Problem(str(store), 0, 0, "", f"{size(free)} of free space", rule, "Choose another disk."))
-    if disk.f_files and disk.f_favail < files + SPARE_FILES:
+        got = f"{size(room.bytes)} of free space"
+        problems.append(Problem(str(place), 0, 0, "", got, rule, "Choose another disk."))
+    if room.files is not None and room.files < files + SPARE_FILES:
         rule = f"at least {files + SPARE_FILES:,}, one for each file of the store"
-        problems.append(
-            Problem(str(store), 0, 0, "", f"room for {disk.f_favail:,} files", rule, "Choose another disk.")
-        )
+        problems.append(Problem(str(place), 0, 0, "", f"room for {room.files:,} files", rule, "Choose another disk."))
     if problems:
         raise InputError(problems)

@@ -10,17 +10,19 @@ import json
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pipeline import events
 from pipeline.events import BlockDone, BlocksDone, Event, Finished, Started, Stopped
-from storage.manifest import refusals
+from storage.place import Journal, Location, locate, refusals
 
-LOG = "log.jsonl"
+LOG = "log"
+"""Name of the journal, beside the ledger."""
+
 EVERY = 1.0
 """Least time between two records of progress [s]."""
 
@@ -64,19 +66,20 @@ class Record:
 class RunLog:
     """A listener that writes to the log of a store."""
 
-    def __init__(self, descriptor: int, file: Path, clock: Callable[[], float] = time.time) -> None:
-        self.file = file
-        self._descriptor = descriptor
+    def __init__(self, journal: Journal, clock: Callable[[], float] = time.time) -> None:
+        self.journal = journal
         self._clock = clock
         self._blocks = self._samples = 0
         self._written = float("-inf")
 
     @classmethod
-    def open(cls, store: Path) -> Self:
+    def open(cls, store: Location) -> Self:
         """The log of a store, to be written on. The caller holds the coordinator's lock."""
-        file = store / LOG
-        with refusals(file):
-            return cls(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), file)
+        journal = locate(store).journal(LOG)
+        with refusals(journal.name):
+            deque(journal.lines(), maxlen=0)  # to find the end
+            journal.open()
+        return cls(journal)
 
     def __call__(self, event: Event) -> None:
         """Write an event, or count it."""
@@ -96,9 +99,10 @@ class RunLog:
     def _write(self, event: Event) -> None:
         self._written = self._clock()
         owner = {"time": round(self._written, 3), "pid": os.getpid(), "host": socket.gethostname()}
-        line = json.dumps({**owner, "event": type(event).__name__, "what": asdict(event)}) + "\n"
-        with refusals(self.file):
-            os.write(self._descriptor, line.encode())
+        line = json.dumps({**owner, "event": type(event).__name__, "what": asdict(event)})
+        with refusals(self.journal.name):
+            self.journal.append(line.encode())
+            self.journal.sync()
 
     def __enter__(self) -> Self:
         return self
@@ -106,19 +110,17 @@ class RunLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
+        self.journal.close()
 
 
-def records(store: Path) -> Iterator[Record]:
+def records(store: Location) -> Iterator[Record]:
     """All records of the log of a store; none where there is no log."""
-    try:
-        with (store / LOG).open("rb") as stream:
-            yield from filter(None, map(Record.parse, stream))
-    except FileNotFoundError:
-        return
+    journal = locate(store).journal(LOG)
+    with refusals(journal.name):
+        yield from filter(None, map(Record.parse, journal.lines()))
 
 
-def last_run(store: Path) -> list[Record]:
+def last_run(store: Location) -> list[Record]:
     """Records of the run that began last."""
     found: list[Record] = []
     for record in records(store):

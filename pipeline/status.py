@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.control import cancel_requested
@@ -16,6 +15,7 @@ from pipeline.runlog import Record, last_run, records
 from storage.ledger import Ledger
 from storage.lock import holder
 from storage.manifest import Manifest
+from storage.place import Location
 
 State = Literal["finished", "running", "cancelling", "stopped"]
 RECENT = 120.0
@@ -71,7 +71,7 @@ class Status:
             yield f"block {case.block}", f"{place} holds NaN: {case.reason}"
 
 
-def status(store: Path, now: float | None = None) -> Status:
+def status(store: Location, now: float | None = None) -> Status:
     """The status of a store. Raises StoreError where there is none."""
     manifest = Manifest.load(store)
     ledger = Ledger.read(store, manifest.layout.blocks)
@@ -93,17 +93,17 @@ def status(store: Path, now: float | None = None) -> Status:
     )
 
 
-def failed_cases(store: Path) -> tuple[CaseFailed, ...]:
+def failed_cases(store: Location) -> tuple[CaseFailed, ...]:
     """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
     found = {(each.block, each.design, each.friction, each.trajectory): each for each in _logged_cases(store)}
     return tuple(found[key] for key in sorted(found))
 
 
-def _logged_cases(store: Path) -> Iterator[CaseFailed]:
+def _logged_cases(store: Location) -> Iterator[CaseFailed]:
     return (record.event for record in records(store) if isinstance(record.event, CaseFailed))
 
 
-def _state(manifest: Manifest, store: Path, owner: str | None) -> State:
+def _state(manifest: Manifest, store: Location, owner: str | None) -> State:
     if manifest.state == "finished":
         return "finished"
     if not owner:

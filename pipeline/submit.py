@@ -26,6 +26,7 @@ from pipeline.errors import RunStoppedError
 from pipeline.graph import Granularity
 from pipeline.runlog import last_run
 from storage.errors import StoreError
+from storage.place import Location, Place, locate
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -50,20 +51,20 @@ class Job:
     """What such a process does."""
 
     sweep: Sweep
-    store: Path
+    store: Place
     cluster: ClusterConfig
     granularity: Granularity
 
 
 def submit(
-    sweep: Sweep, store: Path, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
+    sweep: Sweep, store: Location, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
 ) -> Submitted:
     """Start a run that goes on without this process, and come back once its first block is on its way.
 
     Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
     once for another reason.
     """
-    job = Job(sweep, store.absolute(), cluster or ClusterConfig(), granularity)
+    job = Job(sweep, locate(store), cluster or ClusterConfig(), granularity)
     if job.cluster.cluster.kind not in EXTERNAL:
         return _wait(launch(pickle.dumps(job)), job, peek)
     with connect(job.cluster) as client:

@@ -2,52 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from robots.friction import LAWS
 from robots.model import Family
-from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
+from robots.motions import JOINT_MOTIONS, MOTIONS
 from robots.parameters import Parameter
 
 SPREAD = 0.1
 """Half width of the first design axis, relative to the default."""
 
 
-def sweep_text(family: Family) -> str:
-    """The text of a sweep over the first parameter of `family`, with what else may be swept in comments."""
-    first, other = [each for each in family.parameters if each.default][:2]
-    last = family.parameters[-1]
-    low, high = _around(first)
-    heading, motions, trajectory = _motions(family)
+def sweep_text(family: Family, robot: str = "") -> str:
+    """The text of a sweep over a parameter of `family`, with what else may be swept in comments.
+
+    `robot` is what the file calls the robot, if not by its name: the place of a robot file.
+    """
+    chain = family.reference.is_chain
+    motions = JOINT_MOTIONS if chain else MOTIONS
     return _TEMPLATE.format(
         name=family.name,
-        title=family.title,
+        title=family.title or "a robot of your own",
+        gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
+        robot=robot or family.name,
+        designs=_designs(family),
+        laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
+        movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
+        motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
+        motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+    )
+
+
+def _designs(family: Family) -> str:
+    """The sections of parameters and designs; of a robot without parameters there is one design."""
+    # a tenth of nothing is no range
+    able = [p for p in family.parameters if p.default] or family.parameters
+    if not able:
+        return "# The robot has no parameters, so there is one design.\n"
+    first, other, last = able[0], able[min(1, len(able) - 1)], able[-1]
+    low, high = _around(first)
+    return _DESIGNS.format(
         parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         first=first.name,
         last=last.name,
         other=other.name,
         low=f"{_around(other)[0]:.4g}",
         high=f"{_around(other)[1]:.4g}",
-        gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
-        laws=_comment(f"{law.name:<20} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
-        heading=heading,
-        motions=_comment(f"{each.name:<21} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
-        trajectory=trajectory,
     )
-
-
-def _motions(family: Family) -> tuple[str, Mapping[str, Motion], str]:
-    """What a motion is of, the kinds that there are, and one of them."""
-    mechanism = family.reference
-    if mechanism.is_chain:
-        told = (
-            f"Motions of the independent joints ({', '.join(mechanism.freedoms)}): numbers, or lists with one for each,"
-        )
-        return told, JOINT_MOTIONS, "swing: {kind: harmonic, centre: 0.0, amplitude: 0.5, period: 1.0}"
-    circle = f"circle: {{kind: circle, radius: 0.05, normal: {_normal(family)}, period: 1.0}}"
-    return "Motions of the platform, relative to its reference pose,", MOTIONS, circle
 
 
 def _normal(family: Family) -> list[int]:
@@ -67,15 +70,7 @@ def _comment(lines: Iterable[str]) -> str:
     return "\n".join(f"#   {line}".rstrip() for line in lines)
 
 
-_TEMPLATE = """\
-# A sweep of {name}: {title}.
-# Numbers are in SI units and radians, unless a `unit` stands beside them. See what it would do with `limbsweep check`,
-# then start it with `limbsweep run`; both take the name of this file.
-
-limbsweep: 1                      # version of this file format
-title: First sweep of {name}
-robot: {name}
-
+_DESIGNS = """\
 # Parameters of the robot with their defaults. Set some for the whole sweep here, sweep others under `design`:
 {parameters}
 # parameters: {fixed}
@@ -88,7 +83,21 @@ robot: {name}
 design:
   grid:
     {swept}
+"""
 
+_PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_JOINT_MOTION = "first: {kind: harmonic, amplitude: 0.1, period: 1.0}"
+
+_TEMPLATE = """\
+# A sweep of {name}: {title}.
+# Numbers are in SI units and radians, unless a `unit` stands beside them. See what it would do with `limbsweep check`,
+# then start it with `limbsweep run`; both take the name of this file.
+
+limbsweep: 1                      # version of this file format
+title: First sweep of {name}
+robot: {robot}
+
+{designs}
 # Friction of the actuated joints. Laws and their parameters:
 {laws}
 friction:
@@ -98,11 +107,10 @@ friction:
     viscous: {{values: [0.0, 0.05]}}
   parameters: {{coulomb: 0.1}}
 
-# {heading}
-# each under a name of your choice. Kinds and their parameters:
+# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
 {motions}
 trajectories:
-  {trajectory}
+  {motion}
 
 time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
 gravity: {gravity}
@@ -111,5 +119,5 @@ outputs: [actuator_force]         # time series to store; may be empty
 metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty
 
 # Parts of the sweep by name, for `limbsweep run --subset first`:
-# subsets: {{first: {{design: {{stop: 2}}, trajectories: [circle]}}}}
+# subsets: {{first: {{design: {{stop: 2}}, trajectories: [first]}}}}
 """

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 from storage.errors import StoreError
-from storage.schema import SPLIT, Variable, lookup
+from storage.schema import FRICTION, SPLIT, Variable, lookup
 
 CHUNK_MIN = 1 << 20
 CHUNK_MAX = 4 << 20
@@ -31,27 +32,41 @@ METADATA_FILES = 5
 class Layout:
     """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
 
-    Raises StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+    `steady` are those that friction does not change here: they lack its dim. Raises StoreError for a size below one, a
+    dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
     """
 
     sizes: dict[str, int]
     block: dict[str, int]
     variables: tuple[str, ...]
+    steady: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
-        for dim in _dims(self.variables):
+        for dim in self._dims():
             if dim not in sizes:
                 raise StoreError(f"the layout has no size for {dim!r}; got sizes of {', '.join(sizes)}")
         block = {dim: _count(f"block length along {dim!r}", self.block.get(dim, 1)) for dim in SPLIT}
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "block", {dim: min(block[dim], sizes[dim]) for dim in SPLIT})
         for name in self.variables:
-            if (size := _nbytes(lookup(name), self.shard(name))) > SHARD_LIMIT:
+            if (size := _nbytes(self.variable(name), self.shard(name))) > SHARD_LIMIT:
                 raise StoreError(
                     f"a block of {name} holds {size} bytes; expected at most {SHARD_LIMIT}; make blocks shorter or "
                     "time steps fewer"
                 )
+
+    def variable(self, name: str) -> Variable:
+        """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
+        row = lookup(name)
+        return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
+
+    def _dims(self) -> tuple[str, ...]:
+        """Dims that the variables and their blocks need."""
+        names = self.variables
+        if not names or len(set(names)) < len(names):
+            raise StoreError(f"a layout got the variables {names}; expected one or more, each once")
+        return tuple(dict.fromkeys((*SPLIT, *(dim for name in names for dim in self.variable(name).dims))))
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -80,25 +95,41 @@ class Layout:
     def region(self, index: int, variable: str) -> tuple[slice, ...]:
         """Range of a block in a variable, along each of its dims."""
         bounds = self.bounds(index)
-        return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in lookup(variable).dims)
+        return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in self.variable(variable).dims)
+
+    def key(self, index: int, variable: str) -> str:
+        """The name of the file of a block's region of a variable."""
+        places = dict(zip(SPLIT, self.unravel(index), strict=True))
+        return self._key(variable, (places.get(dim, 0) for dim in self.variable(variable).dims))
+
+    def keys(self, variable: str) -> Iterator[str]:
+        """The names of all files of a variable's values."""
+        counts = dict(zip(SPLIT, self.grid, strict=True))
+        for places in product(*(range(counts.get(dim, 1)) for dim in self.variable(variable).dims)):
+            yield self._key(variable, places)
+
+    def index(self, places: Iterable[int]) -> int:
+        """The block at a place of the grid."""
+        design, friction, trajectory = places
+        return (design * self.grid[1] + friction) * self.grid[2] + trajectory
 
     def owns(self, index: int, variable: str) -> bool:
         """Whether this block is the one that writes its region of the variable: the first of those that share it."""
-        dims = lookup(variable).dims
+        dims = self.variable(variable).dims
         return all(place == 0 for dim, place in zip(SPLIT, self.unravel(index), strict=True) if dim not in dims)
 
     def owned(self, index: int) -> tuple[str, ...]:
         """Variables that a block writes, a status last: it says that the others are there."""
         names = (name for name in self.variables if self.owns(index, name))
-        return tuple(sorted(names, key=lambda name: lookup(name).kind == "status"))
+        return tuple(sorted(names, key=lambda name: self.variable(name).kind == "status"))
 
     def shape(self, variable: str) -> tuple[int, ...]:
         """Shape of a variable."""
-        return tuple(self.sizes[dim] for dim in lookup(variable).dims)
+        return tuple(self.sizes[dim] for dim in self.variable(variable).dims)
 
     def shard(self, variable: str) -> tuple[int, ...]:
         """Shape of a shard: the region of a whole block, time rounded up to whole chunks."""
-        return self._cut(lookup(variable))[0]
+        return self._cut(self.variable(variable))[0]
 
     def chunk(self, variable: str) -> tuple[int, ...]:
         """Shape of the chunks inside a shard, of 1 to 4 MiB where the sizes allow it.
@@ -106,25 +137,29 @@ class Layout:
         Whole time series stay together as far as possible: designs are parted first, then friction sets and
         trajectories, each evenly, and time last.
         """
-        return self._cut(lookup(variable))[1]
+        return self._cut(self.variable(variable))[1]
 
     def bytes(self, variable: str) -> int:
         """Bytes of a variable, before compression."""
-        return _nbytes(lookup(variable), self.shape(variable))
+        return _nbytes(self.variable(variable), self.shape(variable))
 
     def block_bytes(self, index: int) -> int:
         """Bytes that a block writes, before compression."""
-        return sum(_nbytes(lookup(name), lengths(self.region(index, name))) for name in self.owned(index))
+        return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
 
     def shards(self, variable: str) -> int:
         """Number of shards of a variable."""
-        dims = lookup(variable).dims
+        dims = self.variable(variable).dims
         return math.prod(count for dim, count in zip(SPLIT, self.grid, strict=True) if dim in dims)
 
     @property
     def files(self) -> int:
         """Number of files, without those of coordinates."""
         return METADATA_FILES + sum(1 + self.shards(name) for name in self.variables)
+
+    @staticmethod
+    def _key(variable: str, places: Iterable[int]) -> str:
+        return f"{variable}/{'.'.join(['c', *map(str, places)])}"
 
     def _cut(self, variable: Variable) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shapes of shard and chunk."""
@@ -139,24 +174,17 @@ class Layout:
 
     def as_dict(self) -> dict[str, Any]:
         """The layout as plain data."""
-        return {**asdict(self), "variables": list(self.variables)}
+        return {**asdict(self), "variables": list(self.variables), "steady": list(self.steady)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         """The layout in plain data. Raises KeyError, TypeError or StoreError where it is none."""
-        return cls(dict(data["sizes"]), dict(data["block"]), tuple(data["variables"]))
+        return cls(dict(data["sizes"]), dict(data["block"]), tuple(data["variables"]), tuple(data.get("steady", ())))
 
 
 def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
     """Shape of a region."""
     return tuple(part.stop - part.start for part in region)
-
-
-def _dims(variables: tuple[str, ...]) -> tuple[str, ...]:
-    """Dims that the variables and their blocks need."""
-    if not variables or len(set(variables)) < len(variables):
-        raise StoreError(f"a layout got the variables {variables}; expected one or more, each once")
-    return tuple(dict.fromkeys((*SPLIT, *(dim for name in variables for dim in lookup(name).dims))))
 
 
 def _count(what: str, value: SupportsIndex) -> int:

@@ -1,28 +1,29 @@
 """The ledger of a run: one line for each finished block, written by the coordinator alone.
 
 A line is the receipt as JSON with a checksum of itself at the end. Only the last line can be torn by a crash, and is
-dropped on opening; any other damage is refused. Memory is nine bytes for each block, whatever the receipts hold.
+dropped on opening; any other damage is refused. Memory is nine bytes for each block, whatever the receipts hold. Where
+the lines are kept is the matter of the journal of the store's place (`storage.place`).
 """
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import time
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from storage.errors import StoreError
-from storage.manifest import refusals, sync_directory
+from storage.manifest import MANIFEST, Manifest
+from storage.place import Journal, Location, Place, locate, refusals
 
-LEDGER = "ledger.jsonl"
+LEDGER = "ledger"
+"""Name of the journal of a store's first generation."""
+
 SYNC_SECONDS = 1.0
 _CHECK = b',"check":"'
 
@@ -39,39 +40,39 @@ class Receipt:
 class Ledger:
     """The finished blocks of a store, on disk and as a bitmap in memory."""
 
-    def __init__(self, file: Path, blocks: int) -> None:
-        self.file = file
+    def __init__(self, journal: Journal, blocks: int) -> None:
+        self.journal = journal
         self.blocks = blocks
         self.count = 0
         self._digests = array("Q", bytes(8 * blocks))
         self._done = bytearray(blocks)
-        self._descriptor = -1
-        self._end = 0
         self._synced = time.monotonic()
 
     @classmethod
-    def read(cls, path: Path, blocks: int) -> Self:
-        """The ledger of the store at `path` as it is now, without touching the file, which a run may be writing.
+    def read(cls, store: Location, blocks: int) -> Self:
+        """The ledger of a store as it is now, without touching the file, which a run may be writing.
 
         Raises StoreError that names the first damaged line.
         """
-        ledger = cls(path / LEDGER, blocks)
-        with refusals(path):
-            if ledger.file.exists():
-                with ledger.file.open("rb") as stream:
-                    for number, line in enumerate(stream, start=1):
-                        if line.endswith(b"\n"):
-                            ledger._replay(number, line[:-1])
+        place = locate(store)
+        with refusals(place):
+            ledger = cls(place.journal(ledger_name(place)), blocks)
+        for number, (line, receipt) in enumerate(_parsed(ledger.journal), start=1):
+            if isinstance(receipt, str):
+                raise StoreError(
+                    f"{ledger.journal.name}:{number}: damaged line ({receipt}); limbsweep verify --repair computes its "
+                    "block again"
+                )
+            if ledger._is_new(receipt.block, line):
+                ledger._enter(receipt.block, line)
         return ledger
 
     @classmethod
-    def open(cls, path: Path, blocks: int) -> Self:
-        """The ledger of the store at `path`, ready for receipts. The caller holds the coordinator's lock."""
-        ledger = cls.read(path, blocks)
-        with refusals(path):
-            ledger._descriptor = os.open(ledger.file, os.O_WRONLY | os.O_CREAT, 0o644)
-            os.ftruncate(ledger._descriptor, ledger._end)
-            sync_directory(path)
+    def open(cls, store: Location, blocks: int) -> Self:
+        """The ledger of a store, ready for receipts. The caller holds the coordinator's lock."""
+        ledger = cls.read(store, blocks)
+        with refusals(ledger.journal.name):
+            ledger.journal.open()
         return ledger
 
     def append(self, receipt: Receipt) -> None:
@@ -81,12 +82,20 @@ class Ledger:
         """
         body = _body(receipt)
         if not self._is_new(receipt.block, body):
+            self.count += not self._done[receipt.block]
+            self._done[receipt.block] = 1
             return
-        with refusals(self.file):
-            self._write(body + _seal(body) + b"\n")
+        with refusals(self.journal.name):
+            self.journal.append(body + _seal(body))
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self.sync()
         self._enter(receipt.block, body)
+
+    def forget(self, blocks: Iterable[int]) -> None:
+        """Lets blocks be computed again, in this process alone. Their new receipts have to agree with the old ones."""
+        for block in blocks:
+            self.count -= self._done[block]
+            self._done[block] = 0
 
     def is_done(self, block: int) -> bool:
         """Whether a block has its receipt."""
@@ -106,16 +115,17 @@ class Ledger:
 
     def sync(self) -> None:
         """Makes the receipts so far durable."""
-        os.fsync(self._descriptor)
+        with refusals(self.journal.name):
+            self.journal.sync()
         self._synced = time.monotonic()
 
     def close(self) -> None:
         """Makes all receipts durable and closes the file; a second call does nothing."""
-        if self._descriptor >= 0:
-            descriptor, self._descriptor = self._descriptor, -1
-            with refusals(self.file):
-                os.fsync(descriptor)
-                os.close(descriptor)
+        with refusals(self.journal.name):
+            try:
+                self.journal.sync()
+            finally:
+                self.journal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -128,44 +138,58 @@ class Ledger:
     def _is_new(self, block: int, body: bytes) -> bool:
         """Whether this is the first receipt of its block. Raises StoreError for a block or a result that cannot be."""
         if not 0 <= block < self.blocks:
-            raise StoreError(f"{self.file}: receipt of block {block}; expected 0 to {self.blocks - 1}")
-        if self._done[block] and self._digests[block] != _digest(body):
+            raise StoreError(f"{self.journal.name}: receipt of block {block}; expected 0 to {self.blocks - 1}")
+        if self._digests[block] and self._digests[block] != _digest(body):
             raise StoreError(
-                f"{self.file}: block {block} was computed twice with different results; the workers do not agree: "
-                "compare their versions and machines, and run the sweep into a new store"
+                f"{self.journal.name}: block {block} was computed twice with different results; the workers do not "
+                "agree: compare their versions and machines, and run the sweep into a new store"
             )
-        return not self._done[block]
+        return not self._digests[block]
 
     def _enter(self, block: int, body: bytes) -> None:
         """Marks a block as done."""
         self._done[block], self._digests[block] = 1, _digest(body)
         self.count += 1
 
-    def _replay(self, number: int, line: bytes) -> None:
-        """Enters a line of the file."""
-        body, _, check = line.rpartition(_CHECK)
-        try:
-            if _seal(body) != _CHECK + check:
-                raise ValueError("its checksum does not match")
-            block = int(json.loads(body + b"}")["block"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(
-                f"{self.file}:{number}: damaged line ({error}); "
-                "restore the file from a copy, or run the sweep into a new store"
-            ) from error
-        if self._is_new(block, body):
-            self._enter(block, body)
-        self._end += len(line) + 1
 
-    def _write(self, line: bytes) -> None:
-        """Adds a line whole, or takes back what was written of it."""
-        try:
-            if os.pwrite(self._descriptor, line, self._end) != len(line):
-                raise OSError(errno.ENOSPC, "only a part of the line was written")
-        except OSError:
-            os.ftruncate(self._descriptor, self._end)
-            raise
-        self._end += len(line)
+def ledger_name(place: Place) -> str:
+    """The name of the journal that belongs to the manifest of a store."""
+    generation = Manifest.load(place).generation if place.has(MANIFEST) else 1
+    return generation_name(generation)
+
+
+def generation_name(generation: int) -> str:
+    """The name of the journal of a generation."""
+    return LEDGER if generation == 1 else f"{LEDGER}-{generation}"
+
+
+def receipts(journal: Journal) -> Iterator[Receipt | str]:
+    """Every line of a journal: its receipt, or what is wrong with it."""
+    return (receipt for _, receipt in _parsed(journal))
+
+
+def line(receipt: Receipt) -> bytes:
+    """The line of a receipt, without its end."""
+    body = _body(receipt)
+    return body + _seal(body)
+
+
+def _parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
+    """Every line without its checksum, with its receipt or what is wrong."""
+    with refusals(journal.name):
+        for each in journal.lines():
+            body, _, check = each.rpartition(_CHECK)
+            yield body, _receipt(body, check)
+
+
+def _receipt(body: bytes, check: bytes) -> Receipt | str:
+    if _seal(body) != _CHECK + check:
+        return "its checksum does not match"
+    try:
+        data = json.loads(body + b"}")
+        return Receipt(int(data["block"]), dict(data["checksums"]), int(data["bytes"]))
+    except (ValueError, KeyError, TypeError) as error:
+        return repr(error)
 
 
 def _body(receipt: Receipt) -> bytes:

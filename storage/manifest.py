@@ -1,23 +1,25 @@
 """The manifest of a store: which sweep it belongs to, how it is laid out, whether it is finished.
 
-It is a small JSON file beside the arrays. Reading it needs no Zarr, so status and planning stay quick.
+It is a small JSON file beside the arrays, sealed with a checksum of itself. Reading it needs no Zarr, so status and
+planning stay quick.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Literal
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from storage.errors import StoreError
 from storage.layout import Layout
+from storage.place import Location, locate, refusals
 
-FORMAT = 1
+__all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
+
+FORMAT = 2
 """Version of the store format; another one is refused."""
 
 MANIFEST = "limbsweep.json"
@@ -26,111 +28,95 @@ State = Literal["running", "finished"]
 
 @dataclass(frozen=True)
 class Manifest:
-    """Identity, layout and state of a store. `sweep` is the text, `fingerprint` the hash of its meaning."""
+    """Identity, layout and state of a store. `sweep` is the text, `fingerprint` the hash of its meaning.
+
+    `generation` counts how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata
+    and coordinates; `attributes` are those of the dataset, so that each of the two can be made again from the other.
+    """
 
     fingerprint: str
     sweep: str
     layout: Layout
     state: State = "running"
+    generation: int = 1
+    files: Mapping[str, int] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
-    def save(self, path: Path) -> None:
-        """Writes the manifest of the store at `path`, whole or not at all. Raises StoreError where that fails."""
+    def dump(self) -> bytes:
+        """The manifest as JSON that ends with its own checksum."""
         data = {"format": FORMAT, "blocks": self.layout.blocks, **asdict(self), "layout": self.layout.as_dict()}
-        with refusals(path):
-            replace_file(path / MANIFEST, json.dumps(data, indent=1, allow_nan=False) + "\n")
+        return (json.dumps({**data, "check": _seal(data)}, indent=1, allow_nan=False) + "\n").encode()
+
+    def save(self, store: Location) -> None:
+        """Writes the manifest of a store, whole or not at all. Raises StoreError where that fails."""
+        place = locate(store)
+        with refusals(place):
+            place.write(MANIFEST, (self.dump(),))
+            if not place.holds(MANIFEST, [self.dump()]):
+                raise StoreError(f"{place.at(MANIFEST)}: differs from what was written; check the disk")
 
     @classmethod
-    def load(cls, path: Path) -> Manifest:
-        """The manifest of the store at `path`. Raises StoreError for a store that is missing, foreign or damaged."""
-        file = path / MANIFEST
-        if not path.is_dir():
-            raise StoreError(f"{path}: there is no store; check the path, or run the sweep first")
-        if not file.is_file():
-            raise StoreError(f"{path}: not a store of limbsweep; expected a file {MANIFEST} in it")
-        with refusals(path):
-            text = file.read_bytes()
+    def load(cls, store: Location) -> Manifest:
+        """The manifest of a store. Raises StoreError for a store that is missing, foreign or damaged."""
+        place = locate(store)
+        file = place.at(MANIFEST)
+        with refusals(place):
+            if not place.is_folder():
+                raise StoreError(f"{place}: there is no store; check the path, or run the sweep first")
+            if not place.has(MANIFEST):
+                raise StoreError(f"{place}: not a store of limbsweep; expected a file {MANIFEST} in it")
+            text = place.read(MANIFEST)
         try:
             return cls._parse(file, json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
 
     @classmethod
-    def _parse(cls, file: Path, data: dict[str, object]) -> Manifest:
+    def _parse(cls, file: str, data: dict[str, Any]) -> Manifest:
         """The manifest in parsed JSON."""
         if data["format"] != FORMAT:
             raise StoreError(
                 f"{file}: format {data['format']!r}; expected {FORMAT}; "
-                "open it with the version of limbsweep that wrote it"
+                "open it with the version of limbsweep that wrote it, or run its sweep into a new store"
             )
+        if data.pop("check") != _seal(data):
+            raise ValueError("its checksum does not match")
         fingerprint, sweep, state = data["fingerprint"], data["sweep"], data["state"]
         if not isinstance(fingerprint, str) or not isinstance(sweep, str):
             raise TypeError("fingerprint and sweep are texts")
-        if state != "running" and state != "finished":
+        if state not in ("running", "finished"):
             raise ValueError(f"state {state!r}")
-        return cls(fingerprint, sweep, Layout.from_dict(data["layout"]), state)  # type: ignore[arg-type]
+        layout, generation = Layout.from_dict(data["layout"]), int(data["generation"])
+        return cls(fingerprint, sweep, layout, state, generation, dict(data["files"]), dict(data["attributes"]))
 
 
-def finish(path: Path) -> None:
-    """Marks the store as finished: the last step of a run, once every block has its receipt."""
-    replace(Manifest.load(path), state="finished").save(path)
+def _seal(data: Mapping[str, Any]) -> str:
+    """A checksum of the content, whatever the spelling of the file."""
+    return f"{zlib.crc32(json.dumps(data, sort_keys=True, separators=(',', ':')).encode()):08x}"
 
 
-def require_same(path: Path, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
+def require_same(store: Location, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
     """The manifest of a store that belongs to this sweep and layout. Raises StoreError that shows what differs.
 
     A changed comment changes `sweep` but not `fingerprint`, and passes.
     """
-    manifest = Manifest.load(path)
+    place = locate(store)
+    manifest = Manifest.load(place)
     if manifest.fingerprint != fingerprint:
-        changes = _difference(manifest.sweep, sweep) or (
+        changes = difference(manifest.sweep, sweep) or (
             f"the same text, but fingerprint {fingerprint} instead of {manifest.fingerprint}:"
             " a file that it names, or the version of limbsweep, has changed"
         )
-        raise StoreError(f"{path}: holds another sweep; choose another store, or take back these changes:\n{changes}")
+        raise StoreError(f"{place}: holds another sweep; choose another store, or take back these changes:\n{changes}")
     if manifest.layout != layout:
         stored, wanted = (json.dumps(each.as_dict(), indent=1) for each in (manifest.layout, layout))
         raise StoreError(
-            f"{path}: is laid out in other blocks; choose another store, or the same options as before:\n"
-            + _difference(stored, wanted)
+            f"{place}: is laid out in other blocks; choose another store, or the same options as before:\n"
+            + difference(stored, wanted)
         )
     return manifest
 
 
-def _difference(stored: str, given: str) -> str:
+def difference(stored: str, given: str) -> str:
     """The lines that differ, those of the store marked with minus."""
     return "\n".join(difflib.unified_diff(stored.splitlines(), given.splitlines(), "store", "given", lineterm="", n=0))
-
-
-@contextmanager
-def refusals(path: Path) -> Iterator[None]:
-    """Turns an error of the operating system into a StoreError that names the file and the reason."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"{error.filename or path}: {error.strerror or error}; "
-            "check free space and permissions, or choose another store"
-        ) from error
-
-
-def replace_file(file: Path, text: str) -> None:
-    """Writes a file so that a reader, also after a crash, finds the old text or the new one."""
-    draft = file.with_name(f"{file.name}.{os.getpid()}.draft")
-    try:
-        with draft.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
-    sync_directory(file.parent)
-
-
-def sync_directory(path: Path) -> None:
-    """Makes new names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

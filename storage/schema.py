@@ -17,7 +17,8 @@ from storage.errors import StoreError
 Kind = Literal["series", "metric", "motion", "status"]
 Drive = Literal["revolute", "prismatic"]
 
-SPLIT = ("design", "friction", "trajectory")
+FRICTION = "friction"
+SPLIT = ("design", FRICTION, "trajectory")
 """The dims that are cut into blocks, slowest first. All others are whole in every block."""
 
 

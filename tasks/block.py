@@ -195,7 +195,10 @@ def whole(block: Block) -> Arrays:
 
 
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
-    """Reaction wrenches of limb `index` and their peaks: (design, set, trajectory, ..., joint, ...); NaN if failed."""
+    """Reaction wrenches of limb `index` and their peaks, (design, set, trajectory, ..., joint, ...); NaN if failed.
+
+    Without friction in passive joints there is no axis of sets.
+    """
     made, passive = programs.structure(block.family), block.passive[index]
     instance = made.mechanism.instances[index]
     run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
@@ -217,10 +220,8 @@ def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
         if "peak_reaction" in out:
             out["peak_reaction"][:, f, j] = results["peak_reaction"]
             out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
-    # friction of actuators alone changes no reaction: one set stands for all
-    return {
-        name: np.broadcast_to(each, (each.shape[0], len(block.friction), *each.shape[2:])) for name, each in out.items()
-    }
+    # friction of actuators alone changes no reaction: then there is no axis of sets
+    return out if any(block.passive) else {name: each[:, 0] for name, each in out.items()}
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
@@ -233,7 +234,7 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
     """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
-        axis = 4 if name == "joint_reaction" else 3
+        axis = first.ndim - (2 if name == "joint_reaction" else 1)
         most = max(each[name].shape[axis] for each in limbs)
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan

@@ -6,6 +6,7 @@ A template is a record of `robots.model` with late values in place of numbers; `
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -19,6 +20,9 @@ from robots.model import IDENTITY, Matrix, Number, Vector
 
 Values = Mapping[str, Number]
 Late = float | Expression
+
+
+UNDECIDED: Matrix = ((math.nan,) * 3,) * 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,10 @@ class Along:
     def __call__(self, values: Values) -> Matrix:
         """The rotation (3, 3)."""
         direction: Vector = fill(self.direction, values)
-        return geometry.along(direction)
+        try:
+            return geometry.along(direction)
+        except ZeroDivisionError:  # numbers that leave x undecided: checked with the defaults, NaN elsewhere
+            return UNDECIDED
 
 
 LATE = (Expression, Turn, Along)

@@ -142,13 +142,13 @@ def _ordered(file: UrdfFile) -> list[UrdfJoint]:
         hint = "Join it to the others, or take it out."
         file.refuse(file.links[name].line, f"link {name}", f"a second root beside {roots[0]}", "one root", hint)
     order, reached = list[UrdfJoint](), set(roots)
-    queue = list(reversed(roots))
-    while queue:
-        for joint in below[queue.pop()]:
-            if joint.child in below and joint.child not in reached:
-                reached.add(joint.child)
-                order.append(joint)
-                queue.append(joint.child)
+    stack = [joint for name in reversed(roots) for joint in reversed(below[name])]
+    while stack:
+        joint = stack.pop()
+        if joint.child in below and joint.child not in reached:
+            reached.add(joint.child)
+            order.append(joint)
+            stack += reversed(below[joint.child])
     for name in [name for name in file.links if name not in reached][:1]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
         file.refuse(file.links[name].line, f"link {name}", "a cycle of parents", "a tree", hint)

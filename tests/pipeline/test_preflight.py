@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,13 +59,13 @@ def _disk(**counts: int) -> Any:
 
 def test_space_is_looked_at_where_the_store_will_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_space(tmp_path / "a" / "s.zarr", 1 << 20, 100)
-    monkeypatch.setattr(checks.os, "statvfs", lambda path: _disk())
+    monkeypatch.setattr(os, "statvfs", lambda path: _disk())
     require_space(tmp_path / "s.zarr", 2 * 40_960, 36)
     with pytest.raises(InputError, match=r"s\.zarr: got 40 KiB of free space; expected at least 50 KiB, half of what"):
         require_space(tmp_path / "s.zarr", 100 << 10, 36)
     with pytest.raises(InputError, match=r"s\.zarr: got room for 100 files; expected at least 101, one for each file"):
         require_space(tmp_path / "s.zarr", 0, 37)
-    monkeypatch.setattr(checks.os, "statvfs", lambda path: _disk(f_blocks=0, f_files=0, f_bavail=0, f_favail=0))
+    monkeypatch.setattr(os, "statvfs", lambda path: _disk(f_blocks=0, f_files=0, f_bavail=0, f_favail=0))
     require_space(tmp_path / "s.zarr", 1 << 40, 1000)
 
 

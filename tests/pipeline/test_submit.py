@@ -26,6 +26,7 @@ from storage.errors import StoreError
 from storage.ledger import Ledger
 from storage.lock import coordinator_lock, holder
 from storage.manifest import Manifest
+from storage.place import locate
 from tests.pipeline.clusters import Cluster, by_hand, command, finished
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, sweep
 
@@ -178,8 +179,9 @@ def test_a_log_counts_blocks_and_keeps_the_rest(tmp_path: Path) -> None:
 
 def test_a_log_has_one_record_of_progress_in_a_while(tmp_path: Path) -> None:
     now = iter([0.1 * n for n in range(10_000)])
-    with (tmp_path / LOG).open("wb") as file:
-        log = RunLog(file.fileno(), tmp_path / LOG, lambda: next(now))
+    journal = locate(tmp_path).journal(LOG)
+    journal.open()
+    with RunLog(journal, lambda: next(now)) as log:
         for number in range(1000):
             log(BlockDone(number, 1, 0.0))
         log(Finished(1000, 1.0, 0))
@@ -191,7 +193,7 @@ def test_a_log_has_one_record_of_progress_in_a_while(tmp_path: Path) -> None:
 def test_a_torn_or_foreign_line_of_a_log_is_passed_over(tmp_path: Path) -> None:
     assert list(records(tmp_path)) == []
     log_of(tmp_path, BEGIN)
-    with (tmp_path / LOG).open("ab") as file:
+    with (tmp_path / f"{LOG}.jsonl").open("ab") as file:
         file.write(b'{"time": 1, "pid": 1, "host": "h", "event": "Sung", "what": {}}\n{"time": 1')
     assert [record.event for record in records(tmp_path)] == [BEGIN]
 
@@ -261,7 +263,7 @@ def _record(time: float, event: Event) -> Any:
 def test_a_store_without_a_run_or_without_a_store_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no run is writing to this store; there is nothing to cancel"):
         cancel(store)
-    (store / LOG).unlink()
+    (store / f"{LOG}.jsonl").unlink()
     assert status(store).last is None
     with pytest.raises(StoreError, match="no run has begun; begin one with limbsweep run or submit"):
         next(follow(store))

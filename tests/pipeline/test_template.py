@@ -5,6 +5,8 @@ import pytest
 from pipeline.sweep import Sweep
 from pipeline.template import sweep_text
 from robots import catalog
+from robots.formats.description import describe
+from robots.formats.writing import flow
 from robots.friction import CURVES
 from robots.motions import MOTIONS
 
@@ -41,3 +43,16 @@ def test_what_the_comments_of_the_axes_show_can_be_read(name: str) -> None:
         text = text.replace("design:\n", f"design:\n  {line[4:]}\n", 1)
     text = text.replace("# subsets:", "subsets:") + "subset: first\n"
     assert Sweep.from_text(text).sizes["design"] == 2
+
+
+def test_a_robot_without_parameters_has_one_design() -> None:
+    family = describe(catalog.build("planar_3r")).family
+    assert family.parameters == ()
+    text = sweep_text(family, "planar_3r")
+    assert "no parameters" in text
+    assert (
+        Sweep.from_text(
+            text.replace("robot: planar_3r", f"robot: {flow(describe(catalog.build('planar_3r')))}")
+        ).design.size
+        == 1
+    )

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import uuid
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
+from storage.completion import finish
+from storage.growth import settled
 from storage.layout import Layout, lengths
+from storage.ledger import Ledger
+from storage.lock import coordinator_lock
+from storage.manifest import Manifest
+from storage.place import Location, locate
 from storage.schema import Coordinate, lookup
-from storage.store import StoreWriter, create
+from storage.store import StoreWriter, create, open_results
 
 SIZES = {"design": 5, "friction": 2, "trajectory": 3, "time": 7, "actuator": 3, "limb": 2, "joint": 4, "axis": 3}
 BLOCK = {"design": 2, "friction": 1, "trajectory": 2}
 VARIABLES = ("status", "actuator_force", "joint_position", "platform_position", "peak_force", "failed_samples")
 LAYOUT = Layout(SIZES, BLOCK, VARIABLES)
+FEW = Layout(
+    {"design": 3, "friction": 2, "trajectory": 1, "time": 4, "actuator": 3},
+    {"design": 2},
+    ("status", "actuator_force", "peak_force"),
+)
+"""Four blocks, for tests that try each of their steps."""
 ATTRIBUTES = {"fingerprint": "f00d", "sweep": "robot: delta\nlength: 1\n", "Conventions": "CF-1.11"}
 COORDINATES = (
     Coordinate("upper_arm", "design", (0.1, 0.2, 0.3, 0.4, 0.5), "m", "length of the upper arm"),
@@ -24,17 +39,58 @@ COORDINATES = (
 )
 
 
-def store(path: Path, layout: Layout = LAYOUT) -> StoreWriter:
+def store(path: Location, layout: Layout = LAYOUT) -> StoreWriter:
     """A new store and its writer."""
     coordinates = COORDINATES if layout is LAYOUT else ()
     create(path, layout, coordinates, ATTRIBUTES, flags={"OK": 0, "NOT_REACHABLE": 1})
     return StoreWriter(path)
 
 
+def anywhere(kind: str, folder: Path) -> str:
+    """A place for a store that is not there yet, by the kind of its URL."""
+    return {
+        "path": str(folder / "s.zarr"),
+        "file": f"file://{folder}/s.zarr",
+        "memory": f"memory://{uuid.uuid4().hex}/s",
+    }[kind]
+
+
 def whole(layout: Layout, variable: str) -> NDArray[Any]:
-    """A variable in which every element has a value of its own."""
+    """A variable in which every element has a value of its own, up to the range of its type."""
     shape = layout.shape(variable)
     return np.arange(np.prod(shape)).reshape(shape).astype(lookup(variable).dtype)
+
+
+def lasting(layout: Layout, variable: str) -> NDArray[Any]:
+    """A variable whose elements depend on their place alone, so that it stays the same when dims become longer."""
+    places = np.indices(layout.shape(variable))
+    return sum((101**axis * each for axis, each in enumerate(places)), np.zeros(1)).astype(lookup(variable).dtype)
+
+
+def fill(store: Location, values: Any = whole, blocks: int | None = None) -> None:
+    """What a run does: the blocks that are missing, or some of them, then the end."""
+    place = locate(store)
+    layout = Manifest.load(place).layout
+    with coordinator_lock(place), Ledger.open(place, layout.blocks) as ledger:
+        writer = StoreWriter(place)
+        for index in list(ledger.remaining())[:blocks]:
+            parts = {name: values(layout, name)[layout.region(index, name)] for name in layout.owned(index)}
+            ledger.append(writer.write(index, parts))
+        if ledger.count == layout.blocks:
+            ledger.sync()
+            finish(place)
+
+
+def digest(store: Location) -> str:
+    """One hash over names, shapes, types and bits of all variables and coordinates of a finished store."""
+    open_results(store)  # may refuse; what follows reads the same without Dask, which takes most of the time
+    dataset = xr.open_zarr(settled(store).zarr_store(), chunks=None, consolidated=True, decode_times=False)
+    state = blake2b()
+    for name in sorted(map(str, dataset.variables)):
+        values = dataset[name].values
+        data = "\0".join(values).encode() if values.dtype.kind in "UOT" else np.ascontiguousarray(values).tobytes()
+        state.update(repr((name, dataset[name].dims, values.shape, values.dtype.kind)).encode() + data)
+    return state.hexdigest()
 
 
 def block(layout: Layout, index: int) -> dict[str, NDArray[Any]]:

@@ -1,17 +1,24 @@
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from storage import manifest
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.manifest import MANIFEST, Manifest, finish, refusals, replace_file, require_same
+from storage.manifest import MANIFEST, Manifest, refusals, require_same
 from tests.storage.cases import LAYOUT, SIZES
 
 SWEEP = "robot: delta\nlength: 1\n"
 MINE = Manifest("f00d", SWEEP, LAYOUT)
+
+
+def sealed(data: dict[str, object]) -> dict[str, object]:
+    """A manifest whose checksum is right, though its content is not."""
+    return {**data, "check": manifest._seal(data)}
 
 
 @pytest.fixture
@@ -22,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_round_trip(path: Path) -> None:
     assert Manifest.load(path) == MINE
-    finish(path)
+    replace(MINE, state="finished").save(path)
     assert Manifest.load(path).state == "finished"
     assert os.listdir(path) == [MANIFEST]
 
@@ -67,11 +74,12 @@ def test_damaged_manifest(path: Path, key: str, value: object) -> None:
     data = json.loads(file.read_text())
     if key in ("fingerprint", "sweep") and isinstance(value, str):
         return
-    file.write_text(json.dumps({**data, key: value}))
+    del data["check"]
+    file.write_text(json.dumps(sealed({**data, key: value})))
     with pytest.raises(StoreError, match=r"limbsweep.json: (damaged|format)"):
         Manifest.load(path)
     del data[key]
-    file.write_text(json.dumps(data))
+    file.write_text(json.dumps(sealed(data)))
     with pytest.raises(StoreError, match=r"limbsweep.json: damaged \(KeyError"):
         Manifest.load(path)
 
@@ -87,8 +95,8 @@ def test_every_truncation_of_the_manifest_is_damage(path: Path) -> None:
 
 def test_another_format_is_refused(path: Path) -> None:
     file = path / MANIFEST
-    file.write_text(json.dumps({**json.loads(file.read_text()), "format": 2}))
-    with pytest.raises(StoreError, match="format 2; expected 1; open it with the version of limbsweep that wrote it"):
+    file.write_text(json.dumps({**json.loads(file.read_text()), "format": 1}))
+    with pytest.raises(StoreError, match="format 1; expected 2; open it with the version of limbsweep that wrote it"):
         Manifest.load(path)
 
 
@@ -103,12 +111,17 @@ def test_a_failed_write_leaves_the_old_manifest(path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match="No space left on device"):
-        finish(path)
+        replace(MINE, state="finished").save(path)
     assert Manifest.load(path) == MINE
     assert os.listdir(path) == [MANIFEST]
 
 
-def test_replaced_file(tmp_path: Path) -> None:
-    replace_file(tmp_path / "a", "one")
-    replace_file(tmp_path / "a", "two")
-    assert (tmp_path / "a").read_text() == "two"
+@pytest.mark.parametrize("old", ["blocks", "sweep", "generation"])
+def test_a_changed_manifest_does_not_have_its_checksum(path: Path, old: str) -> None:
+    file = path / MANIFEST
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps(data, indent=3))
+    assert Manifest.load(path) == MINE, "spelling does not count"
+    file.write_text(json.dumps({**data, old: data[old] * 2}))
+    with pytest.raises(StoreError, match=r"limbsweep.json: damaged \(.*its checksum does not match"):
+        Manifest.load(path)

@@ -1,7 +1,5 @@
 """The shards that limbsweep writes against those that Zarr writes, and as Zarr reads them."""
 
-import errno
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 
 from storage import shards
+from storage.shards import ShardError
 
 
 def by_zarr(path: Path, array: np.ndarray[Any, Any], shard: tuple[int, ...], chunk: tuple[int, ...]) -> zarr.Array[Any]:
@@ -48,7 +47,9 @@ def test_zarr_reads_what_is_written(tmp_path_factory: pytest.TempPathFactory, cu
     array, shard, chunk = cut
     path = tmp_path_factory.mktemp("shard") / "x"
     stored = by_zarr(path, np.zeros_like(array, dtype=array.dtype.newbyteorder("=")), shard, chunk)
-    shards.write(path.joinpath("c", *"0" * array.ndim), shards.encode(array, shard, chunk, -1))
+    file = path.joinpath("c", *"0" * array.ndim)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"".join(shards.encode(array, shard, chunk, -1)))
     np.testing.assert_array_equal(stored[...], array)
 
 
@@ -69,19 +70,34 @@ def test_checksum_is_that_of_the_bytes_in_c_order() -> None:
     assert shards.crc32c(grid) == shards.crc32c(np.asfortranarray(grid)) != shards.crc32c(grid.T)
 
 
-@pytest.mark.parametrize("content", [b"", b"a", b"ax", b"abc", b"abcd"])
-def test_file_that_holds_other_bytes(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "x").write_bytes(content)
-    assert shards.holds(tmp_path / "x", [b"a", b"bc"]) == (content == b"abc")
+@given(cuts())
+@settings(max_examples=40, deadline=None)
+def test_what_is_decoded_is_what_was_encoded(cut: Any) -> None:
+    array, shard, chunk = cut
+    whole = shards.decode(b"".join(shards.encode(array, shard, chunk, -1)), shard, chunk, array.dtype.str[1:])
+    np.testing.assert_array_equal(whole[tuple(slice(0, size) for size in array.shape)], array)
+    rest = np.ones(shard, dtype=bool)
+    rest[tuple(slice(0, size) for size in array.shape)] = False
+    assert (whole[rest] == -1).all()
 
 
-def test_failed_write_leaves_the_old_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def test_every_flipped_bit_and_every_truncation_of_a_shard_is_found() -> None:
+    data = b"".join(shards.encode(np.arange(12.0).reshape(4, 3), (4, 3), (2, 3), -1))
+    for place in range(len(data)):
+        for bit in range(8):
+            bad = data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :]
+            with pytest.raises(ShardError, match=r"checksum of (chunk [01]|the index) does not match"):
+                shards.decode(bad, (4, 3), (2, 3), "float64")
+        with pytest.raises(ShardError, match=r"bytes; expected an index|does not match"):
+            shards.decode(data[:place], (4, 3), (2, 3), "float64")
 
-    shards.write(tmp_path / "c/0", [b"old"])
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="No space left"):
-        shards.write(tmp_path / "c/0", [b"new"])
-    assert os.listdir(tmp_path / "c") == ["0"]
-    assert (tmp_path / "c/0").read_bytes() == b"old"
+
+def test_a_sound_index_that_does_not_fit_is_refused() -> None:
+    parts = shards.encode(np.arange(12.0).reshape(4, 3), (4, 3), (2, 3), -1)
+    index = np.frombuffer(parts[-2], "<u8").reshape(2, 2)
+    swapped = index[::-1].tobytes()
+    bad = b"".join([*parts[:-2], swapped, shards._seal(swapped)])
+    with pytest.raises(ShardError, match=r"chunk 0 is said to be at \d+ with \d+ bytes; expected it at 0"):
+        shards.decode(bad, (4, 3), (2, 3), "float64")
+    with pytest.raises(ShardError, match="3 bytes between chunks and index; expected none"):
+        shards.decode(b"".join([*parts[:-2], b"abc", *parts[-2:]]), (4, 3), (2, 3), "float64")

@@ -15,9 +15,8 @@ def inertial(rng: np.random.Generator) -> str:
     points = rng.normal(size=(8, 3)) * 0.1
     tensor = sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points) * rng.uniform(0.1, 1.0)
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    entries = " ".join(
-        f'{name}="{value!r}"' for name, value in zip(names, tensor[np.triu_indices(3)].tolist(), strict=True)
-    )
+    values = tensor[np.triu_indices(3)].tolist()
+    entries = " ".join(f'{name}="{value!r}"' for name, value in zip(names, values, strict=True))
     place = f'<origin xyz="{numbers(rng.normal(size=3) * 0.2)}" rpy="{numbers(rng.uniform(-3, 3, 3))}"/>'
     return f'<inertial>{place}<mass value="{rng.uniform(0.1, 5.0)!r}"/><inertia {entries}/></inertial>'
 

@@ -1,0 +1,39 @@
+"""The last step of a run: a store becomes a finished one, if everything is there that it promises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from storage.errors import StoreError
+from storage.layout import Layout
+from storage.ledger import Ledger
+from storage.manifest import Manifest
+from storage.place import Location, Place, locate, refusals
+
+
+def finish(store: Location) -> None:
+    """Marks the store as finished, once the receipts of all blocks are in its ledger.
+
+    Raises StoreError where one is not, and where the files of a block are not here, though its receipt is: of a worker
+    that wrote to a folder of its own machine, say.
+    """
+    place = locate(store)
+    manifest = Manifest.load(place)
+    if lacking := manifest.layout.blocks - Ledger.read(place, manifest.layout.blocks).count:
+        raise StoreError(f"{place}: {lacking} blocks have no receipt that would outlast a crash; run it again to go on")
+    if missing := _first_missing(place, manifest.layout):
+        raise StoreError(
+            f"{place.at(missing)}: missing, though its block was computed; see that all workers reach the same store, "
+            "then: limbsweep verify --repair"
+        )
+    replace(manifest, state="finished").save(place)
+
+
+def _first_missing(place: Place, layout: Layout) -> str | None:
+    """A shard that is not there."""
+    for name in layout.variables:
+        with refusals(place):
+            there = set(place.keys(name))
+        if missing := next((key for key in layout.keys(name) if key not in there), None):
+            return missing
+    return None

@@ -1,0 +1,206 @@
+"""Making a finished store larger: more designs or friction sets, with the old content readable at every moment.
+
+While it grows, the folder `.append` holds the new manifest and the new metadata, and the new receipts are in a journal
+of the next generation. Shards beyond the old shape are invisible to readers of the old content, and a shard at its edge
+that is written again holds the old values at the same places. At the end `commit` puts the new metadata in place, the
+metadata of the group and the manifest last; it may be interrupted and repeated at any step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from storage.errors import StoreError
+from storage.layout import Layout
+from storage.ledger import Receipt, generation_name, line, receipts
+from storage.manifest import MANIFEST, Manifest
+from storage.place import Journal, Location, Place, Room, locate, refusals
+from storage.schema import SPLIT
+from storage.writer import METADATA, require_form
+
+FOLDER = ".append"
+
+
+class Growing(Place):
+    """A store as it will be: its place, with manifest and metadata of what is to come."""
+
+    def __init__(self, store: Location) -> None:
+        self.base = locate(store)
+        self.name = self.base.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Growing) and self.base == other.base
+
+    def __hash__(self) -> int:
+        return hash((FOLDER, self.base))
+
+    def exists(self) -> bool:
+        """Whether there is a store."""
+        return self.base.exists()
+
+    def is_folder(self) -> bool:
+        """Whether there is a place for keys."""
+        return self.base.is_folder()
+
+    def read(self, key: str) -> bytes:
+        """What is, or will be, under a key."""
+        return self.base.read(_shadow(key))
+
+    def size(self, key: str) -> int:
+        """Bytes under a key."""
+        return self.base.size(_shadow(key))
+
+    def write(self, key: str, parts: Iterable[bytes]) -> None:
+        """Puts bytes under a key."""
+        self.base.write(_shadow(key), parts)
+
+    def holds(self, key: str, parts: list[bytes]) -> bool:
+        """Reads a key again."""
+        return self.base.holds(_shadow(key), parts)
+
+    def delete(self, key: str) -> None:
+        """Removes a key."""
+        self.base.delete(_shadow(key))
+
+    def keys(self, folder: str = "") -> Iterator[str]:
+        """All keys of the place, as they are."""
+        return self.base.keys(folder)
+
+    def make(self, files: Mapping[str, bytes], last: str) -> None:
+        """Refused: what grows is there."""
+        raise StoreError(f"{self.name}: exists already; a store that grows is not made anew")
+
+    def journal(self, name: str) -> Journal:
+        """A journal of the place."""
+        return self.base.journal(name)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """The one lock of the place."""
+        return self.base.lock()
+
+    def holder(self) -> str | None:
+        """Who holds the place."""
+        return self.base.holder()
+
+    def used(self) -> int:
+        """Bytes at the place."""
+        return self.base.used()
+
+    def tidy(self) -> int:
+        """Tidies the place."""
+        return self.base.tidy()
+
+    def room(self) -> Room | None:
+        """What is free at the place."""
+        return self.base.room()
+
+    def zarr_store(self) -> Any:
+        """The place, where Zarr finds the old content."""
+        return self.base.zarr_store()
+
+
+def _shadow(key: str) -> str:
+    return f"{FOLDER}/{key}" if key in (MANIFEST, METADATA) else key
+
+
+def settled(store: Location) -> Place:
+    """The place as it is, also where a growing one is given."""
+    place = locate(store)
+    return place.base if isinstance(place, Growing) else place
+
+
+def is_growing(store: Location) -> bool:
+    """Whether a store is being made larger, or was when that was interrupted."""
+    place = locate(store)
+    with refusals(place):
+        return place.has(_shadow(MANIFEST))
+
+
+def manifest_in_force(place: Place) -> Manifest:
+    """The manifest that describes the metadata as they are.
+
+    That is the new one in the moment of a commit, or after one that was interrupted, when metadata are in place and the
+    manifest is not.
+    """
+    manifest = Manifest.load(place)
+    if is_growing(place) and (grown := Manifest.load(Growing(place))).state == "finished":
+        try:
+            require_form(place, grown.layout)
+        except StoreError:
+            return manifest
+        return grown
+    return manifest
+
+
+def grown(layout: Layout, sizes: Mapping[str, int]) -> Layout:
+    """The layout with longer dims and blocks where they were."""
+    return replace(layout, sizes={**layout.sizes, **{dim: sizes[dim] for dim in SPLIT}})
+
+
+def begin(store: Location, manifest: Manifest, files: Mapping[str, bytes]) -> None:
+    """Prepares a finished store for growth: blocks that stay as they are keep their receipts.
+
+    The caller holds the coordinator's lock. `manifest` is that of the larger store, of the next generation.
+    """
+    place = locate(store)
+    old = Manifest.load(place)
+    with refusals(place):
+        clear(place)
+        journal = place.journal(generation_name(manifest.generation))
+        journal.open()
+        for receipt in _kept(place, old, manifest.layout):
+            journal.append(line(receipt))
+        journal.sync()
+        journal.close()
+        for key, data in files.items():
+            place.write(f"{FOLDER}/{key}", (data,))
+        place.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))
+
+
+def _kept(place: Place, old: Manifest, layout: Layout) -> Iterator[Receipt]:
+    """Receipts of blocks with the same regions before and after, under their new numbers."""
+    for receipt in receipts(place.journal(generation_name(old.generation))):
+        if isinstance(receipt, str):
+            raise StoreError(f"{place}: its ledger is damaged ({receipt}); first: limbsweep verify --repair")
+        index = layout.index(old.layout.unravel(receipt.block))
+        if layout.bounds(index) == old.layout.bounds(receipt.block):
+            yield replace(receipt, block=index)
+
+
+def commit(store: Location) -> None:
+    """Puts the new metadata in place, once all blocks are there. Repeating it after an interruption completes it."""
+    place = locate(store)
+    new, old = Manifest.load(Growing(place)), Manifest.load(place)
+    if new.state != "finished":
+        raise StoreError(f"{place}: not all blocks of the larger store are there; append the same sweep again")
+    with refusals(place):
+        for key in sorted(new.files, key=lambda key: key == METADATA):
+            place.write(key, (place.read(f"{FOLDER}/{key}"),))
+        new.save(place)
+        if old.generation < new.generation:
+            place.journal(generation_name(old.generation)).remove()
+        clear(place, keep=new.generation)
+
+
+def abandon(store: Location) -> None:
+    """Drops a growth that was begun, and what it has computed beyond the old content. The caller has the lock."""
+    place = locate(store)
+    manifest = Manifest.load(place)
+    with refusals(place):
+        clear(place)
+        for name in manifest.layout.variables:
+            expected = set(manifest.layout.keys(name))
+            for key in [key for key in place.keys(name) if key not in expected and key.startswith(f"{name}/c.")]:
+                place.delete(key)
+
+
+def clear(place: Place, keep: int = 0) -> None:
+    """Removes the folder of a growth, its manifest first, and journals of generations that are not in force."""
+    place.delete(f"{FOLDER}/{MANIFEST}")
+    for key in list(place.keys(FOLDER)):
+        place.delete(key)
+    generation = keep or Manifest.load(place).generation
+    place.journal(generation_name(generation + 1)).remove()

@@ -1,0 +1,165 @@
+"""Holds what is stored against what was meant: every checksum, every receipt, every file that is there or is not.
+
+Four kinds of evidence: a checksum in each chunk (bits that changed), receipts of blocks (a shard of another age, which
+is whole in itself), checksums of metadata in the manifest, and the list of files that the layout asks for. Computing
+blocks again is in `pipeline.verification`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from storage import shards
+from storage.errors import StoreError
+from storage.growth import is_growing, manifest_in_force
+from storage.ledger import Receipt, generation_name, line, receipts
+from storage.local import is_draft
+from storage.lock import coordinator_lock
+from storage.manifest import Manifest
+from storage.place import Location, Place, locate, refusals
+from storage.writer import BlockReader, DamagedError, checksum
+
+Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: its kind, the file, and the block and variable where it concerns one."""
+
+    kind: Kind
+    file: str
+    text: str
+    block: int | None = None
+    variable: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block that was looked at: how many bytes it holds, and what is wrong."""
+
+    index: int
+    bytes: int
+    findings: tuple[Finding, ...]
+
+
+def check_files(store: Location) -> Iterator[Finding]:
+    """Metadata and coordinates against the manifest, and files of variables that the layout does not know."""
+    place = locate(store)
+    manifest = manifest_in_force(place)
+    for key, expected in manifest.files.items():
+        with refusals(place.at(key)):
+            if not place.has(key):
+                yield Finding("metadata", place.at(key), "missing metadata")
+            elif checksum(place.read(key)) != expected:
+                yield Finding("metadata", place.at(key), "damaged metadata: its checksum does not match")
+    yield from _extra(place, manifest)
+
+
+def _extra(place: Place, manifest: Manifest) -> Iterator[Finding]:
+    """Files in the folders of variables that nobody has asked for; those of a growth that is under way belong there."""
+    growing = is_growing(place)
+    for name in manifest.layout.variables:
+        with refusals(place):
+            there = sorted(place.keys(name))
+        known = {*manifest.files, *manifest.layout.keys(name)}
+        for key in there:
+            if is_draft(key):
+                yield Finding("extra", place.at(key), "left by a writer that was killed", variable=name)
+            elif key not in known and not growing:
+                yield Finding("extra", place.at(key), f"not a file of {name}", variable=name)
+
+
+def check_ledger(store: Location) -> Iterator[Finding]:
+    """Lines of the ledger, and blocks of a finished store that have none."""
+    place = locate(store)
+    manifest = manifest_in_force(place)
+    journal = place.journal(generation_name(manifest.generation))
+    seen = bytearray(manifest.layout.blocks)
+    for number, receipt in enumerate(receipts(journal), start=1):
+        if isinstance(receipt, str):
+            yield Finding("ledger", f"{journal.name}:{number}", f"damaged line ({receipt})")
+        elif not 0 <= receipt.block < len(seen):
+            yield Finding("ledger", f"{journal.name}:{number}", f"receipt of block {receipt.block}, which is not there")
+        else:
+            seen[receipt.block] = 1
+    if manifest.state == "finished":
+        if journal.torn:
+            yield Finding("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
+        for block, there in enumerate(seen):
+            if not there:
+                yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
+
+
+def check_blocks(store: Location) -> Iterator[Block]:
+    """Every block that has a receipt, read whole. Memory does not grow with the store."""
+    place = locate(store)
+    manifest = manifest_in_force(place)
+    reader = BlockReader(place, manifest.layout)
+    seen = bytearray(manifest.layout.blocks)
+    for receipt in sound_receipts(place, manifest):
+        if not seen[receipt.block]:
+            seen[receipt.block] = 1
+            yield Block(receipt.block, receipt.bytes, tuple(_check_block(reader, receipt)))
+
+
+def sound_receipts(place: Place, manifest: Manifest) -> Iterator[Receipt]:
+    """Receipts whose lines are not damaged."""
+    for receipt in receipts(place.journal(generation_name(manifest.generation))):
+        if not isinstance(receipt, str) and 0 <= receipt.block < manifest.layout.blocks:
+            yield receipt
+
+
+def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
+    for name in reader.layout.owned(receipt.block):
+        file = reader.place.at(reader.layout.key(receipt.block, name))
+        try:
+            found = shards.crc32c(reader.read_region(receipt.block, name))
+        except DamagedError as error:
+            kind: Kind = "missing" if ": missing (" in str(error) else "damaged"
+            yield Finding(kind, file, str(error).removeprefix(f"{file}: "), receipt.block, name)
+            continue
+        if found != receipt.checksums.get(name):
+            text = f"not what the receipt of block {receipt.block} says ({name}): of another age, or put there by hand"
+            yield Finding("other age", file, text, receipt.block, name)
+
+
+def require_repairable(findings: Iterable[Finding]) -> None:
+    """Refuses a repair where metadata are damaged: nothing can be computed into such a store. Raises StoreError."""
+    if lost := [finding for finding in findings if finding.kind == "metadata"]:
+        raise StoreError(
+            "\n".join(map(str, lost)) + "\nmetadata cannot be computed again; restore these files from a copy"
+        )
+
+
+def open_for_repair(store: Location, findings: Iterable[Finding]) -> dict[int, Receipt]:
+    """Makes of a damaged store one that is not finished: without extra files, and without receipts of damaged blocks.
+
+    A run then computes these blocks, and marks the store as finished. Gives the old receipts, which the new ones have
+    to equal. Raises StoreError where another run holds the store.
+    """
+    place = locate(store)
+    findings = tuple(findings)
+    broken = {finding.block for finding in findings if finding.block is not None}
+    with coordinator_lock(place), refusals(place):
+        manifest = manifest_in_force(place)
+        sound = list(sound_receipts(place, manifest))
+        replace(manifest, state="running").save(place)
+        place.journal(generation_name(manifest.generation)).replace(
+            line(receipt) for receipt in sound if receipt.block not in broken
+        )
+        for finding in findings:
+            if finding.kind == "extra":
+                place.delete(finding.file.removeprefix(place.at("")))
+    return {receipt.block: receipt for receipt in sound if receipt.block in broken}
+
+
+def receipts_of(store: Location, blocks: Iterable[int]) -> dict[int, Receipt]:
+    """The receipts of these blocks, of those that have one."""
+    place, wanted = locate(store), set(blocks)
+    found = sound_receipts(place, manifest_in_force(place))
+    return {receipt.block: receipt for receipt in found if receipt.block in wanted}

@@ -1,0 +1,170 @@
+"""Writing and reading whole blocks of a store: encoded, put in place, read again, and hashed.
+
+The writer takes a block index, never a slice: each region it writes is made of whole shards, because two writers inside
+one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.shards`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import google_crc32c
+from numpy.typing import NDArray
+
+from storage import shards
+from storage.errors import StoreError
+from storage.layout import Layout, lengths
+from storage.ledger import Receipt
+from storage.manifest import MANIFEST, Manifest
+from storage.place import Location, Place, locate, refusals
+from storage.schema import lookup
+from storage.shards import ShardError
+
+METADATA = "zarr.json"
+AGAIN = "compute the block again"
+_CODECS = ("bytes", "blosc", "crc32c")
+
+
+class DamagedError(StoreError):
+    """A shard that is not as it was written, or not there. The text says which file, block and variable."""
+
+
+class BlockReader:
+    """Reads blocks of a store, whatever its metadata are like."""
+
+    def __init__(self, store: Location, layout: Layout) -> None:
+        self.place, self.layout = locate(store), layout
+
+    def read(self, index: int) -> dict[str, NDArray[Any]]:
+        """The regions that block `index` owns. Raises StoreError that names the file of a missing or damaged shard."""
+        return {name: self.read_region(index, name) for name in self.layout.owned(index)}
+
+    def read_region(self, index: int, name: str) -> NDArray[Any]:
+        """One region of a block. Raises as `read` does."""
+        layout, key = self.layout, self.layout.key(index, name)
+        with refusals(self.place.at(key)):
+            try:
+                data = self.place.read(key)
+                whole = shards.decode(data, layout.shard(name), layout.chunk(name), lookup(name).dtype)
+            except FileNotFoundError:
+                raise DamagedError(f"{self.place.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
+            except ShardError as error:
+                what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
+                raise DamagedError(f"{self.place.at(key)}: {what}; {AGAIN}") from None
+        return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
+
+
+class StoreWriter(BlockReader):
+    """Writes and reads blocks of one store. Small to pickle; each process looks at the metadata once."""
+
+    def __init__(self, store: Location) -> None:
+        super().__init__(store, Manifest.load(store).layout)
+        self._made = checksum(_metadata(self.place))
+
+    def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
+        """Stores the regions that block `index` owns, a status last, and returns what was stored, durably.
+
+        Shapes and types have to be those of the layout exactly. Raises StoreError where they are not, where the system
+        cannot write, or where what is read back differs.
+        """
+        receipt = receipt_of(self.layout, index, arrays)
+        _require_same_store(self.place, self._made)
+        for name in self.layout.owned(index):
+            self._write(index, name, arrays[name])
+        return receipt
+
+    def _write(self, index: int, name: str, array: NDArray[Any]) -> None:
+        """Writes one region, and looks at what is stored."""
+        key = self.layout.key(index, name)
+        parts = shards.encode(array, self.layout.shard(name), self.layout.chunk(name), lookup(name).fill)
+        with refusals(self.place.at(key)):
+            self.place.write(key, parts)
+            if not self.place.holds(key, parts):
+                raise StoreError(f"{self.place.at(key)}: differs from what was written; check the disk, and run again")
+
+
+class Comparer:
+    """Takes the blocks of a store like its writer, but stores nothing: for computing them once more."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
+        """What the receipt of the block would be. Raises StoreError for arrays that are not those of the block."""
+        return receipt_of(self.layout, index, arrays)
+
+
+def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
+    """The receipt of a block that holds these arrays. Raises StoreError where they are not those of the block."""
+    owned = layout.owned(index)
+    if set(arrays) != set(owned):
+        raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
+    for name in owned:
+        _check(layout, index, name, arrays[name])
+    checksums = {name: shards.crc32c(arrays[name]) for name in owned}
+    return Receipt(index, checksums, sum(array.nbytes for array in arrays.values()))
+
+
+def checksum(data: bytes) -> int:
+    """CRC-32C of a file."""
+    return int(google_crc32c.value(data))
+
+
+def require_form(place: Place, layout: Layout) -> None:
+    """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
+    file = place.at(METADATA)
+    try:
+        arrays = json.loads(_metadata(place))["consolidated_metadata"]["metadata"]
+        found = {name: _form(arrays[name]) for name in layout.variables}
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
+    for name, form in found.items():
+        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), lookup(name).dtype, _CODECS)
+        if form != expected:
+            raise StoreError(
+                f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "
+                f"expected {expected} as {MANIFEST} says; restore both from a copy, or run the sweep again"
+            )
+
+
+@lru_cache(maxsize=8)
+def _require_same_store(place: Place, made: int) -> None:
+    """Looks once per process: one that sees another store, or none, writes to another disk."""
+    if checksum(_metadata(place)) != made:
+        raise StoreError(
+            f"{place}: is not the store that the run began with; see that all workers reach the same folder, run again"
+        )
+    require_form(place, Manifest.load(place).layout)
+
+
+def _metadata(place: Place) -> bytes:
+    with refusals(place.at(METADATA)):
+        return place.read(METADATA)
+
+
+def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What decides how the bytes of an array are read."""
+    inner = array["codecs"][0]["configuration"]
+    shard = array["chunk_grid"]["configuration"]["chunk_shape"]
+    codecs = tuple(each["name"] for each in inner["codecs"])
+    return tuple(array["shape"]), tuple(shard), tuple(inner["chunk_shape"]), array["data_type"], codecs
+
+
+def _check(layout: Layout, index: int, name: str, array: NDArray[Any]) -> None:
+    """Refuses an array that is not the block's region of a variable, or a region that is not whole shards."""
+    region, variable = layout.region(index, name), layout.variable(name)
+    if array.shape != lengths(region) or array.dtype != variable.dtype:
+        raise StoreError(
+            f"block {index}, {name}: got shape {array.shape} of {array.dtype}; "
+            f"expected {lengths(region)} of {variable.dtype}"
+        )
+    for dim, part, size in zip(variable.dims, region, layout.shape(name), strict=True):
+        step = layout.block.get(dim, size)
+        if part.start % step or part.stop != min(part.start + step, size):
+            raise StoreError(
+                f"block {index}, {name}: {part.start} to {part.stop} of {dim} is not a whole shard; "
+                f"expected a range of {step} that starts at a multiple of it"
+            )

@@ -1,0 +1,133 @@
+"""Every operation of a run fails once, in every way: the error says so, and going on gives the same store."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage.errors import StoreError
+from storage.integrity import check_blocks, check_files, check_ledger
+from storage.place import Place, locate
+from tests.storage.cases import FEW, anywhere, digest, fill, store
+from tests.storage.faults import ERRORS, FaultyPlace
+
+MANY = 10**9
+ADVICE = "check free space and permissions, or choose another store|lost or stale|differs from what was written"
+
+
+def run(place: Place) -> None:
+    """A whole run, or what is left of one."""
+    if not place.exists():
+        store(place, FEW)
+    fill(place)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("expected") / "s.zarr"
+    run(locate(path))
+    return digest(path)
+
+
+def refusal(place: Place) -> str:
+    """What a run says when it stops; "" where it does not, because what failed does not matter or is tried again."""
+    try:
+        run(place)
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def steps(kind: str, folder: Path) -> int:
+    """Number of operations of a run that nothing disturbs."""
+    counting = FaultyPlace(locate(anywhere(kind, folder)), MANY, OSError)
+    run(counting)
+    return counting.count
+
+
+def sound(place: Place) -> bool:
+    blocks = (each for one in check_blocks(place) for each in one.findings)
+    return not [*check_files(place), *check_ledger(place), *blocks]
+
+
+@pytest.mark.parametrize("kind", ["path", "memory"])
+def test_every_operation_fails_once(kind: str, tmp_path: Path, expected: str, unforced: None) -> None:
+    """One kind of error after another, so that each meets many operations; the slow campaign takes all pairs."""
+    names, total = list(ERRORS), steps(kind, tmp_path / "count")
+    assert total > 40
+    for number in range(1, total + 1, 2 if kind == "path" else 5):
+        once(kind, tmp_path / str(number), number, ERRORS[names[number % len(names)]], expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", ERRORS)
+def test_every_operation_fails_in_every_way(error: str, tmp_path: Path, expected: str, unforced: None) -> None:
+    for number in range(1, steps("path", tmp_path / "count") + 1):
+        once("path", tmp_path / str(number), number, ERRORS[error], expected)
+
+
+def once(kind: str, folder: Path, number: int, error: Callable[[], OSError], expected: str) -> None:
+    folder.mkdir(parents=True)
+    place = locate(anywhere(kind, folder))
+    with pytest.raises(StoreError, match=ADVICE):
+        run(FaultyPlace(place, number, error))
+    run(place)
+    assert digest(place) == expected, f"operation {number}"
+    assert sound(place), f"operation {number}"
+
+
+def test_a_write_that_stores_half_is_found_at_once(tmp_path: Path, expected: str, unforced: None) -> None:
+    """After that of a manifest there is nothing to go on with, but it is said at once."""
+    found = 0
+    for number in range(1, steps("path", tmp_path / "count") + 1, 2):
+        place = locate(tmp_path / str(number) / "s.zarr")
+        if told := refusal(FaultyPlace(place, number, OSError, cut=True)):
+            assert "differs from what was written" in told
+            found += 1
+            if "limbsweep.json" in told:
+                continue
+            run(place)
+        assert digest(place) == expected
+    assert found > 5
+
+
+CALLS = ("fsync", "replace", "pwrite", "ftruncate")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_of_the_system_that_fail(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
+    real = getattr(os, call)
+    count = [0]
+
+    def at(number: int) -> Callable[..., Any]:
+        count[0] = 0
+
+        def fail(*arguments: Any, **options: Any) -> Any:
+            count[0] += 1
+            if count[0] == number:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real(*arguments, **options)
+
+        return fail
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, at(MANY))
+        run(locate(tmp_path / "count.zarr"))
+    total = count[0]
+    assert total
+    for number in range(1, total + 1, max(1, total // 8)):
+        place = locate(tmp_path / f"{number}.zarr")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, at(number))
+            assert "Input/output error" in (refusal(place) or "Input/output error")
+        run(place)
+        assert digest(place) == expected
+        assert sound(place)
+        assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

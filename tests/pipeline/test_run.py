@@ -10,7 +10,7 @@ import pytest
 import xarray
 
 from pipeline.cluster import ClusterConfig, connect
-from pipeline.coordinator import _config, run
+from pipeline.coordinator import run, settings
 from pipeline.events import BlockDone, Event, Finished, Started
 from pipeline.graph import Granularity
 from pipeline.sweep import Sweep
@@ -91,8 +91,8 @@ def test_a_cluster_made_for_the_run_gives_the_same_bits(
 
 
 def test_without_a_cluster_file_one_is_made_on_this_machine(tmp_path: Path) -> None:
-    assert _config(None) == ClusterConfig()
-    assert _config(SYNCHRONOUS) is SYNCHRONOUS
+    assert settings(None) == ClusterConfig()
+    assert settings(SYNCHRONOUS) is SYNCHRONOUS
 
 
 # equality with what a user can compute otherwise

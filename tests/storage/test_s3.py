@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +37,8 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield "s3://bucket/runs/a.zarr"
     running.stop()
     fsspec.filesystem("s3").clear_instance_cache()
+    with warnings.catch_warnings(action="ignore"):  # sessions are closed by being forgotten, with a complaint
+        gc.collect()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")

@@ -29,6 +29,7 @@ test: .venv/test.stamp
 
 docs: run
 	$(BIN)/python docs/make_robots.py
+	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
 	$(BIN)/python docs/make_robot_files.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85

@@ -156,7 +156,8 @@ def _read(document: Document, folder: Path) -> Sweep:
     report.take(problems)
     parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity") if name in file}
     parts["description"] = take_description(report, file, folder)
-    parts |= _read_designs(report, file, families(parts["description"])) | _read_outputs(report, file)
+    parts |= _read_designs(report, file, families(parts["description"]))
+    parts |= _read_outputs(report, file, _mechanism(parts))
     if "friction" in file:
         mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
@@ -235,7 +236,7 @@ def _read_time(report: Report, time: Time) -> TimeGrid:
     return TimeGrid(time.step or time.stop / intervals, samples)
 
 
-def _read_outputs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
+def _read_outputs(report: Report, file: Mapping[str, Any], mechanism: Mechanism | None) -> dict[str, Any]:
     """The names of what is stored: known ones, each once, and at least one."""
     for section, kinds in (("outputs", ("series", "motion")), ("metrics", ("metric",))):
         names: tuple[str, ...] = file.get(section, ())
@@ -245,6 +246,9 @@ def _read_outputs(report: Report, file: Mapping[str, Any]) -> dict[str, Any]:
                 report((section, index), name, f"one of the {section}", _other_list(name, section, known))
             elif name in names[:index]:
                 report((section, index), Got(f"{name} again"), "every name once", "Remove one.")
+            elif VARIABLES[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
+                hint = "It has no platform; take joint_position, joint_velocity or joint_acceleration."
+                report((section, index), name, "an output of a chain", hint)
     if file.get("outputs") == () and file.get("metrics") == ():
         report((), Got("no outputs and no metrics"), "at least one of them", "Add for instance metrics: [peak_force].")
     return {section: file.get(section) for section in ("outputs", "metrics")}

@@ -6,13 +6,14 @@ Inputs are named as in `tasks.programs`.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
 from tasks import chain, equations, limb, platform
-from tasks.algebra import array, inverse, total
+from tasks.algebra import array, inverse, total, where
 from tasks.assembly import singularity
 from tasks.equations import Share
 from tasks.kernels.program import Program, trace
@@ -20,6 +21,7 @@ from tasks.kinematics import state_at
 from tasks.programs import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure, symbolic
 
 Array = Any
+Scalar = Any
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
 
 
@@ -124,10 +126,18 @@ def acceleration_program(family: Family) -> Program:
     def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
         summed = _total(made, parts)
         found = equations.acceleration(summed, made.speed(motion), array(force), array(load))
-        return {"acceleration": found, "massless": [equations.flag(singularity(summed.mass))]}
+        return {"acceleration": found, "massless": [_rank_lost(summed.mass)]}
 
     sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
     return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
+
+
+def _rank_lost(mass: Array) -> Scalar:
+    """1 where a mass matrix has lost rank, 0 where it has not, or is not finite, which is another matter."""
+    largest = sys.float_info.max
+    invertible = total([x for row in inverse(mass) for x in row]) <= largest
+    lost = where(invertible, equations.flag(singularity(mass)), 1.0)
+    return where(total([x for row in mass for x in row]) <= largest, lost, 0.0)
 
 
 @functools.cache

@@ -50,6 +50,20 @@ class Tree:
         torque = pin.rnea(self.model, self.data, self.inner(q), self.inner(qd), self.inner(qdd))
         return np.asarray(torque[list(self.slot)])
 
+    def wrenches(self, q: Any, qd: Any, qdd: Any) -> Array:
+        """(moment, force) on every body by its parent, at its joint, world axes (n, 6), in the order of the list.
+
+        rnea leaves them in the axes of the joints, and the placements of joints out of date.
+        """
+        where = self.inner(q)
+        pin.rnea(self.model, self.data, where, self.inner(qd), self.inner(qdd))
+        pin.forwardKinematics(self.model, self.data, where)
+        rows = []
+        for joint in self.joint:
+            turn, force = self.data.oMi[joint].rotation, self.data.f[joint]
+            rows.append(np.concatenate([turn @ force.angular, turn @ force.linear]))
+        return np.array(rows)
+
     def inertia_matrix(self, q: Any) -> Array:
         """Joint-space inertia matrix by composite rigid bodies (n, n), in the order of the list."""
         upper = np.triu(pin.crba(self.model, self.data, self.inner(q)))

@@ -235,7 +235,7 @@ def _reaction_numbers(mechanism: Mechanism) -> int:
     held = 0 if mechanism.is_chain else len(TWIST) - len(mechanism.freedoms)
     for each in mechanism.instances:
         limb = mechanism.limbs[each.limb]
-        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuated)
+        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuators)
         total += (held + rows) * (1 + driven + rows) + rows + 2 * len(TWIST) * len(limb.joints)
     return total + held
 

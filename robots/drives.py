@@ -4,9 +4,9 @@ A motor's coordinate is q_a = f(q), a function of joint positions: `ratios` time
 proportional. Its rate is (dq_a/dq) q', and its torque u puts u dq_a/dq on the joints. A belt or a parallelogram that
 turns a link against one that is not its parent moves all joints between them: it has a ratio for each.
 
-What spins (`Spin`) has its mass in the inertia of its carrier, as if it did not turn there. Its spin adds I q_s'' on the
-drive, and with `coupling` the rest: the moment on the carrier, the carrier's acceleration, and the gyroscopic moment.
-Cranks, rods and what else moves about are links of the limb, held by its loops.
+What spins (`Spin`) has its mass in the inertia of its carrier, as if it did not turn there. Its spin adds I q_s'' on
+the drive, and with `coupling` the rest: the moment on the carrier, the carrier's acceleration, and the gyroscopic
+moment. Cranks, rods and what else moves about are links of the limb, held by its loops.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
-    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in made.mechanism.instances]
+    driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
 
     def one_sample(
         motion: Array, platform_wrench: Array = 0.0, weights: Array = None, **shares: Array

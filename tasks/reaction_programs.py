@@ -78,7 +78,7 @@ def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
     sample: dict[str, tuple[int, ...]] = {"force": (len(made.mechanism.actuators),), "held": (made.held,)}
     for k, (each, count) in enumerate(zip(instances, counts, strict=True)):
         redundant = made.redundant(each.limb)
-        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuated), redundant)
+        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuators), redundant)
         if count:
             shapes |= {"rubbing": (count,), "held_friction": (made.held, count), "wish_friction": (redundant, count)}
         sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
@@ -111,7 +111,7 @@ def reaction_program(
     limb_ = made.mechanism.limbs[limb_index]
     sample = {
         "motion": (made.motion_size,),
-        "force": (len(limb_.actuated),),
+        "force": (len(limb_.actuators),),
         "redundant": (made.redundant(limb_index),),
     } | ({"rubbing": (len(passive),)} if passive else {})
     name = f"{family.name}.{limb_.name}.reactions"

@@ -140,15 +140,17 @@ def joint_reactions(
 
 
 def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
-    """Positions of the actuated joints (*batch, actuator) [rad or m]; see `inverse_kinematics`."""
-    found = inverse_kinematics(robot, **moving).position
-    mechanism = programs.structure(robot.family).mechanism
-    chosen = [
-        found[..., k, mechanism.limbs[each.limb].index(name)]
-        for k, each in enumerate(mechanism.instances)
-        for name in mechanism.limbs[each.limb].actuated
-    ]
-    return np.stack(chosen, axis=-1)
+    """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
+
+    Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
+    """
+    batch, motion = moving_input(robot, moving)
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
+    shares = _limbs(robot, inputs, programs.OWN_SERIES)
+    samples = int(np.prod(batch, dtype=int))
+    found = np.concatenate([share["actuator_position"][0, :, :samples] for share in shares])
+    found[:, np.any([share["status"][0, 0, :samples] != Status.OK for share in shares], axis=0)] = np.nan
+    return np.ascontiguousarray(found.T).reshape(*batch, len(found))
 
 
 class _Dynamics:

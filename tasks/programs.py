@@ -139,6 +139,8 @@ FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
 
 LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
+OWN_SERIES = ("actuator_position",)
+"""Series of the limb's own actuators."""
 
 
 @functools.cache
@@ -151,7 +153,7 @@ def limb_program(
 ) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`,
+    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds `reactions.SHARES`,
     `friction` what `joint_friction.share` gives. Raises ValueError for these of a limb with `every_row`, as reactions
     rest on a choice of rows.
     """
@@ -171,6 +173,8 @@ def limb_program(
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in series:
             available["joint_position"] = limb.joint_positions(mounted, solved, motion)
+        if "actuator_position" in series:
+            available["actuator_position"] = limb.actuator_positions(mounted, solved)
         if statics:
             result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         if friction != NO_FRICTION:

@@ -225,7 +225,7 @@ def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
         loaded = sum(group.load == "reaction" for _, group in mine)
         rows = ROWS * len(limb.cuts)
         total += passive * (len(mechanism.freedoms) + 1) + (passive * (len(TWIST) + rows) if reactions else 0)
-        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuated) + rows + passive)
+        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuators) + rows + passive)
     return total
 
 

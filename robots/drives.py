@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from robots.model import Link, Number, Vector
+    from robots.model import JointKind, Link, Number, Vector
 
 Ratios = tuple[tuple[str, "Number"], ...]
 """Joints of the tree by name, and turns per unit of each; absent: 0."""
@@ -54,13 +54,14 @@ class Motor:
 class Drive:
     """An actuator: coordinate q_a = sum of ratio times joint position, plus `position` of all joint positions by name.
 
-    `position` is plain arithmetic, with NumPy's functions where needed; it is differentiated when it is traced.
+    `kind` says whether it turns or slides. `position` is plain arithmetic, with NumPy's functions where needed; it is differentiated when it is traced.
     """
 
     name: str
     ratios: Ratios
     spins: tuple[Spin, ...] = ()
     motor: Motor | None = None
+    kind: JointKind = "revolute"
     position: Callable[[Mapping[str, Number]], Number] | None = None
 
     @property

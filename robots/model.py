@@ -126,6 +126,12 @@ class Limb:
         return tuple(drive.name for drive in self.drives) or self.actuated
 
     @property
+    def actuator_kinds(self) -> tuple[JointKind, ...]:
+        """Whether each of them turns or slides."""
+        kinds = {link.joint: link.kind for link in self.links}
+        return tuple(drive.kind for drive in self.drives) or tuple(kinds[joint] for joint in self.actuated)
+
+    @property
     def one_variable(self) -> tuple[bool, ...]:
         """Whether each of `joints` has one variable, so that it has a position, a rate and friction."""
         return (*(True for _ in self.links), *(cut.kind in ("revolute", "prismatic") for cut in self.cuts))

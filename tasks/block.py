@@ -76,8 +76,7 @@ class Block:
     @property
     def limb_series(self) -> tuple[str, ...]:
         """Series that limbs have to compute."""
-        wanted = {"joint_position"} if "actuator_position" in self.series else set()
-        return tuple(name for name in programs.LIMB_SERIES if name in wanted or name in self.series)
+        return tuple(name for name in (*programs.LIMB_SERIES, *programs.OWN_SERIES) if name in self.series)
 
     @functools.cached_property
     def limb_friction(self) -> tuple[LimbFriction, ...]:
@@ -411,13 +410,9 @@ class _Assembly:
                 out[name][part, j][failed] = np.nan
 
     def _actuator_position(self, j: int, part: slice) -> np.ndarray:
-        mechanism = programs.structure(self.block.family).mechanism
-        rows = [
-            share["joint_position"][j, part, mechanism.limbs[each.limb].index(name), : self.samples]
-            for share, each in zip(self.limbs, mechanism.instances, strict=True)
-            for name in mechanism.limbs[each.limb].actuated
-        ]
-        return np.stack(rows, axis=-1)
+        return np.concatenate(
+            [_time_first(share["actuator_position"][j, part], self.samples) for share in self.limbs], -1
+        )
 
     def _finished(self) -> Arrays:
         duration = float(self.weights.sum())

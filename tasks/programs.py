@@ -71,7 +71,7 @@ class Structure:
     @property
     def driven(self) -> list[slice]:
         """The actuators of each limb of the robot."""
-        counts = [len(self.mechanism.limbs[each.limb].actuated) for each in self.mechanism.instances]
+        counts = [len(self.mechanism.limbs[each.limb].actuators) for each in self.mechanism.instances]
         return [slice(sum(counts[:k]), sum(counts[: k + 1])) for k in range(len(counts))]
 
     @property

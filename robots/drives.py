@@ -54,7 +54,8 @@ class Motor:
 class Drive:
     """An actuator: coordinate q_a = sum of ratio times joint position, plus `position` of all joint positions by name.
 
-    `kind` says whether it turns or slides. `position` is plain arithmetic, with NumPy's functions where needed; it is differentiated when it is traced.
+    `kind` says whether it turns or slides. `position` is plain arithmetic, with NumPy's functions where needed; it is
+    differentiated when it is traced, at joint positions within half a turn where the joints of a limb are solved for.
     """
 
     name: str
@@ -82,6 +83,8 @@ def _problems(links: Sequence[Link], drives: Sequence[Drive]) -> Iterator[str]:
     for drive in drives:
         if names.count(drive.name) > 1:
             yield f"got {names.count(drive.name)} drives called {drive.name!r}; expected names of their own"
+        if drive.name in joints:
+            yield f"drive {drive.name!r} is called as a joint is; expected another name, such as 'motor'"
         if not drive.ratios and drive.constant:
             yield f"drive {drive.name!r} moves nothing; expected a ratio for a joint, or a position"
         for joint, _ in drive.ratios:

@@ -217,6 +217,11 @@ class Mechanism:
         names = [(each.name, own) for each in self.instances for own in self.limbs[each.limb].actuators]
         return tuple(own if self.is_chain else f"{limb}.{own}" for limb, own in names)
 
+    @property
+    def actuator_kinds(self) -> tuple[JointKind, ...]:
+        """Whether each actuator turns or slides."""
+        return tuple(kind for each in self.instances for kind in self.limbs[each.limb].actuator_kinds)
+
 
 @dataclass(frozen=True)
 class Family:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup, Place, places
+from robots.friction_groups import MOTOR, FrictionGroup, Place, places
 from robots.model import Family
 from tasks import coupled_friction as coupled
 from tasks import joint_friction, programs
@@ -122,10 +122,13 @@ def program(
 @functools.cache
 def joint_kinds(family: Family) -> Mapping[Place, str]:
     """Whether each joint with one variable turns or slides."""
-    mechanism, result = family.reference, {}
+    mechanism = family.reference
+    result: dict[Place, str] = {}
     for place, simple in places(mechanism).values():
         limb = mechanism.limbs[mechanism.instances[place.limb].limb]
-        if simple:
+        if place.joint == MOTOR:
+            result[place] = mechanism.actuator_kinds[place.actuator]
+        elif simple:
             result[place] = (*(link.kind for link in limb.links), *(cut.kind for cut in limb.cuts))[place.joint]
     return result
 

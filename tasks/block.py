@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup
+from robots.friction_groups import MOTOR, FrictionGroup
 from robots.model import TWIST, Family
 from robots.status import Status
 from tasks import actuation, coupled_friction, friction_history, programs, reaction_programs, trajectories
@@ -373,7 +373,8 @@ class _Assembly:
         for name in self.series:
             if name in actuation.JOINT_SERIES:
                 for k, joint in enumerate(joints):
-                    self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+                    if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
+                        self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
             else:
                 self.out[name][place] = _time_first(results[name], self.samples)
 

@@ -31,6 +31,10 @@ def test_without_drives_the_actuated_joints_are_the_actuators() -> None:
         ((Drive("m", ()),), r"limb arm: drive 'm' moves nothing; expected a ratio for a joint"),
         ((Drive("m", (("joint_1", 1.0),)),) * 2, r"limb arm: got 2 drives called 'm'; expected names of their own"),
         (
+            (Drive("joint_1", (("joint_1", 1.0),)),),
+            r"limb arm: drive 'joint_1' is called as a joint is; expected another",
+        ),
+        (
             (Drive("m", (("joint_1", 1.0),), (Spin(1e-4, 3, Z),)),),
             r"limb arm: drive 'm' spins on link 3; expected the index of one of 3 links, or -1, the base",
         ),

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from robots.drives import Drive, Spin
+from robots.inertia import joined
 from robots.model import BASE, Family, Mechanism
-from robots.parameters import Parameter
+from robots.parameters import Parameter, ParameterError
 from tasks import (
+    drives,
     equations_of_motion,
     forward_dynamics,
     inertia_matrix,
@@ -19,6 +21,7 @@ from tasks import (
 )
 from tasks.evaluate import actuator_positions
 from tasks.inertia import METHODS
+from tasks.kernels.expression import Graph
 from tests.tasks import driven
 from tests.tasks.driven import ARM2, ARM3, CURVED, LINKS, States, robot, without_drives
 from tests.tasks.trees import engine, in_pinocchio
@@ -147,8 +150,6 @@ def test_a_rotor_is_a_body_that_spins() -> None:
         return Mechanism.chain("arm", (*LINKS[:2], wheel), ("j0", "j1", "w"))
 
     def with_spin(p: dict[str, float]) -> Mechanism:
-        from robots.inertia import joined
-
         body = replace(wheel.inertia, centre=wheel.placement.position)
         carrier = replace(LINKS[1], inertia=joined(LINKS[1].inertia, body))
         spin = Spin(inertia, 1, tilted, 1.0, 1.0)
@@ -157,17 +158,15 @@ def test_a_rotor_is_a_body_that_spins() -> None:
 
     q, qd, qdd = states.q, states.qd, states.qdd
     turned = [np.column_stack([x, x[:, 1] + ratio * x[:, 0]]) for x in (q, qd, qdd)]
-    bodies = inverse_dynamics(
-        robot(Family("body", "", "", (driven.ROTOR,), with_link)), **dict(zip(("q", "qd", "qdd"), turned))
-    )
+    moved = dict(zip(("q", "qd", "qdd"), turned, strict=True))
+    chain = robot(Family("body", "", "", (driven.ROTOR,), with_link))
+    bodies = inverse_dynamics(chain, **moved)
     spins = robot(Family("spin", "", "", (driven.ROTOR,), with_spin))
     made = inverse_dynamics(spins, full=True, **states.moving)
     forces = np.einsum("sdj,sd->sj", made.jacobian, made.force)
     expected = bodies[:, :2] + bodies[:, 2:] * [ratio, 1.0]
     np.testing.assert_allclose(forces, expected, rtol=1e-11, atol=1e-11)
-    wanted = joint_reactions(
-        robot(Family("body", "", "", (driven.ROTOR,), with_link)), **dict(zip(("q", "qd", "qdd"), turned))
-    )
+    wanted = joint_reactions(chain, **moved)
     np.testing.assert_allclose(joint_reactions(spins, **states.moving)[:, 0], wanted[:, 0, :2], rtol=1e-11, atol=1e-11)
 
 
@@ -183,6 +182,8 @@ def axial_moments(family: Family, states: States, **values: float) -> np.ndarray
 def test_reactions_are_those_of_the_bodies_where_rotors_do_not_couple() -> None:
     """Beside a joint that motors on other links drive, all that crosses counts: the links' motion takes it."""
     states = States.random(3, seed=7)
+    moved = dict(zip(("q", "qd", "qdd"), turned, strict=True))
+    chain = robot(Family("body", "", "", (driven.ROTOR,), with_link))
     bodies = inverse_dynamics(robot(without_drives(ARM3)), **states.moving)
     found = axial_moments(ARM3, states, rotor=2e-3, coupling=0.0)
     np.testing.assert_allclose(found, bodies, rtol=1e-11, atol=1e-11)
@@ -208,3 +209,42 @@ def test_reactions_pass_on_the_moments_of_rotors_on_links() -> None:
         spun[:, k] += rotor * times * share * (share * motor[:, k] + alpha @ np.array(axis))
     expected = np.einsum("sdj,sd->sj", made.jacobian, made.force - spun)
     np.testing.assert_allclose(axial_moments(ARM3, states, rotor=rotor), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_friction_of_motors_acts_on_their_side_and_that_of_joints_through_the_ratios() -> None:
+    states, arm = States.random(3, seed=10), robot(ARM3)
+    made = inverse_dynamics(arm, full=True, **states.moving)
+    viscous = {"law": "coulomb_viscous", "coulomb": 0.0}
+    on_motors = inverse_dynamics(arm, friction=viscous | {"viscous": 2e-3}, **states.moving)
+    np.testing.assert_allclose(on_motors, made.force + 2e-3 * made.velocity, rtol=1e-12)
+    passive = viscous | {"viscous": 5.0, "joints": ["j1"]}
+    on_joint = inverse_dynamics(arm, friction=passive, **states.moving)
+    torque = np.zeros_like(states.q)
+    torque[:, 1] = 5.0 * states.qd[:, 1]
+    more = np.linalg.solve(np.swapaxes(made.jacobian, 1, 2), torque[..., None])[..., 0]
+    np.testing.assert_allclose(on_joint, made.force + more, rtol=1e-11)
+
+
+def test_bearings_of_motors_carry_nothing_that_is_known() -> None:
+    states = States.random(3)
+    friction = {"law": "coulomb_viscous", "load": "reaction"}
+    with pytest.raises(ParameterError, match=r"load: got reaction for 'actuated', which has motors among it; expected"):
+        inverse_dynamics(robot(ARM3), friction=friction, **states.moving)
+
+
+def test_a_constant_position_beside_traced_ones_is_refused() -> None:
+    limb = CURVED.reference.limbs[0]
+    node = Graph().node("sample", data=("q", 0))
+    with pytest.raises(ValueError, match=r"drive m2 of limb arm: got joint j1 at a constant position beside traced"):
+        drives.transmission(limb, lambda joint: node if joint != 1 else 0.5, [0.0] * 3)
+
+
+def test_a_curved_drive_is_the_same_in_numbers_and_traced() -> None:
+    states, limb = States.random(3, seed=11), CURVED.reference.limbs[0]
+    made = inverse_dynamics(robot(CURVED), full=True, **states.moving)
+    for k, (q, qd) in enumerate(zip(states.q, states.qd, strict=True)):
+        found = drives.transmission(limb, lambda joint, q=q: q[joint], list(qd))
+        np.testing.assert_allclose(np.array(found.rows(np.eye(3)), dtype=float), made.jacobian[k], rtol=1e-14)
+        assert drives.positions(limb, lambda joint, q=q: q[joint]) == pytest.approx(
+            list(actuator_positions(robot(CURVED), q=q)), rel=1e-14
+        )

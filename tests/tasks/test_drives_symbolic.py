@@ -1,7 +1,7 @@
 """Driven arms against Lagrange's equations that sympy derives from energies alone.
 
-Positions of centres, angular velocities from rotation matrices, spins relative to their carriers: nothing is shared with
-the package but the numbers of the arm.
+Positions of centres, angular velocities from rotation matrices, spins relative to their carriers: nothing is shared
+with the package but the numbers of the arm.
 """
 
 from __future__ import annotations

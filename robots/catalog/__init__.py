@@ -9,6 +9,7 @@ from robots.catalog import (
     five_bar,
     gough_stewart,
     hexapod_6rrrprr,
+    irb6,
     irsbot2,
     planar_3r,
     rover_rocker,
@@ -18,7 +19,7 @@ from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
-_CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg)
+_CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)
 _MODULES = (*_PARALLEL, *_CHAINS)
 FAMILIES: dict[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
 

@@ -32,7 +32,7 @@ def test_without_drives_the_actuated_joints_are_the_actuators() -> None:
         ((Drive("m", (("joint_1", 1.0),)),) * 2, r"limb arm: got 2 drives called 'm'; expected names of their own"),
         (
             (Drive("joint_1", (("joint_1", 1.0),)),),
-            r"limb arm: drive 'joint_1' is called as a joint is; expected another",
+            r"limb arm: drive 'joint_1' is called as a joint is; expected",
         ),
         (
             (Drive("m", (("joint_1", 1.0),), (Spin(1e-4, 3, Z),)),),

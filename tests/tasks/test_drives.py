@@ -182,8 +182,6 @@ def axial_moments(family: Family, states: States, **values: float) -> np.ndarray
 def test_reactions_are_those_of_the_bodies_where_rotors_do_not_couple() -> None:
     """Beside a joint that motors on other links drive, all that crosses counts: the links' motion takes it."""
     states = States.random(3, seed=7)
-    moved = dict(zip(("q", "qd", "qdd"), turned, strict=True))
-    chain = robot(Family("body", "", "", (driven.ROTOR,), with_link))
     bodies = inverse_dynamics(robot(without_drives(ARM3)), **states.moving)
     found = axial_moments(ARM3, states, rotor=2e-3, coupling=0.0)
     np.testing.assert_allclose(found, bodies, rtol=1e-11, atol=1e-11)

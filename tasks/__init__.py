@@ -7,6 +7,7 @@ from tasks.constraint_forces import constraint_forces
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
 from tasks.forward_kinematics import forward_kinematics
+from tasks.lagrange_coefficients import lagrange_coefficients
 from tasks.simulation import simulate, simulate_adaptive
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
+    "lagrange_coefficients",
     "simulate",
     "simulate_adaptive",
 ]

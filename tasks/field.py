@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tasks.algebra import array, cross
-from tasks.kinematics import Motion
+from tasks.kinematics import Motion, Pose
 
 Array = Any
 
@@ -39,9 +39,11 @@ class Field:
         given, zero = array(values), np.zeros(3)
         return cls(given, zero, zero) if len(given) == STILL else cls(given[:3], given[3:6], given[6:])
 
-    def turned(self, rotation: Array) -> Field:
-        """The same in axes that `rotation` turns those of this one into."""
-        return Field(rotation @ self.gravity, rotation @ self.omega, rotation @ self.alpha)
+    def seen_from(self, pose: Pose) -> Field:
+        """The same for a frame that stands on the base, in its axes."""
+        swirl = cross(self.alpha, pose.position) + cross(self.omega, cross(self.omega, pose.position))
+        inward = pose.rotation.T
+        return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
 
     def at(self, position: Array, motion: Motion) -> Motion:
         """Absolute motion, but for the velocity, of a body that moves so relative to the base; less gravity."""

@@ -106,7 +106,8 @@ class Chain:
         return [[found[j, k] for k in range(self.count)] for j in range(self.count)]
 
     def _chain(self, link: int) -> list[int]:
-        links, joints = self.mounted.limb.links, []
+        links = self.mounted.limb.links
+        joints: list[int] = []
         while link != BASE:
             joints.insert(0, link)
             link = links[link].parent

@@ -139,7 +139,7 @@ def tree_dynamics(
     mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
-    acting = Field.of(gravity).turned(mounted.base.rotation.T)
+    acting = Field.of(gravity).seen_from(mounted.base)
     return drives.tree_dynamics(mounted.limb, solved.states, solved.rates, solved.accelerations, acting, geared)
 
 

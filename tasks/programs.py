@@ -18,6 +18,7 @@ from robots.model import TWIST, Family, Frame, Instance, Mechanism
 from tasks import assembly, chain, joint_friction, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice, others
+from tasks.field import MOVING
 from tasks.frames import mount_pose
 from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import Graph
@@ -26,6 +27,8 @@ from tasks.kinematics import REST, Motion, Pose
 from tasks.topology import choose
 
 Array = Any
+Shape = tuple[int, ...]
+Shapes = dict[str, Shape]
 GRAVITY = 3
 
 
@@ -150,6 +153,7 @@ def limb_program(
     series: tuple[str, ...] = (),
     statics: bool = False,
     friction: LimbFriction = NO_FRICTION,
+    moving_base: bool = False,
 ) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
@@ -159,6 +163,7 @@ def limb_program(
     """
     made = structure(family)
     statics = statics or friction.statics
+    case, sample = field_inputs(limb_inputs(made, limb_index), {"motion": (made.motion_size,)}, moving_base)
     if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
@@ -182,15 +187,20 @@ def limb_program(
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(
-        name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)}, first=FIRST
-    )
+    return trace(name, one_sample, case=case, sample=sample, first=FIRST)
 
 
 def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
     """Case inputs of the programs of a limb."""
     count = len(made.differing[limb_index])
     return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
+    """Inputs of a program, (per case, per sample): where the base moves, `gravity` is per sample; see `tasks.field`."""
+    if not moving_base:
+        return dict(case), dict(sample)
+    return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}
 
 
 def mounted_limb(
@@ -221,7 +231,7 @@ def solved_limb(
 
 
 @functools.cache
-def platform_program(family: Family, held: bool = False) -> Program:
+def platform_program(family: Family, held: bool = False, moving_base: bool = False) -> Program:
     """The `wrench` that the platform's own motion takes along its free twists, and on request along those `held`."""
     made = structure(family)
 
@@ -234,9 +244,8 @@ def platform_program(family: Family, held: bool = False) -> Program:
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(
-        f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)}, first=FIRST[:1]
-    )
+    case, sample = field_inputs(sizes, {"motion": (made.motion_size,)}, moving_base)
+    return trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=FIRST[:1])
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")

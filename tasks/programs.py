@@ -158,8 +158,8 @@ def limb_program(
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds
-    `reactions.SHARES`, `friction` what `joint_friction.share` gives. Raises ValueError for these of a limb with `every_row`, as reactions
-    rest on a choice of rows.
+    `reactions.SHARES`, `friction` what `joint_friction.share` gives; with `moving_base`, `gravity` is a sample input.
+    Raises ValueError for statics or friction of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
     statics = statics or friction.statics

@@ -114,11 +114,8 @@ def reaction_program(
         return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
-    own: dict[str, tuple[int, ...]] = {
-        "motion": (made.motion_size,),
-        "force": (len(limb_.actuators),),
-        "redundant": (made.redundant(limb_index),),
-    } | ({"rubbing": (len(passive),)} if passive else {})
+    own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
+    own |= {"redundant": (made.redundant(limb_index),)} | ({"rubbing": (len(passive),)} if passive else {})
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
     case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)

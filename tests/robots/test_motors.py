@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from robots import catalog
 from tasks import equations_of_motion, forward_dynamics, forward_kinematics, inverse_dynamics, joint_reactions
 from tasks.evaluate import actuator_positions
+from tasks.newton_euler_system import joint_reactions_reference
 from tests.robots.test_payload import motion
 
 
@@ -65,3 +67,9 @@ def test_spinning_screws_keep_the_balance_of_energy() -> None:
     demand = np.einsum("sij,sj->si", form.mass, moving["acceleration"]) + form.gravity
     demand += np.einsum("sij,sj->si", form.coriolis, moving["twist"])
     np.testing.assert_allclose(np.einsum("sdj,sd->sj", made.jacobian, made.force), demand, rtol=1e-9, atol=1e-8)
+
+
+def test_the_second_formulation_knows_no_drives() -> None:
+    robot = catalog.build("delta_rl5_1450_motors")
+    with pytest.raises(ValueError, match=r"robot: got delta_rl5_1450_motors, whose limb RR\[2RR\]R has drives; expected"):
+        joint_reactions_reference(robot, **motion(robot.mechanism))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from robots.drives import Drive, check
+from robots.drives import Drive, Motor, check
 from robots.parameters import Parameter, complete
 
 Number = Any
@@ -216,6 +216,13 @@ class Mechanism:
         """Names of the actuators, limb by limb; those of a chain by their own name alone."""
         names = [(each.name, own) for each in self.instances for own in self.limbs[each.limb].actuators]
         return tuple(own if self.is_chain else f"{limb}.{own}" for limb, own in names)
+
+    @property
+    def motors(self) -> tuple[Motor, ...]:
+        """The motors of all actuators; none where some have no motor."""
+        drives = [drive for each in self.instances for drive in self.limbs[each.limb].drives]
+        found = tuple(drive.motor for drive in drives if drive.motor is not None)
+        return found if len(found) == len(self.actuators) else ()
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:

@@ -340,6 +340,7 @@ class _Assembly:
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
         given = {**inputs, **self.even, "motion": self.root.motion[j][None]}
+        given["parameters"] = self.block.parameters[part]
         self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
         self._store_limb_series(j, part, made)
         if self.loads and not self.rubbing:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from pipeline import Sweep, run
+from pipeline.cli import cli
 from pipeline.errors import InputError
 from storage import schema
 from tasks import actuation
@@ -68,3 +70,11 @@ def test_a_robot_without_motors_has_none_of_their_variables() -> None:
 def test_both_sides_name_the_same_variables() -> None:
     assert schema.OF_MOTORS == actuation.OF_MOTORS
     assert set(schema.OF_MOTORS) <= set(schema.VARIABLES)
+
+
+def test_robot_files_have_no_words_for_drives(tmp_path: Path) -> None:
+    path = tmp_path / "irb6.yaml"
+    done = CliRunner().invoke(cli, ["robots", "irb6", "--export", str(path)])
+    assert done.exit_code == 2
+    assert "--export: got irb6: limb arm has drives (motor_1, motor_2" in done.output
+    assert not path.exists()

@@ -9,6 +9,7 @@ from tasks.direct_problem import simulate, simulate_adaptive
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
 from tasks.forward_kinematics import forward_kinematics
+from tasks.lagrange_coefficients import lagrange_coefficients
 from tasks.profiles import profile
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
+    "lagrange_coefficients",
     "profile",
     "simulate",
     "simulate_adaptive",

@@ -79,5 +79,5 @@ def _group(
         raise ParameterError(f"{where}: got load {load!r}; {nearest(str(load), LOADS)}")
     numbers = {name: value for name, value in given.items() if name not in KEYS}
     values = complete(group_parameters(law, load, numbers), numbers, owner=f"friction law {law}")
-    places = select(robot.mechanism, given.get("joints", "actuated"))
+    places = select(robot.mechanism, given.get("joints", "actuated"), load)
     return FrictionGroup("", law, load, places, tuple(values)), list(values.values())

@@ -1,4 +1,4 @@
-"""Actuator forces from motor currents: torque is torque constant times current. Industrial manipulators paper, section 3.
+"""Actuator forces from motor currents: torque constant times current. Industrial manipulators paper, section 3.
 
 A current is given as forces are to `tasks.simulate`: an array, or a function of time, or of time, q and qd.
 """

@@ -24,7 +24,7 @@ from benchmarks.runs import text
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import _prepare
 from pipeline.drive import Drive
-from pipeline.execute import OnCluster, Work
+from pipeline.execute import Flight, InProcess, OnCluster, Result, Work
 from pipeline.graph import Granularity
 from pipeline.plan import Plan, plan
 from pipeline.sweep import Sweep
@@ -50,6 +50,9 @@ def coordinator(size: Size) -> Iterator[Figure]:
             seconds = _drive(made, client, granularity)
             what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
             yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
+            alone = _drive(made, None, granularity)
+            remark = "the same without a cluster: graphs, decisions, ledger"
+            yield Figure("  coordinator alone", made.blocks / alone, "blocks/s", remark)
         yield from _pending(client, blocks)
 
 
@@ -88,12 +91,32 @@ def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
         _prepare(made, path)
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
-            flight = OnCluster(client, Window(client, parallel, made.block_memory))
+            flight: Flight = (
+                OnCluster(client, Window(client, parallel, made.block_memory)) if client else _Instant(made.blocks)
+            )
             start = time.perf_counter()
             _Empty(made, StoreWriter(path), ledger, flight, lambda event: None, granularity).run()
             seconds = time.perf_counter() - start
             require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
     return seconds
+
+
+class _Instant(InProcess):
+    """A flight from which every result is back at once."""
+
+    def __init__(self, blocks: int) -> None:
+        super().__init__()
+        self.most = blocks
+
+    @property
+    def room(self) -> int:
+        return self.most - len(self._work)
+
+    def next(self, seconds: float) -> Result | None:
+        if not self._work:
+            return None
+        _, key = self._work.popleft()
+        return Result(key, _receipt(key[1]), 0.0)
 
 
 def _pending(client: Any, blocks: int) -> Iterator[Figure]:

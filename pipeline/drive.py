@@ -62,16 +62,22 @@ class Drive:
                 self._fill()
                 if not self._flying:
                     return
-                if (result := self.flight.next(TICK)) is not None:
+                result = self.flight.next(TICK)
+                while result is not None:
                     self._land(result)
+                    result = self.flight.next(0.0) if self._flying else None  # what lies ready lands before more leaves
                 if time.monotonic() - self._looked >= TICK:
                     self._look_around()
 
     def _fill(self) -> None:
-        while self.flight.room and (attempt := self.agenda.next()) is not None:
+        leaving = []
+        for _ in range(self.flight.room):
+            if (attempt := self.agenda.next()) is None:
+                break
             work = self.work(attempt)
             self._flying[work[1]] = attempt
-            self.flight.submit(work)
+            leaving.append(work)
+        self.flight.submit(*leaving)
 
     def work(self, attempt: Attempt) -> Work:
         """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""

@@ -46,15 +46,15 @@ class Flight(Protocol):
     """Work on its way."""
 
     @property
-    def room(self) -> bool:
-        """Whether more can be submitted now."""
+    def room(self) -> int:
+        """How many more can be submitted now."""
 
     @property
     def keys(self) -> Iterable[Any]:
         """Keys of what is on its way."""
 
-    def submit(self, work: Work) -> None:
-        """Send a graph; the result of its key will come."""
+    def submit(self, *work: Work) -> None:
+        """Send graphs; the results of their keys will come."""
 
     def next(self, seconds: float) -> Result | None:
         """The next result; None where none came within that time. Raises ClusterLostError."""
@@ -93,21 +93,23 @@ class InProcess:
         self._work: deque[Work] = deque()
 
     @property
-    def room(self) -> bool:
+    def room(self) -> int:
         """One at a time: nothing is gained by making graphs ahead."""
-        return not self._work
+        return 0 if self._work else 1
 
     @property
     def keys(self) -> list[Any]:
         """Keys of what waits."""
         return [key for _, key in self._work]
 
-    def submit(self, work: Work) -> None:
-        """Keep a graph until its result is asked for."""
-        self._work.append(work)
+    def submit(self, *work: Work) -> None:
+        """Keep graphs until their results are asked for."""
+        self._work.extend(work)
 
     def next(self, seconds: float) -> Result | None:
         """Compute the next graph, however long that takes."""
+        if not self._work:
+            return None
         graph, key = self._work.popleft()
         start = time.perf_counter()
         try:
@@ -146,23 +148,28 @@ class OnCluster:
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
     @property
-    def room(self) -> bool:
-        """Whether fewer are on their way than the window has room for."""
+    def room(self) -> int:
+        """How many fewer are on their way than the window has room for."""
         with _losses():
-            return len(self._flying) < self.window()
+            return max(0, self.window() - len(self._flying))
 
     @property
     def keys(self) -> list[Any]:
         """Keys of what is on its way."""
         return list(self._flying)
 
-    def submit(self, work: Work) -> None:
-        """Send a graph."""
-        graph, key = work
+    def submit(self, *work: Work) -> None:
+        """Send graphs in one message: each message costs the scheduler as much as several blocks."""
+        if not work:
+            return
+        together = {name: task for graph, _ in work for name, task in graph.items()}
+        keys = [key for _, key in work]
         with _losses():
-            future = self.client.get(graph, key, sync=False)
-        self._flying[key] = future, time.perf_counter()
-        self._pending.add(future)
+            futures = self.client.get(together, keys, sync=False)
+        now = time.perf_counter()
+        self._flying |= {key: (future, now) for key, future in zip(keys, futures, strict=True)}
+        for future in futures:
+            self._pending.add(future)
 
     def next(self, seconds: float) -> Result | None:
         """The next result of a key that was not abandoned."""

@@ -14,7 +14,7 @@ help:
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
-	@echo "make docs    write the pages of robots and sweep files, the pictures, and the figure of the README"
+	@echo "make docs    write the pages of robots, sweep files and robot files, the pictures, and the figure of the README"
 	@echo "make clean   remove .venv, runs and caches"
 
 run: .venv/core.stamp
@@ -31,6 +31,7 @@ docs: run
 	$(BIN)/python docs/make_robots.py
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
+	$(BIN)/python docs/make_robot_files.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
 test-slow: .venv/test.stamp

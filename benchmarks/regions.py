@@ -30,21 +30,25 @@ class JointRegion(NamedTuple):
 
 
 DELTA = Region((0.35, 0.35, 0.15))
+HEXAPOD = Region((0.10, 0.10, 0.10), 0.5)
 TURN = JointRegion(-math.pi, math.pi)
 
 REGIONS: Mapping[str, Region | JointRegion] = {
     "delta_3rr2rrr": DELTA,
     "delta_rl5_1450": DELTA,
+    "delta_rl5_1450_motors": DELTA,
     "delta_4rr2rrr": DELTA,
     "delta_3r2us": DELTA,
     "irsbot2": Region((0.30, 0.0, 0.15)),
     "five_bar": Region((0.30, 0.0, 0.18)),
     "gough_stewart": Region((1.0, 1.0, 0.6), 0.6),
-    "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5),
+    "hexapod_6rrrprr": HEXAPOD,
+    "hexapod_ball_screws": HEXAPOD,
     "planar_3r": TURN,
     "rover_rocker": TURN,
     "five_axis_tree": TURN,
     "three_loop_leg": JointRegion(-2.5, 1.5),
+    "irb6": JointRegion(-0.7, 0.7),
 }
 """Regions by name of the robot at its default parameters."""
 

@@ -97,7 +97,7 @@ class Job:
         loads = {"force": force, "held": self._own.get("held", nothing), **self._numbered(SHARES)}
         balanced = self._add(reaction_programs.balance_program(family), loads)
         for k, (limb, mount) in enumerate(zip(self.limbs, self.mounts, strict=True)):
-            stop = start + len(self.robot.mechanism.limbs[limb].actuated)
+            stop = start + len(self.robot.mechanism.limbs[limb].actuators)
             own = {"mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
             made = self._add(reaction_programs.reaction_program(family, limb), {**self._inputs, **own})
             result.append(made["joint_reaction"])

@@ -75,9 +75,10 @@ def section(family: Family) -> Iterator[str]:
 def description(family: Family) -> Iterator[str]:
     """What the module of a family says about it; a reference where the page has said it already."""
     modules = [each for each in vars(catalog).values() if inspect.ismodule(each)]
-    module = next(each for each in modules if family in getattr(each, "FAMILIES", ()))
+    # by name, as the catalogue adds payloads to what a module has
+    module = next(each for each in modules if family.name in (f.name for f in getattr(each, "FAMILIES", ())))
     first = module.FAMILIES[0]
-    if family is first:
+    if family.name == first.name:
         yield inspect.getdoc(module) or ""
     else:
         yield f"The text at [{first.name}](#{first.name}) holds for this robot too."

@@ -126,7 +126,7 @@ def kind(annotation: Any, info: FieldInfo | None = None) -> str:
         return f"names to {kind(arguments[1])}s" if get_origin(arguments[1]) is not dict else "names to mappings"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "section"
-    words = {int: "integer", float: "number", str: "text", bool: "true or false"}
+    words = {Any: "value", int: "integer", float: "number", str: "text", bool: "true or false"}
     if annotation in words:
         return words[annotation]
     return " or ".join(f"`{each}`" for each in arguments) if arguments else "mapping"

@@ -114,7 +114,11 @@ def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
     from robots.model import Robot
 
     robot = Robot.of(robot_file.find(name), dict(_setting(text) for text in settings))
-    _write(path, writing.text(description.describe(robot)))
+    try:
+        text = writing.text(description.describe(robot))
+    except ValueError as error:
+        raise Refused(f"--export: got {robot.name}: {error}") from None
+    _write(path, text)
     click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
 
 

@@ -205,7 +205,7 @@ def _prepare(made: Plan, place: Place) -> None:
 
 def contents(made: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
-    kinds = {link.kind for limb in made.mechanism.limbs for link in limb.links if link.joint in limb.actuated}
+    kinds = set(made.mechanism.actuator_kinds)
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
     return {
         "coordinates": [Coordinate(*row) for row in coordinates(made)],

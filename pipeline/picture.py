@@ -72,7 +72,8 @@ def _limb(instance: Instance, limb: Limb, home: Array, prefix: str) -> LimbSketc
     seat = home @ _matrix(instance.platform)
     platform_tips = np.array([_point(seat, tip.frame_b) for tip in limb.tips]).reshape(-1, 3)
     mounts = np.array([pose[:3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE])
-    cuts = np.array([_point(poses[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
+    at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
+    cuts = np.array([_point(at[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
     joints = tuple(
         JointMark(f"{prefix}{link.joint}", pose[:3, 3], pose[:3, :3] @ np.array(link.axis), link.joint in limb.actuated)
         for link, pose in zip(limb.links, poses, strict=True)

@@ -225,7 +225,7 @@ def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
         loaded = sum(group.load == "reaction" for _, group in mine)
         rows = ROWS * len(limb.cuts)
         total += passive * (len(mechanism.freedoms) + 1) + (passive * (len(TWIST) + rows) if reactions else 0)
-        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuated) + rows + passive)
+        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuators) + rows + passive)
     return total
 
 
@@ -235,7 +235,7 @@ def _reaction_numbers(mechanism: Mechanism) -> int:
     held = 0 if mechanism.is_chain else len(TWIST) - len(mechanism.freedoms)
     for each in mechanism.instances:
         limb = mechanism.limbs[each.limb]
-        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuated)
+        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuators)
         total += (held + rows) * (1 + driven + rows) + rows + 2 * len(TWIST) * len(limb.joints)
     return total + held
 

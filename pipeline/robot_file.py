@@ -268,9 +268,10 @@ class _Reader:
         rules = dict(made.derived)
         for path, expression in self.values.found:
             value = np.asarray(expression(known))
-            if not np.isfinite(value):
+            if not abs(value) <= checks.LARGEST:
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
-                self.report(path, Got(f"{expression.text}, which is {value:g}"), "a finite number", hint)
+                rule = f"a finite number of at most {checks.LARGEST:g}"
+                self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
         if self.report.problems:

@@ -37,14 +37,19 @@ def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | No
     name = os.fspath(path)
     data = read_bytes(name, MAX_XML)
     decode(data, name)  # says what else binary data may be
-    try:
-        tree = urdf.read_tree(data)
-    except UrdfError as error:
-        raise InputError(_problems(name, error.problems)) from None
+    tree = parse_urdf(data, name)
     given = _read_loops(os.fspath(loops), tree) if loops is not None else {}
     description = tree.description(**given)
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
     return Imported(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
+
+
+def parse_urdf(data: bytes, name: str) -> Tree:
+    """The tree in the bytes of a URDF file; messages call it `name`. Raises InputError with all problems."""
+    try:
+        return urdf.read_tree(data)
+    except UrdfError as error:
+        raise InputError(_problems(name, error.problems)) from None
 
 
 def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:

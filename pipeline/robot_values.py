@@ -10,12 +10,10 @@ from pipeline.document import Path
 from pipeline.robot_sections import FrameSection, InertiaSection
 from pipeline.validation import Got, Report, sentence
 from robots.expressions import SMOOTH, Expression, ExpressionError, parse
+from robots.formats.checks import LARGEST
 from robots.formats.late import Along, Late, Turn
 from robots.model import IDENTITY, Frame, Inertia
 from robots.parameters import nearest
-
-SIZE = 1e2
-"""Metres; longer ones are millimetres, or a mistake."""
 
 
 @dataclass
@@ -29,7 +27,10 @@ class ValueReader:
     def number(self, value: Any, path: Path) -> Late:
         """A number, or an expression; zero for what is neither, which is reported."""
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+            if abs(value) <= LARGEST:
+                return float(value)
+            self.report(path, value, f"a number of at most {LARGEST:g}")
+            return 0.0
         if not isinstance(value, str):
             self.report(path, value, "a number or an expression")
             return 0.0

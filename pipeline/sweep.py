@@ -32,7 +32,7 @@ from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.formats.description import Description, family_of
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
-from storage.schema import VARIABLES
+from storage.schema import OF_MOTORS, VARIABLES
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
@@ -158,6 +158,7 @@ def _read(document: Document, folder: Path) -> Sweep:
     parts["description"] = take_description(report, file, folder)
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))
+    _check_motors(report, file, _mechanism(parts))
     if "friction" in file:
         mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
@@ -252,6 +253,17 @@ def _read_outputs(report: Report, file: Mapping[str, Any], mechanism: Mechanism 
     if file.get("outputs") == () and file.get("metrics") == ():
         report((), Got("no outputs and no metrics"), "at least one of them", "Add for instance metrics: [peak_force].")
     return {section: file.get(section) for section in ("outputs", "metrics")}
+
+
+def _check_motors(report: Report, file: Mapping[str, Any], mechanism: Mechanism | None) -> None:
+    """Refuse what motors have of a robot without."""
+    if mechanism is None or mechanism.motors:
+        return
+    for section in ("outputs", "metrics"):
+        for index, name in enumerate(file.get(section, ())):
+            if name in OF_MOTORS:
+                hint = "Its actuators are not all drives with a motor; take for instance actuator_force or energy."
+                report((section, index), name, "a variable that this robot has", hint)
 
 
 def _other_list(name: str, section: str, known: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SkipValidation
 
 from pipeline.validation import Count, Integer, Number, Section, Text, Vector
 
@@ -155,7 +155,7 @@ class SweepFile(Section):
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
-    robot: Text | dict[str, Any] | None = Field(
+    robot: Annotated[Text | dict[str, Any] | None, SkipValidation] = Field(
         default=None,
         description="name of a robot, or of a robot file beside the sweep, or its content; this or `robots`",
     )

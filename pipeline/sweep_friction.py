@@ -147,7 +147,7 @@ def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[
         return ()
     try:
         joints = group.section.joints
-        return select(mechanism, joints[0] if len(joints) == 1 else joints)
+        return select(mechanism, joints[0] if len(joints) == 1 else joints, group.section.load)
     except ParameterError as error:
         report((*group.path, "joints"), list(group.section.joints), "joints of the robot", sentence(str(error)))
         return ()

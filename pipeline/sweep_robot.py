@@ -22,6 +22,10 @@ from robots.model import Family
 def take_description(report: Report, file: dict[str, Any], folder: Path) -> Description | None:
     """The description that the key `robot` gives or names; `file` then has the robot's name there, or nothing."""
     given, document = file.get("robot"), report.document
+    if given is not None and not isinstance(given, str | dict):
+        report(("robot",), given, "the name of a robot, or the content of a robot file")
+        report.missing.append("robot")
+        file["robot"] = None
     if not (isinstance(given, dict) or (isinstance(given, str) and is_file(given))):
         return None
     file["robot"] = None

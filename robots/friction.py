@@ -66,6 +66,7 @@ _SHAPE = Parameter("shape", "1", 2.0, 0.25, 10.0, "exponent of the speed in the 
 _WIDTH = Parameter(
     "width", _SPEED, 0.0, 0.0, math.inf, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
 )
+_STARTING = _force("starting", "magnitude that holds a joint at rest, where it is above `coulomb`")
 _NEGATIVE = Parameter("negative", "1", 1.0, 0.0, 100.0, "factor of all friction at negative velocity")
 _TEMPERATURE = Parameter("temperature", "K", 0.0, -300.0, 1000.0, "difference to the temperature of the coefficients")
 _DRY_RATE = Parameter(
@@ -95,8 +96,8 @@ LAWS: dict[str, FrictionLaw] = {
             "coulomb_viscous",
             (_COULOMB, _FLUID),
             "constant magnitude against the motion, plus a part proportional to speed",
-            "joint friction paper, Eq. (42)",
-            (_WIDTH, *_DRY),
+            "joint friction paper, Eq. (42); starting friction: industrial manipulators paper, Eq. (17)",
+            (_WIDTH, _STARTING, *_DRY),
         ),
         FrictionLaw(
             "stribeck",

@@ -30,12 +30,17 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
 }
 """Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""
 
+MOTOR = -1
+
 SELECTIONS = ("actuated", "passive", "all")
 
 
 @dataclass(frozen=True)
 class Place:
-    """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive)."""
+    """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive).
+
+    A drive is a place too, that of its motor; it is no joint (MOTOR).
+    """
 
     limb: int
     joint: int
@@ -64,24 +69,36 @@ def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Pa
 
 
 def places(mechanism: Mechanism) -> dict[str, tuple[Place, bool]]:
-    """Every joint of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
+    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
     found: dict[str, tuple[Place, bool]] = {}
     driven = {name: number for number, name in enumerate(mechanism.actuators)}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
+        before = "" if mechanism.is_chain else f"{instance.name}."
         for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            name = joint if mechanism.is_chain else f"{instance.name}.{joint}"
-            found[name] = Place(k, i, driven.get(name, -1)), simple
+            found[before + joint] = Place(k, i, driven.get(before + joint, -1)), simple
+        for drive in limb.drives:
+            found[before + drive.name] = Place(k, MOTOR, driven[before + drive.name]), True
     return found
 
 
-def select(mechanism: Mechanism, chosen: str | Sequence[str]) -> tuple[Place, ...]:
+def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[Place, ...]:
     """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
-    A name without limb means that joint of every limb. Only joints with one variable have friction. Raises
-    ParameterError for what no joint is called, and for joints with several variables that are named in full.
+    A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
+    drives, `actuated` are their motors and all joints are passive. Raises ParameterError for what no joint is called,
+    for joints with several variables that are named in full, and for motors with a `load` that is a reaction.
     """
-    known = places(mechanism)
+    result = _selected(places(mechanism), chosen)
+    if load == "reaction" and any(place.joint == MOTOR for place in result):
+        raise ParameterError(
+            f"load: got reaction for {chosen!r}, which has motors among it; expected constant or preload, as what the "
+            "bearings of a drive carry is not known; name passive joints, or give motors a group of their own"
+        )
+    return result
+
+
+def _selected(known: Mapping[str, tuple[Place, bool]], chosen: str | Sequence[str]) -> tuple[Place, ...]:
     if isinstance(chosen, str) and chosen in SELECTIONS:
         wanted = {"actuated": (True,), "passive": (False,), "all": (True, False)}[chosen]
         return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)

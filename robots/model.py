@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
 
+from robots.drives import Drive, Motor, check
 from robots.parameters import Parameter, complete
 
 Number = Any
@@ -103,6 +104,8 @@ class Limb:
     `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
     same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
     `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
+    With `drives`, these are the actuators, and `actuated` are the joints that they move. Raises DriveError for drives
+    that do not fit.
     """
 
     name: str
@@ -112,6 +115,21 @@ class Limb:
     actuated: tuple[str, ...]
     every_row: bool = False
     independent: tuple[str, ...] = ()
+    drives: tuple[Drive, ...] = ()
+
+    def __post_init__(self) -> None:
+        check(self.name, self.links, self.drives)
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuators: the drives, or where there are none the actuated joints."""
+        return tuple(drive.name for drive in self.drives) or self.actuated
+
+    @property
+    def actuator_kinds(self) -> tuple[JointKind, ...]:
+        """Whether each of them turns or slides."""
+        kinds = {link.joint: link.kind for link in self.links}
+        return tuple(drive.kind for drive in self.drives) or tuple(kinds[joint] for joint in self.actuated)
 
     @property
     def one_variable(self) -> tuple[bool, ...]:
@@ -169,10 +187,16 @@ class Mechanism:
 
     @classmethod
     def chain(
-        cls, name: str, links: tuple[Link, ...], actuated: tuple[str, ...], loops: tuple[Closure, ...] = ()
+        cls,
+        name: str,
+        links: tuple[Link, ...],
+        actuated: tuple[str, ...],
+        loops: tuple[Closure, ...] = (),
+        drives: tuple[Drive, ...] = (),
     ) -> Self:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
-        return cls((Limb(name, links, loops, (), actuated),), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
+        limb = Limb(name, links, loops, (), actuated, drives=drives)
+        return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property
     def is_chain(self) -> bool:
@@ -189,9 +213,21 @@ class Mechanism:
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of the actuators, limb by limb; those of a chain by their joints alone."""
-        names = [(each.name, joint) for each in self.instances for joint in self.limbs[each.limb].actuated]
-        return tuple(joint if self.is_chain else f"{limb}.{joint}" for limb, joint in names)
+        """Names of the actuators, limb by limb; those of a chain by their own name alone."""
+        names = [(each.name, own) for each in self.instances for own in self.limbs[each.limb].actuators]
+        return tuple(own if self.is_chain else f"{limb}.{own}" for limb, own in names)
+
+    @property
+    def motors(self) -> tuple[Motor, ...]:
+        """The motors of all actuators; none where some have no motor."""
+        drives = [drive for each in self.instances for drive in self.limbs[each.limb].drives]
+        found = tuple(drive.motor for drive in drives if drive.motor is not None)
+        return found if len(found) == len(self.actuators) else ()
+
+    @property
+    def actuator_kinds(self) -> tuple[JointKind, ...]:
+        """Whether each actuator turns or slides."""
+        return tuple(kind for each in self.instances for kind in self.limbs[each.limb].actuator_kinds)
 
 
 @dataclass(frozen=True)

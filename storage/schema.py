@@ -60,6 +60,9 @@ _METRIC = ("design", "friction", "trajectory", "actuator")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
 
+OF_MOTORS = ("motor_current", "electrical_power", "peak_current", "rms_current", "electrical_energy")
+"""Variables of robots all of whose drives have a motor."""
+
 VARIABLES: dict[str, Variable] = {
     variable.name: variable
     for variable in (
@@ -67,6 +70,8 @@ VARIABLES: dict[str, Variable] = {
         Variable("actuator_position", (*_DESIGN, "actuator"), "rad", "actuator position", _DRIVE, "series"),
         Variable("actuator_velocity", (*_DESIGN, "actuator"), "rad/s", "actuator velocity", _DRIVE, "series"),
         Variable("actuator_power", (*_FRICTION, "actuator"), "W", "mechanical power of the actuator", _DRIVE, "series"),
+        Variable("motor_current", (*_FRICTION, "actuator"), "A", "current of the motor", _DRIVE, "series"),
+        Variable("electrical_power", (*_FRICTION, "actuator"), "W", "power that the motor takes", _DRIVE, "series"),
         Variable("joint_position", _JOINT, "rad", "relative joint position", _AXIS, "series"),
         Variable("joint_velocity", _JOINT, "rad/s", "relative joint velocity", _AXIS, "series"),
         Variable("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", _AXIS, "series"),
@@ -101,6 +106,9 @@ VARIABLES: dict[str, Variable] = {
         Variable(
             "regenerated_energy", _METRIC, "J", "energy that flows back: integral of negative power", _DRIVE, "metric"
         ),
+        Variable("peak_current", _METRIC, "A", "largest magnitude of the current over time", _DRIVE, "metric"),
+        Variable("rms_current", _METRIC, "A", "root mean square of the current over time", _DRIVE, "metric"),
+        Variable("electrical_energy", _METRIC, "J", "integral of the power that the motor takes", _DRIVE, "metric"),
         Variable(
             "peak_velocity",
             ("design", "trajectory", "actuator"),

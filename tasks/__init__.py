@@ -3,13 +3,17 @@
 Imports `robots` only; knows nothing of Dask, Zarr or files.
 """
 
+from tasks.chain_simulation import accelerate_chain
 from tasks.constraint_forces import constraint_forces
+from tasks.direct_problem import simulate, simulate_adaptive
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
 from tasks.forward_kinematics import forward_kinematics
-from tasks.simulation import simulate, simulate_adaptive
+from tasks.lagrange_coefficients import lagrange_coefficients
+from tasks.profiles import profile
 
 __all__ = [
+    "accelerate_chain",
     "constraint_forces",
     "equations_of_motion",
     "forward_dynamics",
@@ -18,6 +22,8 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
+    "lagrange_coefficients",
+    "profile",
     "simulate",
     "simulate_adaptive",
 ]

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup, Place, places
+from robots.drives import Motor
+from robots.friction_groups import MOTOR, FrictionGroup, Place, places
 from robots.model import Family
 from tasks import coupled_friction as coupled
 from tasks import joint_friction, programs
@@ -24,14 +25,28 @@ Array = Any
 Scalar = Any
 
 
+UNKNOWN = Motor(np.nan, np.nan)
+
+
 @dataclass(frozen=True)
 class Sample:
-    """One actuator at one instant: force, velocity, power, integration weight [s]."""
+    """One actuator at one instant: force, velocity, power, integration weight [s]; its motor, if that matters."""
 
     force: Scalar
     velocity: Scalar
     power: Scalar
     weight: Scalar
+    motor: Motor = UNKNOWN
+
+    @property
+    def current(self) -> Scalar:
+        """Current of the motor [A]: its torque over its torque constant."""
+        return self.force / self.motor.torque_constant
+
+    @property
+    def electrical(self) -> Scalar:
+        """Power that the motor takes [W]: what it gives, and the heat of its winding."""
+        return self.power + self.current * self.current * self.motor.resistance
 
 
 @dataclass(frozen=True)
@@ -49,20 +64,34 @@ def _positive(x: Scalar) -> Scalar:
     return (x + abs(x)) * 0.5
 
 
+def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return np.sqrt(total / duration)
+
+
 METRICS: Mapping[str, Metric] = {
     "peak_force": Metric(lambda s: abs(s.force), "max"),
-    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", lambda x, duration: np.sqrt(x / duration)),
+    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
     "peak_velocity": Metric(lambda s: abs(s.velocity), "max", friction=False),
     "peak_power": Metric(lambda s: abs(s.power), "max"),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
+    "peak_current": Metric(lambda s: abs(s.current), "max"),
+    "rms_current": Metric(
+        lambda s: s.weight * (s.current * s.current), "sum", lambda x, duration: np.sqrt(x / duration)
+    ),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical, "sum"),
 }
 """Metrics of one actuator. A case with a failed sample has NaN."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
     "actuator_power": lambda s: s.power,
+    "motor_current": lambda s: s.current,
+    "electrical_power": lambda s: s.electrical,
 }
+
+OF_MOTORS = ("motor_current", "electrical_power", "peak_current", "rms_current", "electrical_energy")
+"""Those of SERIES and METRICS that need motors, and so the parameters of the robot."""
 
 JOINT_SERIES = ("joint_friction",)
 """Series of all joints with friction, in the order of the groups."""
@@ -83,10 +112,11 @@ def program(
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
     friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled.
 
-    Case input `friction`, the parameters of all groups; sample inputs `force`, `velocity` (actuator), `status` (1),
-    `weight` (1), and what `coupled_inputs` lists.
+    Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
+    inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_inputs` lists.
     """
-    kinds = joint_kinds(family)
+    kinds, made, actuators = joint_kinds(family), programs.structure(family), len(family.reference.actuators)
+    electric = any(name in OF_MOTORS for name in (*series, *metrics))
 
     def one_sample(
         friction: Array, force: Array, velocity: Array, status: Array, weight: Array, **given: Array
@@ -94,8 +124,9 @@ def program(
         rubbing = joint_friction.rubbing(groups, kinds, friction)
         solved = coupled.solve(family, groups, rubbing, force, velocity, given)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
-        pairs = zip(solved.forces, velocity, strict=True)
-        samples = [Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0]) for u, v in pairs]
+        motors = programs.symbolic(made, given["parameters"]).motors if electric else [UNKNOWN] * actuators
+        each = zip(solved.forces, velocity, motors, strict=True)
+        samples = [Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], motor) for u, v, motor in each]
         available: dict[str, Any] = {
             "joint_friction": [tau + bad for tau in solved.friction],
             "net_force": list(solved.net),
@@ -108,11 +139,11 @@ def program(
         available |= {name: [METRICS[name].of(s) for s in samples] for name in metrics if name in METRICS}
         return {name: available[name] for name in (*series, *metrics)}
 
-    actuators = len(family.reference.actuators)
     beside = coupled.inputs(family, groups)
     sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,), **beside}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
+    case |= {"parameters": (len(family.parameters),)} if electric else {}
     reduced = {"friction_residual": "max", "unsettled_samples": "sum"}
     reductions = {name: METRICS[name].reduction if name in METRICS else reduced[name] for name in metrics}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
@@ -122,10 +153,13 @@ def program(
 @functools.cache
 def joint_kinds(family: Family) -> Mapping[Place, str]:
     """Whether each joint with one variable turns or slides."""
-    mechanism, result = family.reference, {}
+    mechanism = family.reference
+    result: dict[Place, str] = {}
     for place, simple in places(mechanism).values():
         limb = mechanism.limbs[mechanism.instances[place.limb].limb]
-        if simple:
+        if place.joint == MOTOR:
+            result[place] = mechanism.actuator_kinds[place.actuator]
+        elif simple:
             result[place] = (*(link.kind for link in limb.links), *(cut.kind for cut in limb.cuts))[place.joint]
     return result
 

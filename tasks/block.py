@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup
+from robots.friction_groups import MOTOR, FrictionGroup
 from robots.model import TWIST, Family
 from robots.status import Status
 from tasks import actuation, coupled_friction, friction_history, programs, reaction_programs, trajectories
@@ -76,8 +76,7 @@ class Block:
     @property
     def limb_series(self) -> tuple[str, ...]:
         """Series that limbs have to compute."""
-        wanted = {"joint_position"} if "actuator_position" in self.series else set()
-        return tuple(name for name in programs.LIMB_SERIES if name in wanted or name in self.series)
+        return tuple(name for name in (*programs.LIMB_SERIES, *programs.OWN_SERIES) if name in self.series)
 
     @functools.cached_property
     def limb_friction(self) -> tuple[LimbFriction, ...]:
@@ -341,6 +340,7 @@ class _Assembly:
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
         given = {**inputs, **self.even, "motion": self.root.motion[j][None]}
+        given["parameters"] = self.block.parameters[part]
         self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
         self._store_limb_series(j, part, made)
         if self.loads and not self.rubbing:
@@ -374,7 +374,8 @@ class _Assembly:
         for name in self.series:
             if name in actuation.JOINT_SERIES:
                 for k, joint in enumerate(joints):
-                    self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+                    if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
+                        self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
             else:
                 self.out[name][place] = _time_first(results[name], self.samples)
 
@@ -411,13 +412,9 @@ class _Assembly:
                 out[name][part, j][failed] = np.nan
 
     def _actuator_position(self, j: int, part: slice) -> np.ndarray:
-        mechanism = programs.structure(self.block.family).mechanism
-        rows = [
-            share["joint_position"][j, part, mechanism.limbs[each.limb].index(name), : self.samples]
-            for share, each in zip(self.limbs, mechanism.instances, strict=True)
-            for name in mechanism.limbs[each.limb].actuated
-        ]
-        return np.stack(rows, axis=-1)
+        return np.concatenate(
+            [_time_first(share["actuator_position"][j, part], self.samples) for share in self.limbs], -1
+        )
 
     def _finished(self) -> Arrays:
         duration = float(self.weights.sum())

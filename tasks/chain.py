@@ -93,9 +93,9 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     tips = chain.tips(states)
     embedding = tips.embedding
     tree = embedding.matrix @ array(rates)
-    return Solved(
-        tips, states, tree, embedding.matrix @ array(accelerations) + embedding.drift(tree), _status(tips, start)
-    )
+    second = embedding.matrix @ array(accelerations) + embedding.drift(tree)
+    given = dict(zip(chain.given, q, strict=True))
+    return Solved(tips, states, tree, second, _status(tips, start), given)
 
 
 def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:

@@ -63,7 +63,7 @@ def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[str, tuple[i
     result: dict[str, tuple[int, ...]] = {}
     passive, loaded = any(each.passive for each in limbs), statics(limbs)
     for k, (instance, each) in enumerate(zip(made.mechanism.instances, limbs, strict=True)):
-        driven, redundant = len(made.mechanism.limbs[instance.limb].actuated), made.redundant(instance.limb)
+        driven, redundant = len(made.mechanism.limbs[instance.limb].actuators), made.redundant(instance.limb)
         shapes = each.shapes(made.freedoms, driven, redundant, made.held)
         shapes |= {"jacobian": (driven, made.freedoms)} if passive else {}
         shapes |= reactions.share_shapes(made.held, driven, redundant) if loaded else {}

@@ -98,7 +98,7 @@ def platform_share_program(family: Family) -> Program:
 def share_shapes(made: Structure, limb_index: int | None) -> dict[str, tuple[int, ...]]:
     """Shapes of a limb's share, or of the platform's."""
     free = made.freedoms
-    driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuated)
+    driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuators)
     return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
 
 

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, Inertia, Platform
-from tasks import newton_euler
+from tasks import drives, newton_euler
 from tasks.algebra import array, cross, inverse, where
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
 from tasks.kinematics import JointState, Motion, Pose, joint_rotation
-from tasks.limb import Mounted, Solved, unit_motion
+from tasks.limb import Mounted, Solved, transmission, unit_motion
 from tasks.newton_euler import Massing
 
 Scalar = Any
@@ -46,20 +46,24 @@ def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], sp
     links, rates = mounted.limb.links, mounted.unit_rates(solved.tips)  # H F, (joint, freedom)
     seeds = state_seeds(mounted, solved) | pose_seeds(*moving)
     rate_change = _tangent(rates, seeds)
-    driven = [mounted.limb.index(name) for name in mounted.limb.actuated]
     velocities = [_body_velocities(mounted, solved.states, column) for column in rates.T]
     count = len(velocities)
     mass, coriolis = np.zeros((count, count)), np.zeros((count, count))
-    for i, link in enumerate(links):
-        jacobian = array(np.stack([velocity[i] for velocity in velocities], axis=1))
-        m, c = body_terms(link.inertia, jacobian, _tangent(jacobian, seeds), jacobian @ speed)
-        row, change = rates[i], rate_change[i]
+    jacobians = [array(np.stack([velocity[i] for velocity in velocities], axis=1)) for i in range(len(links))]
+    changes = [_tangent(jacobian, seeds) for jacobian in jacobians]
+    for link, jacobian, change, row, row_change in zip(links, jacobians, changes, rates, rate_change, strict=True):
+        m, c = body_terms(link.inertia, jacobian, change, jacobian @ speed)
         mass = mass + m + np.outer(row, row) * link.armature
-        coriolis = coriolis + c + np.outer(row, change) * link.armature
+        coriolis = coriolis + c + np.outer(row, row_change) * link.armature
+    geared = transmission(mounted, solved)
+    rows = drives.Moving(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
+    for m, c in drives.spin_terms(mounted.limb, geared, rows, speed):
+        mass, coriolis = mass + m, coriolis + c
     still = [0.0] * len(links)
     turned = mounted.base.rotation.T @ gravity
     weight = newton_euler.inverse_dynamics(links, solved.states, still, still, turned)
-    return Share(array(mass), array(coriolis), rates.T @ array(weight), rates[driven], rate_change[driven])
+    driven_change = geared.rows(rate_change) + geared.rate_rows(rates)
+    return Share(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
 
 
 def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:

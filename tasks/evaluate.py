@@ -15,7 +15,20 @@ from robots.model import TWIST, Robot
 from robots.status import Status
 from tasks import actuation, coupled_friction, programs, reaction_programs
 from tasks.friction_input import Friction, FrictionInput, friction_input
-from tasks.inputs import GRAVITY, Moving, checked, gravity_input, in_world, mounts, moving_input, parameters, rows
+from tasks.inputs import (
+    GRAVITY,
+    Base,
+    FieldInput,
+    Moving,
+    checked,
+    field_input,
+    gravity_input,
+    in_world,
+    mounts,
+    moving_input,
+    parameters,
+    rows,
+)
 from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.cache import kernel
 from tasks.reactions import held
@@ -77,6 +90,9 @@ def inverse_dynamics(
     friction: Friction = None,
     weights: Array = None,
     full: bool = False,
+    base_rotation: Array = None,
+    base_twist: Array = None,
+    base_acceleration: Array = None,
     **moving: Unpack[Moving],
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
@@ -84,12 +100,14 @@ def inverse_dynamics(
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
     `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction_input`; weights (actuator,),
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
-    each where they are absent. With `full`, an InverseDynamics.
+    each where they are absent; base_rotation, base_twist, base_acceleration: see `tasks.inputs.Base`. With `full`, an
+    InverseDynamics.
     Samples that cannot be solved hold NaN; their status says why. Raises ValueError or ParameterError for input that
     does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
-    done = _Dynamics(robot, moving, gravity, load, weights, friction_input(robot, friction))
+    base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
+    done = _Dynamics(robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction))
     batch, samples, assembled = done.batch, done.samples, done.assembled
     if done.friction.groups:
         assembled = {**assembled, "force": done.with_friction("actuator_force")["actuator_force"]}
@@ -113,12 +131,17 @@ def joint_reactions(
     friction: Friction = None,
     weights: Array = None,
     full: bool = False,
+    base_rotation: Array = None,
+    base_twist: Array = None,
+    base_acceleration: Array = None,
     **moving: Unpack[Moving],
 ) -> Any:
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
-    `Limb.joints`; the drive's force is inside its joint, and so is friction. The child of a joint at the platform is
+    `Limb.joints`; the drive's force is inside its joint, and so is friction; of a drive on another link, what its train
+    passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
+    Forces inside a train show where its rods are links in loops. The child of a joint at the platform is
     the platform, that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some
     components are not unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other
     limbs have, and for samples that cannot be solved, or whose load no joint holds (SINGULAR), friction in a part that
@@ -127,7 +150,10 @@ def joint_reactions(
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
-    done = _Dynamics(robot, moving, gravity, load, weights, friction_input(robot, friction), statics=True)
+    base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
+    done = _Dynamics(
+        robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction), statics=True
+    )
     wrenches, held = done.reactions()
     most = max(wrench.shape[1] // 6 for wrench in wrenches)
     result = np.full((done.samples, len(wrenches), most, 6), np.nan)
@@ -140,15 +166,17 @@ def joint_reactions(
 
 
 def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
-    """Positions of the actuated joints (*batch, actuator) [rad or m]; see `inverse_kinematics`."""
-    found = inverse_kinematics(robot, **moving).position
-    mechanism = programs.structure(robot.family).mechanism
-    chosen = [
-        found[..., k, mechanism.limbs[each.limb].index(name)]
-        for k, each in enumerate(mechanism.instances)
-        for name in mechanism.limbs[each.limb].actuated
-    ]
-    return np.stack(chosen, axis=-1)
+    """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
+
+    Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
+    """
+    batch, motion = moving_input(robot, moving)
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
+    shares = _limbs(robot, inputs, programs.OWN_SERIES)
+    samples = int(np.prod(batch, dtype=int))
+    found = np.concatenate([share["actuator_position"][0, :, :samples] for share in shares])
+    found[:, np.any([share["status"][0, 0, :samples] != Status.OK for share in shares], axis=0)] = np.nan
+    return np.ascontiguousarray(found.T).reshape(*batch, len(found))
 
 
 class _Dynamics:
@@ -158,20 +186,23 @@ class _Dynamics:
         self,
         robot: Robot,
         moving: Moving,
-        gravity: Array,
+        field: FieldInput,
         load: Array,
         weights: Array,
         friction: FrictionInput,
         statics: bool = False,
     ):
         acting = None if load is None else checked("load", load, (6,))
-        beside = {} if acting is None else {"load": acting.shape[:-1]}
+        beside = field.batch | ({} if acting is None else {"load": acting.shape[:-1]})
         self.robot, self.friction, self.statics = robot, friction, statics or friction.statics
         self.batch, self.motion = moving_input(robot, moving, beside)
         self.samples = int(np.prod(self.batch, dtype=int))
-        self.inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": self.motion}
+        self.inputs = {"parameters": parameters(robot), "gravity": field.columns(self.batch), "motion": self.motion}
+        self.moving_base = field.moving
         self.wanted = coupled_friction.wanted(robot.family, friction.groups, statics)
-        self.shares = _limbs(robot, self.inputs, statics=self.statics, friction=self.wanted)
+        self.shares = _limbs(
+            robot, self.inputs, statics=self.statics, friction=self.wanted, moving_base=self.moving_base
+        )
         self.own = self._platform(acting)
         self.weights = _weights(robot, weights)
         inputs = {"motion": self.motion, **self.weights}
@@ -185,7 +216,9 @@ class _Dynamics:
         """What the platform's motion takes, less the load on it; nothing where there is no platform."""
         if self.robot.mechanism.is_chain:
             return {}
-        own = kernel(programs.platform_program(self.robot.family, self.statics))(self.inputs, self.samples)
+        own = kernel(programs.platform_program(self.robot.family, self.statics, self.moving_base))(
+            self.inputs, self.samples
+        )
         if load is not None:
             acting = rows(load, self.batch)
             mobility = programs.structure(self.robot.family).mechanism.platform.mobility
@@ -232,7 +265,11 @@ class _Dynamics:
         for k, (instance, mount) in enumerate(zip(made.mechanism.instances, mounts(self.robot), strict=True)):
             given = {"force": loads["force"][:, made.driven[k]], "redundant": balanced[f"redundant_{k}"]}
             given |= {"rubbing": loads[f"rubbing_{k}"]} if passive[k] else {}
-            run = kernel(reaction_programs.reaction_program(family, instance.limb, passive=passive[k]))
+            run = kernel(
+                reaction_programs.reaction_program(
+                    family, instance.limb, passive=passive[k], moving_base=self.moving_base
+                )
+            )
             result.append(run({**self.inputs, "mount": mount, **given}, width)["joint_reaction"])
         size = np.max([np.abs(each[0]).max(axis=0) for each in result], axis=0)
         return result, (balanced["missing"][0, 0] <= HELD * size)[: self.samples]
@@ -259,11 +296,14 @@ def _limbs(
     series: tuple[str, ...] = (),
     statics: bool = False,
     friction: Sequence[LimbFriction] = (),
+    moving_base: bool = False,
 ) -> list[Mapping[str, np.ndarray]]:
     """Results of every limb, (1, size, padded samples) each."""
     instances, width = programs.structure(robot.family).mechanism.instances, inputs["motion"].shape[-1]
     asked = friction or [NO_FRICTION] * len(instances)
     return [
-        kernel(programs.limb_program(robot.family, each.limb, series, statics, one))({**inputs, "mount": mount}, width)
+        kernel(programs.limb_program(robot.family, each.limb, series, statics, one, moving_base))(
+            {**inputs, "mount": mount}, width
+        )
         for each, mount, one in zip(instances, mounts(robot), asked, strict=True)
     ]

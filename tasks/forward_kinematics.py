@@ -32,8 +32,8 @@ def forward_kinematics(
 ) -> ForwardKinematics:
     """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
 
-    Angles count modulo full turns. Finds the assembly that the guess leads to; a step out of the workspace is halved
-    until it is not. Samples that do not settle hold NaN and have status NOT_CONVERGED. Raises ValueError for shapes
+    Angles of joints count modulo full turns, those of drives do not. Finds the assembly that the guess leads to; a step
+    out of the workspace is halved until it is not. Samples that do not settle hold NaN and have status NOT_CONVERGED. Raises ValueError for shapes
     that do not fit. Source: hybrid-limb paper, Eq. (114).
     """
     home = robot.mechanism.platform.home
@@ -65,8 +65,9 @@ class _Search:
         mechanism = robot.mechanism
         self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
         limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
-        kinds = [limb.links[limb.index(name)].kind for limb in limbs for name in limb.actuated]
-        self.turns = np.array([kind == "revolute" for kind in kinds])
+        # a turn of a motor behind a gear leads elsewhere
+        turns = [kind == "revolute" and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
+        self.turns = np.array(turns)
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)
         self.found, self.lost = np.zeros((2, len(position)), dtype=bool)

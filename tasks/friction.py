@@ -42,8 +42,10 @@ def viscous(velocity: Scalar, directed: Directed, viscous: Scalar) -> Parts:
     return 0.0, viscous * velocity
 
 
-def coulomb_viscous(velocity: Scalar, directed: Directed, coulomb: Scalar, viscous: Scalar) -> Parts:
-    """Eq. (42) of the joint friction paper."""
+def coulomb_viscous(
+    velocity: Scalar, directed: Directed, coulomb: Scalar, viscous: Scalar, starting: Scalar = 0.0
+) -> Parts:
+    """Eq. (42) of the joint friction paper; `starting` is about rest, see `tasks.friction_forward`."""
     return directed(coulomb), viscous * velocity
 
 

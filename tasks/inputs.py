@@ -6,6 +6,7 @@ Everything that reaches a kernel through a function of `tasks` passes here; behi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from robots.model import Robot
 from robots.parameters import nearest
 from tasks import programs
+from tasks.field import MOVING
 from tasks.kernels.kernel import padded
 
 Array = Any
@@ -60,6 +62,60 @@ def gravity_input(gravity: Array) -> np.ndarray:
     if result.shape != (3,):
         raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
     return result.reshape(1, 3)
+
+
+class Base(TypedDict, total=False):
+    """How the base of a robot moves in the world; what is absent is zero, and rotation the identity.
+
+    base_rotation (*batch, 3, 3) turns the base's axes to those of the world; base_twist (*batch, 6) and its time
+    derivative base_acceleration (*batch, 6) as (angular, linear) of the base's origin, in the axes of the world.
+    Gravity is in the axes of the world too; everything else, given or found, is relative to the base and in its axes.
+    """
+
+    base_rotation: Array
+    base_twist: Array
+    base_acceleration: Array
+
+
+BASES = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
+
+
+@dataclass(frozen=True)
+class FieldInput:
+    """What acts on all bodies: gravity (3,), or where the base moves (*batch, 9); see `tasks.field`."""
+
+    values: np.ndarray
+
+    @property
+    def moving(self) -> bool:
+        """Whether the base moves."""
+        return self.values.shape[-1] == MOVING
+
+    @property
+    def batch(self) -> dict[str, Batch]:
+        """Batch dims by name, where there are any."""
+        return {"base": self.values.shape[:-1]} if self.moving else {}
+
+    def columns(self, batch: Batch) -> np.ndarray:
+        """The `gravity` input of kernels: (1, 3), or (1, 9, padded samples)."""
+        return rows(self.values, batch)[None] if self.moving else self.values.reshape(1, 3)
+
+
+def field_input(gravity: Array, base: Base) -> FieldInput:
+    """Gravity and the motion of the base. Raises TypeError for unknown names, ValueError for shapes that do not fit."""
+    fall = gravity_input(gravity)[0]
+    for name in base:
+        if name not in BASES:
+            raise TypeError(f"got an unexpected keyword {name!r}; {nearest(name, BASES)}")
+    given = {name: checked(name, value, BASES[name]) for name, value in base.items() if value is not None}
+    if not given:
+        return FieldInput(fall)
+    batch = common_batch({name: value.shape[: value.ndim - len(BASES[name])] for name, value in given.items()})
+    turn, zero = given.get("base_rotation", np.eye(3)), np.zeros(6)
+    twist, change = given.get("base_twist", zero), given.get("base_acceleration", zero)
+    world = (fall - change[..., 3:], twist[..., :3], change[..., :3])
+    turned = [np.einsum("...ji,...j->...i", turn, part) for part in world]
+    return FieldInput(np.concatenate([np.broadcast_to(part, (*batch, 3)) for part in turned], axis=-1))
 
 
 def checked(name: str, value: Array, core: tuple[int, ...]) -> np.ndarray:

@@ -146,11 +146,15 @@ class Rubbing:
             return bearing_load(self.kind, carried, self.values)
         return self.values["preload"] if self.group.load == "preload" else 1.0
 
+    @property
+    def own(self) -> dict[str, Scalar]:
+        """The parameters of its law, without those of its load."""
+        of_load = {parameter.name for parameter in LOADS[self.group.load]}
+        return {name: value for name, value in self.values.items() if name not in of_load}
+
     def force(self, velocity: Scalar, load: Scalar) -> Scalar:
         """Its friction against positive velocity [N m or N]."""
-        of_load = {parameter.name for parameter in LOADS[self.group.load]}
-        own = {name: value for name, value in self.values.items() if name not in of_load}
-        return force(self.group.law, velocity, load, own)
+        return force(self.group.law, velocity, load, self.own)
 
 
 def rubbing(groups: Sequence[FrictionGroup], kinds: Mapping[Place, str], numbers: Array) -> list[Rubbing]:

@@ -6,18 +6,20 @@ the recursion on the tree; the results are the limb's share of the wrench on the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from robots.model import PLATFORM, TWIST, Limb
 from robots.status import Status
-from tasks import newton_euler
+from tasks import drives
 from tasks.algebra import array, cross, iterate, opposite, total, where
+from tasks.drives import Transmission
 from tasks.elementary import atan2
 from tasks.embedding import LimbChoice, Tips
+from tasks.field import Field
 from tasks.frames import inverse_pose, joined_pose
 from tasks.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
 
@@ -81,13 +83,21 @@ class Mounted:
 
 @dataclass(frozen=True)
 class Solved:
-    """The motion of a limb: tips, joint states, rates and accelerations, status."""
+    """The motion of a limb: tips, joint states, rates and accelerations, status; positions that were `given`."""
 
     tips: Tips
     states: Sequence[JointState]
     rates: Array
     accelerations: Array
     status: Scalar
+    given: Mapping[int, Scalar] = field(default_factory=dict)
+
+    def position(self, limb: Limb, joint: int) -> Scalar:
+        """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose."""
+        if joint in self.given:
+            return self.given[joint]
+        state = self.states[joint]
+        return atan2(state.sin, state.cos) if limb.links[joint].kind == "revolute" else state.shift
 
 
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
@@ -112,13 +122,30 @@ def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platfo
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
-    tips, limb = solved.tips, mounted.limb
-    turned = mounted.base.rotation.T @ gravity
-    forces = newton_euler.inverse_dynamics(limb.links, solved.states, solved.rates, solved.accelerations, turned)
-    embedding = tips.embedding.matrix
+    tips, embedding, geared = solved.tips, solved.tips.embedding.matrix, transmission(mounted, solved)
+    _, forces = tree_dynamics(mounted, solved, gravity, geared)
     wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
-    rows = embedding @ tips.inverse
-    return wrench, [mounted.outward(tips.covector(rows[limb.index(name)])) for name in limb.actuated]
+    rows = geared.rows(embedding) @ tips.inverse
+    return wrench, [mounted.outward(tips.covector(row)) for row in rows]
+
+
+def transmission(mounted: Mounted, solved: Solved) -> Transmission:
+    """What the actuators of a limb have to do with its joints."""
+    limb = mounted.limb
+    return drives.transmission(limb, lambda joint: solved.position(limb, joint), solved.rates)
+
+
+def tree_dynamics(
+    mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
+    acting = Field.of(gravity).seen_from(mounted.base)
+    return drives.tree_dynamics(mounted.limb, solved.states, solved.rates, solved.accelerations, acting, geared)
+
+
+def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
+    """Positions of the actuators [rad or m]."""
+    return drives.positions(mounted.limb, lambda joint: solved.position(mounted.limb, joint))
 
 
 def _size(start: Tips) -> Scalar:
@@ -184,10 +211,7 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
 
     NaN for a cut joint with several variables.
     """
-    angles = [
-        atan2(state.sin, state.cos) if link.kind == "revolute" else state.shift
-        for link, state in zip(mounted.limb.links, solved.states, strict=True)
-    ]
+    angles = [replace(solved, given={}).position(mounted.limb, joint) for joint in range(len(solved.states))]
     for joined in solved.tips.cut_joints:
         a, b = joined.a.axes, joined.b.axes
         one = joined.kind == "revolute"

@@ -7,7 +7,7 @@ products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithm
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from robots.model import BASE, Inertia, Link
 from tasks.algebra import array, cross
+from tasks.field import Field
 from tasks.kinematics import JointState, joint_rotation
 
 Scalar = Any
@@ -67,28 +68,51 @@ class BodyMotion:
     acceleration: Array
 
 
+@dataclass(frozen=True)
+class Wheel:
+    """What spins on a link: its angular momentum relative to that and the derivative there, (3,) in the link's axes."""
+
+    carrier: int
+    momentum: Array
+    change: Array
+
+    def moment(self, carrier: BodyMotion) -> np.ndarray:
+        """On the carrier, which it takes to let the wheel speed up and to turn its momentum along."""
+        return self.change + cross(carrier.omega, self.momentum)
+
+
 def inverse_dynamics(
     links: Sequence[Link],
     states: Sequence[JointState],
     rates: Sequence[Scalar],
     accelerations: Sequence[Scalar],
-    gravity: Array,
+    gravity: Array | Field,
 ) -> list[Scalar]:
-    """Generalised forces of the tree joints [N m or N], drives included; `gravity` (3,) in the axes of the base."""
-    wrenches = joint_wrenches(links, states, body_wrenches(links, states, rates, accelerations, gravity))
+    """Generalised forces of the tree joints [N m or N], armatures included; `gravity` in the axes of the base."""
+    own = body_wrenches(links, body_motions(links, states, rates, accelerations, Field.of(gravity)))
+    return joint_forces(links, states, accelerations, own)
+
+
+def joint_forces(
+    links: Sequence[Link],
+    states: Sequence[JointState],
+    accelerations: Sequence[Scalar],
+    own: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> list[Scalar]:
+    """The same from the wrenches that the motions of bodies take."""
+    wrenches = joint_wrenches(links, states, own)
     return [
         (array(link.axis) @ wrenches[i][0 if link.kind == "revolute" else 1]) + link.armature * accelerations[i]
         for i, link in enumerate(links)
     ]
 
 
-def body_wrenches(
-    links: Sequence[Link], states: Sequence[JointState], rates: Array, accelerations: Array, gravity: Array
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Outward: each body's motion and the (moment, force) at its origin that the motion takes."""
-    zero = np.zeros(3)
-    moving: dict[int, BodyMotion] = {BASE: BodyMotion(zero, zero, np.zeros((3, 3)), -array(gravity))}
-    result = []
+def body_motions(
+    links: Sequence[Link], states: Sequence[JointState], rates: Array, accelerations: Array, field: Field
+) -> dict[int, BodyMotion]:
+    """Outward: the motion of the base and of each body, in its own axes."""
+    base = BodyMotion(field.omega, field.alpha, spin_matrix(field.omega, field.alpha), -field.gravity)
+    moving: dict[int, BodyMotion] = {BASE: base}
     for i, link in enumerate(links):
         parent, axis = moving[link.parent], array(link.axis)
         inward = array(link.placement.rotation)
@@ -103,7 +127,18 @@ def body_wrenches(
         else:
             acceleration = acceleration + axis * accelerations[i] + cross(omega, axis * rates[i]) * 2.0
         moving[i] = BodyMotion(omega, alpha, spin_matrix(omega, alpha), acceleration)
-        result.append(Massing.of(link.inertia).wrench(moving[i].spin, acceleration))
+    return moving
+
+
+def body_wrenches(
+    links: Sequence[Link], moving: Mapping[int, BodyMotion], wheels: Sequence[Wheel] = ()
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(moment, force) at the origin of each body that its motion takes, and that of the `wheels` that it carries."""
+    result = [Massing.of(link.inertia).wrench(moving[i].spin, moving[i].acceleration) for i, link in enumerate(links)]
+    for wheel in wheels:
+        if wheel.carrier != BASE:
+            moment, force = result[wheel.carrier]
+            result[wheel.carrier] = moment + wheel.moment(moving[wheel.carrier]), force
     return result
 
 

@@ -59,7 +59,8 @@ class Unknowns(NamedTuple):
 class System:
     """The equations matrix @ x = right of one state, six rows for each of `bodies`: moments, then forces.
 
-    Wrenches of all joints, flat, are carried @ x + carried_fixed; actuator forces are drives @ x + drives_fixed.
+    Wrenches of all joints, flat, are carried @ x + carried_fixed; forces of the actuated joints are drives @ x +
+    drives_fixed.
     """
 
     matrix: Any
@@ -138,8 +139,14 @@ def joint_reactions_reference(
 ) -> Reactions:
     """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
 
-    Samples that inverse kinematics cannot solve hold NaN.
+    Samples that inverse kinematics cannot solve hold NaN. Raises ValueError for a robot with drives: here the joints
+    that they move are driven themselves.
     """
+    if driven := [limb for limb in robot.mechanism.limbs if limb.drives]:
+        raise ValueError(
+            f"robot: got {robot.name}, whose limb {driven[0].name} has drives; expected actuators that are joints; "
+            "call tasks.joint_reactions, or leave the drives out"
+        )
     motion = body_motion(robot, **moving)
     batch = motion.joints.status.shape
     good = np.flatnonzero(motion.joints.status == Status.OK)

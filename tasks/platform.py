@@ -9,6 +9,7 @@ import numpy as np
 
 from robots.model import TRANSLATION, TWIST, Platform
 from tasks.algebra import array
+from tasks.field import Field
 from tasks.kinematics import Motion, Pose
 from tasks.newton_euler import Massing, spin_matrix
 from tasks.rotations import roll_pitch_yaw
@@ -46,9 +47,9 @@ def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
 
 def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
     """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
-    inward = pose.rotation.T
-    spin = spin_matrix(inward @ motion.omega, inward @ motion.alpha)
-    moment, force = Massing.of(platform.inertia).wrench(spin, inward @ (motion.a - array(gravity)))
+    inward, moving = pose.rotation.T, Field.of(gravity).at(pose.position, motion)
+    spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
+    moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)
     return [*(pose.rotation @ moment), *(pose.rotation @ force)]
 
 

@@ -18,6 +18,7 @@ from robots.model import TWIST, Family, Frame, Instance, Mechanism
 from tasks import assembly, chain, joint_friction, limb, platform, reactions
 from tasks.algebra import array, condition_number, where
 from tasks.embedding import LimbChoice, others
+from tasks.field import MOVING
 from tasks.frames import mount_pose
 from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import Graph
@@ -26,6 +27,8 @@ from tasks.kinematics import REST, Motion, Pose
 from tasks.topology import choose
 
 Array = Any
+Shape = tuple[int, ...]
+Shapes = dict[str, Shape]
 GRAVITY = 3
 
 
@@ -71,7 +74,7 @@ class Structure:
     @property
     def driven(self) -> list[slice]:
         """The actuators of each limb of the robot."""
-        counts = [len(self.mechanism.limbs[each.limb].actuated) for each in self.mechanism.instances]
+        counts = [len(self.mechanism.limbs[each.limb].actuators) for each in self.mechanism.instances]
         return [slice(sum(counts[:k]), sum(counts[: k + 1])) for k in range(len(counts))]
 
     @property
@@ -139,6 +142,8 @@ FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
 
 LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
+OWN_SERIES = ("actuator_position",)
+"""Series of the limb's own actuators."""
 
 
 @functools.cache
@@ -148,15 +153,17 @@ def limb_program(
     series: tuple[str, ...] = (),
     statics: bool = False,
     friction: LimbFriction = NO_FRICTION,
+    moving_base: bool = False,
 ) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`; `statics` adds `reactions.SHARES`,
-    `friction` what `joint_friction.share` gives. Raises ValueError for these of a limb with `every_row`, as reactions
-    rest on a choice of rows.
+    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds
+    `reactions.SHARES`, `friction` what `joint_friction.share` gives; with `moving_base`, `gravity` is a sample input.
+    Raises ValueError for statics or friction of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
     statics = statics or friction.statics
+    case, sample = field_inputs(limb_inputs(made, limb_index), {"motion": (made.motion_size,)}, moving_base)
     if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
@@ -171,6 +178,8 @@ def limb_program(
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in series:
             available["joint_position"] = limb.joint_positions(mounted, solved, motion)
+        if "actuator_position" in series:
+            available["actuator_position"] = limb.actuator_positions(mounted, solved)
         if statics:
             result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         if friction != NO_FRICTION:
@@ -178,15 +187,20 @@ def limb_program(
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(
-        name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)}, first=FIRST
-    )
+    return trace(name, one_sample, case=case, sample=sample, first=FIRST)
 
 
 def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
     """Case inputs of the programs of a limb."""
     count = len(made.differing[limb_index])
     return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
+    """Inputs of a program, (per case, per sample): where the base moves, `gravity` is per sample; see `tasks.field`."""
+    if not moving_base:
+        return dict(case), dict(sample)
+    return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}
 
 
 def mounted_limb(
@@ -217,7 +231,7 @@ def solved_limb(
 
 
 @functools.cache
-def platform_program(family: Family, held: bool = False) -> Program:
+def platform_program(family: Family, held: bool = False, moving_base: bool = False) -> Program:
     """The `wrench` that the platform's own motion takes along its free twists, and on request along those `held`."""
     made = structure(family)
 
@@ -230,9 +244,8 @@ def platform_program(family: Family, held: bool = False) -> Program:
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(
-        f"{family.name}.platform", one_sample, case=sizes, sample={"motion": (made.motion_size,)}, first=FIRST[:1]
-    )
+    case, sample = field_inputs(sizes, {"motion": (made.motion_size,)}, moving_base)
+    return trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=FIRST[:1])
 
 
 CASE_METRICS = ("failed_samples", "worst_status", "condition")
@@ -249,7 +262,7 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
-    driven = [len(made.mechanism.limbs[each.limb].actuated) for each in made.mechanism.instances]
+    driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
 
     def one_sample(
         motion: Array, platform_wrench: Array = 0.0, weights: Array = None, **shares: Array

@@ -14,7 +14,7 @@ from robots.model import TWIST, Family
 from tasks import platform, reactions
 from tasks.algebra import array, sqrt, total
 from tasks.kernels.program import Program, trace
-from tasks.programs import limb_inputs, mount_values, solved_limb, structure
+from tasks.programs import field_inputs, limb_inputs, mount_values, solved_limb, structure
 from tasks.topology import pivots
 
 Array = Any
@@ -78,7 +78,7 @@ def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
     sample: dict[str, tuple[int, ...]] = {"force": (len(made.mechanism.actuators),), "held": (made.held,)}
     for k, (each, count) in enumerate(zip(instances, counts, strict=True)):
         redundant = made.redundant(each.limb)
-        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuated), redundant)
+        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuators), redundant)
         if count:
             shapes |= {"rubbing": (count,), "held_friction": (made.held, count), "wish_friction": (redundant, count)}
         sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
@@ -90,12 +90,17 @@ OUTPUTS = ("joint_reaction", "peak_reaction")
 
 @functools.cache
 def reaction_program(
-    family: Family, limb_index: int, outputs: tuple[str, ...] = OUTPUTS[:1], passive: tuple[int, ...] = ()
+    family: Family,
+    limb_index: int,
+    outputs: tuple[str, ...] = OUTPUTS[:1],
+    passive: tuple[int, ...] = (),
+    moving_base: bool = False,
 ) -> Program:
     """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
     Sample inputs: `motion`, `force` (the limb's actuators, less their own friction), `redundant` (from
-    `balance_program`); `rubbing`, friction in the `passive` joints of these numbers in `Limb.joints`.
+    `balance_program`); `rubbing`, friction in the `passive` joints of these numbers in `Limb.joints`; with
+    `moving_base`, `gravity`.
     """
     made = structure(family)
 
@@ -109,11 +114,9 @@ def reaction_program(
         return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
-    sample = {
-        "motion": (made.motion_size,),
-        "force": (len(limb_.actuated),),
-        "redundant": (made.redundant(limb_index),),
-    } | ({"rubbing": (len(passive),)} if passive else {})
+    own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
+    own |= {"redundant": (made.redundant(limb_index),)} | ({"rubbing": (len(passive),)} if passive else {})
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample=sample, reductions=reduced)
+    case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)
+    return trace(name, one_sample, case=case, sample=sample, reductions=reduced)

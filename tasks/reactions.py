@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from robots.model import PLATFORM, TWIST
 from tasks import newton_euler
 from tasks.algebra import array, cross, inverse
 from tasks.closures import Joined
+from tasks.drives import Transmission
 from tasks.embedding import total_wrench
 from tasks.kinematics import columns, path
-from tasks.limb import Mounted, Solved
+from tasks.limb import Mounted, Solved, transmission, tree_dynamics
 
 Scalar = Any
 Array = Any
@@ -63,13 +65,15 @@ class LimbStatics:
         tips = self.solved.tips
         return len(tips.dropped_matrix) + sum(len(loop.redundant.rows) for loop in tips.embedding.loops)
 
+    @cached_property
+    def geared(self) -> Transmission:
+        """What the actuators have to do with the joints."""
+        return transmission(self.mounted, self.solved)
+
     def motion(self, gravity: Array) -> Causes:
         """The part of the motion and of gravity."""
-        links, solved = self.mounted.limb.links, self.solved
-        arguments = (solved.states, solved.rates, solved.accelerations, self.mounted.base.rotation.T @ gravity)
-        own = newton_euler.body_wrenches(links, *arguments)
-        tree = array(newton_euler.inverse_dynamics(links, *arguments))
-        return Causes(own, tree, *self._silent(), self._smooth())
+        own, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
+        return Causes(own, array(tree), *self._silent(), self._smooth())
 
     def actuator(self, index: int) -> Causes:
         """The part of a unit force of one actuator."""
@@ -109,17 +113,16 @@ class LimbStatics:
         return np.zeros(len(self.mounted.limb.cuts))
 
     def _silent(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(len(self.mounted.limb.actuated)), np.zeros(self.redundant_count)
+        return np.zeros(len(self.mounted.limb.actuators)), np.zeros(self.redundant_count)
 
     def _still(self) -> tuple[list[Wrench], np.ndarray]:
         return [NOTHING] * len(self.mounted.limb.links), np.zeros(len(self.mounted.limb.links))
 
     def kept(self, causes: Causes) -> Array:
         """Multipliers of the rows at the platform that kinematics keeps."""
-        tips, limb = self.solved.tips, self.mounted.limb
-        embedding = tips.embedding.matrix
+        tips, embedding = self.solved.tips, self.solved.tips.embedding.matrix
         dropped = causes.redundant[: len(tips.dropped_matrix)]
-        driven = embedding[[limb.index(name) for name in limb.actuated]]
+        driven = self.geared.rows(embedding)
         free = embedding.T @ (causes.tree - tips.dropped_matrix.T @ dropped) - driven.T @ causes.actuators
         return tips.inverse.T @ free
 
@@ -155,6 +158,7 @@ class LimbStatics:
         kept, used = self.kept(causes), len(tips.dropped_matrix)
         dropped = causes.redundant[:used]
         demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
+        demand = demand - self.geared.joint_forces(causes.actuators)
         wrenches = [*tips.joint_wrenches(kept, dropped), *self._loop_wrenches(demand, causes.redundant[used:])]
         rubbing = (_along(joined, size) for joined, size in zip(tips.cut_joints, causes.cut, strict=True))
         return [(m + n, f + g) for (m, f), (n, g) in zip(wrenches, rubbing, strict=True)]

@@ -157,7 +157,7 @@ class Assembly:
 
     def _drives(self) -> tuple[Blocks, np.ndarray]:
         """Actuator forces, linear in the unknowns; the inertia of the drives is in the part that is fixed. Eq. (27)."""
-        fixed = np.zeros((len(self.right), len(self.mechanism.actuators)))
+        fixed = np.zeros((len(self.right), sum(len(limb.actuated) for limb in self.limbs)))
         blocks = []
         for each in self.joints:
             for part in each.chain.parts:

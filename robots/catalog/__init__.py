@@ -1,4 +1,4 @@
-"""The catalogue of robots, one module per family: `build(name, **parameters)`."""
+"""The catalogue of robots, one module per family: `build(name, **parameters)`. All of them can carry a payload."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from robots.catalog import (
     five_bar,
     gough_stewart,
     hexapod_6rrrprr,
+    irb6,
     irsbot2,
     planar_3r,
     rover_rocker,
@@ -16,11 +17,12 @@ from robots.catalog import (
 )
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
+from robots.payload import with_payload
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
-_CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg)
+_CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)
 _MODULES = (*_PARALLEL, *_CHAINS)
-FAMILIES: dict[str, Family] = {family.name: family for module in _MODULES for family in module.FAMILIES}
+FAMILIES: dict[str, Family] = {family.name: with_payload(family) for module in _MODULES for family in module.FAMILIES}
 
 
 def family(name: str) -> Family:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 
 from robots import inertia
+from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, product, shifted, sqrt, transpose
 from robots.model import (
     BASE,
@@ -109,6 +111,14 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
     )
 
 
+def _geared(p: Mapping[str, Number]) -> Mechanism:
+    """The published robot, driven by its motors: what was an armature of the arms spins on the base."""
+    made = _published({**p, "gearbox_inertia": 0.0})
+    spin = Spin(p["gearbox_inertia"], BASE, MINUS_Y)
+    drive = Drive("motor", (("1", p["gear_ratio"]),), (spin,), Motor(p["torque_constant"], p["resistance"]))
+    return replace(made, limbs=(replace(made.limbs[0], drives=(drive,)),))
+
+
 def _published(p: Mapping[str, Number]) -> Mechanism:
     return _delta(
         p,
@@ -182,4 +192,16 @@ DELTA_RL5_1450 = Family(
     assemble=_published,
 )
 
-FAMILIES = (DELTA_3RR2RRR, DELTA_RL5_1450, DELTA_4RR2RRR)
+DELTA_RL5_1450_MOTORS = Family(
+    name="delta_rl5_1450_motors",
+    title="Industrial Delta Autonox RL5-1450-6kg, its actuators are the motors behind the gears",
+    source=DATASET,
+    parameters=(
+        *DELTA_RL5_1450.parameters,
+        Parameter("torque_constant", "N m/A", 1.0, 1e-6, 1e3, "torque of a motor per current", DECLARED),
+        Parameter("resistance", "ohm", 1.5, 0.0, 1e6, "of a motor's winding", DECLARED),
+    ),
+    assemble=_geared,
+)
+
+FAMILIES = (DELTA_3RR2RRR, DELTA_RL5_1450, DELTA_4RR2RRR, DELTA_RL5_1450_MOTORS)

@@ -4,15 +4,21 @@ A leg: 1 and 2 the axes at the base, 3 the rotation about the leg that the ball 
 the axes at the platform. Bodies of the source: link 1 between joints 1 and 2; links 2 and 3, which count as one, after
 joint 2; link 4 after the feed; link 5 between joints 5 and 6; what joint 3 turns has no mass of its own. Mount frames
 stand at the joint circles, z along the leg at the reference pose and x, the axis of joints 1 and 6, level; so all legs
-are one limb, and the offsets lie along the leg there. The force of joint 4 is that of the feed along the leg; how much
-of it the screw's lead turns into motor torque is the matter of a drive and not in here.
+are one limb, and the offsets lie along the leg there. The force of joint 4 is that of the feed along the leg.
+
+With ball screws, the actuators are motors on body "screw" that turn the screws. A nut is one with the feed, which turns
+about the leg as joint 3 lets it; so the angle of a motor is 2 pi / lead times the feed plus that turn, and its torque
+acts about joint 3 too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from robots import inertia
+from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_X, along, length, minus, polar, shifted
 from robots.model import (
     BASE,
@@ -94,6 +100,14 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((_leg(p),), tuple(instances), Platform(body, SPATIAL, home))
 
 
+def _screws(p: Mapping[str, Number]) -> Mechanism:
+    """The same with a motor and a screw in each leg."""
+    made, ratio = _assemble(p), 2.0 * math.pi / p["lead"]
+    spin = Spin(p["screw_inertia"], 1, Z, coupling=1.0)
+    drive = Drive("motor", (("4", ratio), ("3", 1.0)), (spin,), Motor(p["torque_constant"], p["resistance"]))
+    return replace(made, limbs=(replace(made.limbs[0], drives=(drive,)),))
+
+
 def _length(name: str, default: float, text: str, lower: float = 1e-3) -> Parameter:
     return Parameter(name, "m", default, lower, 1e2, text, DECLARED)
 
@@ -136,4 +150,26 @@ HEXAPOD_6RRRPRR = Family(
     assemble=_assemble,
 )
 
-FAMILIES = (HEXAPOD_6RRRPRR,)
+HEXAPOD_BALL_SCREWS = Family(
+    name="hexapod_ball_screws",
+    title="The same hexapod, its actuators are the motors that turn the ball screws",
+    source=PAPER,
+    parameters=(
+        *HEXAPOD_6RRRPRR.parameters,
+        Parameter("lead", "m", 4e-3, 1e-5, 1.0, "feed per turn of the screw", "declared here: usual for such screws"),
+        Parameter(
+            "screw_inertia",
+            "kg m^2",
+            6e-5,
+            0.0,
+            1.0,
+            "inertia of screw and rotor about the leg",
+            "declared here: a steel screw of 16 mm and 0.25 m, and a servo rotor of 5e-5",
+        ),
+        Parameter("torque_constant", "N m/A", 0.5, 1e-6, 1e3, "torque of a motor per current", "declared here"),
+        Parameter("resistance", "ohm", 1.5, 0.0, 1e6, "of a motor's winding", "declared here"),
+    ),
+    assemble=_screws,
+)
+
+FAMILIES = (HEXAPOD_6RRRPRR, HEXAPOD_BALL_SCREWS)

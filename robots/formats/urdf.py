@@ -16,7 +16,7 @@ import numpy as np
 
 from robots.formats import checks, urdf_file
 from robots.formats.description import Description
-from robots.formats.urdf_file import KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink
+from robots.formats.urdf_file import KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
 from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError
 from robots.inertia import joined, point
@@ -131,7 +131,7 @@ def _ordered(file: UrdfFile) -> list[UrdfJoint]:
         place = f"joint {joint.name}"
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name and name not in file.links:
-                hint = nearest(name, file.links) if file.links else "there are no links"
+                hint = advice(name, file.links) if file.links else "There are no links."
                 file.refuse(joint.line, place, f"{role} {name!a}", "a link of this file", hint)
         if (first := above.setdefault(joint.child, joint)) is not joint and joint.child:
             got = f"a second parent of {joint.child}, after joint {first.name} in line {first.line}"
@@ -149,7 +149,8 @@ def _ordered(file: UrdfFile) -> list[UrdfJoint]:
             reached.add(joint.child)
             order.append(joint)
             stack += reversed(below[joint.child])
-    for name in [name for name in file.links if name not in reached][:1]:
+    lost = [] if file.problems else [name for name in file.links if name not in reached]
+    for name in lost[:1]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
         file.refuse(file.links[name].line, f"link {name}", "a cycle of parents", "a tree", hint)
     if not file.problems and not any(joint.kind != "fixed" for joint in order):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from robots.formats.checks import LARGEST
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.parameters import nearest
 
@@ -80,9 +82,8 @@ def read(data: bytes) -> UrdfFile:
     file = UrdfFile(root.attributes.get("name", "robot"))
     for child in root.children:
         if child.tag.startswith("xacro:"):
-            file.refuse(
-                child.line, child.tag, "a macro", "plain URDF", "Expand it first: xacro robot.xacro > robot.urdf"
-            )
+            hint = "Expand it first: xacro robot.xacro > robot.urdf."
+            file.refuse(child.line, "", f"the macro {child.tag!a}", "plain URDF", hint)
         elif child.tag == "link":
             _Link(file, child).read()
         elif child.tag == "joint":
@@ -90,6 +91,12 @@ def read(data: bytes) -> UrdfFile:
         elif child.tag not in _PASSED_OVER:
             file.warn(child.line, child.tag, "an element that is not read", "links and joints")
     return file
+
+
+def advice(name: str, known: Iterable[str]) -> str:
+    """Advice for an unknown name, as a sentence."""
+    hint = nearest(name, known)
+    return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
 
 class _Reader:
@@ -118,8 +125,7 @@ class _Reader:
         """Refuses children that nobody reads: a misspelt one would be missed."""
         for child in element.children:
             if child.tag not in (*known, *ignored):
-                hint = nearest(child.tag, known)
-                self.refuse(child, f"an unknown element <{child.tag}>", "a known element", hint[:1].upper() + hint[1:])
+                self.refuse(child, f"an unknown element <{child.tag}>", "a known element", advice(child.tag, known))
 
     def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
         """The numbers of an attribute; `default`, or zeros, for what is missing or refused."""
@@ -130,7 +136,7 @@ class _Reader:
             return default or (0.0,) * count
         words = text.split()
         values = tuple(float(word) if _NUMBER.fullmatch(word) else math.nan for word in words)
-        if len(words) == count and all(map(math.isfinite, values)):
+        if len(words) == count and all(abs(value) <= LARGEST for value in values):
             return values
         hint = "Use a decimal point, not a comma." if "," in text else ""
         rule = "a finite number" if count == 1 else f"{count} finite numbers"

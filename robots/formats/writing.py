@@ -98,6 +98,11 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _limb(limb: Limb) -> dict[str, Any]:
+    if limb.drives:
+        raise ValueError(
+            f"limb {limb.name} has drives ({', '.join(limb.actuators)}), for which robot files have no words; expected "
+            "actuators that are joints"
+        )
     bodies = {BASE: "base", **{k: link.body for k, link in enumerate(limb.links)}}
     said: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
     for name in ("loops", "tips"):

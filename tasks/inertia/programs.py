@@ -10,8 +10,12 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from robots.model import Family, Link, Mechanism
+import numpy as np
+
+from robots.model import Family, Limb, Link, Mechanism
+from tasks import drives
 from tasks.algebra import array
+from tasks.drives import Transmission
 from tasks.inertia import explicit
 from tasks.inertia.methods import method_named
 from tasks.kernels.program import Program, trace
@@ -29,8 +33,10 @@ def matrix_program(family: Family, method: str = "crba") -> Program:
     compute, count = method_named(method), _joints(family)
 
     def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
-        links = _assembled(family, parameters).limbs[0].links
-        return {"inertia": compute(links, _states(links, q))}
+        limb = _assembled(family, parameters).limbs[0]
+        states = _states(limb.links, q)
+        found = compute(limb.links, states)
+        return {"inertia": found + drives.spin_inertia(limb, states, _geared(limb, q)) if limb.drives else found}
 
     return trace(f"{family.name}.inertia.{method}", one_sample, case=_parameters(family), sample={"q": (count,)})
 
@@ -46,8 +52,12 @@ def element_program(family: Family, row: int, column: int) -> Program:
         )
 
     def one_sample(parameters: Array, q: Array) -> dict[str, Any]:
-        links = _assembled(family, parameters).limbs[0].links
-        return {"element": explicit.element(links, _states(links, q), row, column)}
+        limb = _assembled(family, parameters).limbs[0]
+        states = _states(limb.links, q)
+        found = explicit.element(limb.links, states, row, column)
+        if limb.drives:
+            found = found + drives.spin_inertia(limb, states, _geared(limb, q))[row, column]
+        return {"element": found}
 
     name = f"{family.name}.inertia.{row}.{column}"
     return trace(name, one_sample, case=_parameters(family), sample={"q": (count,)})
@@ -60,8 +70,12 @@ def bias_program(family: Family) -> Program:
 
     def one_sample(parameters: Array, gravity: Array, q: Array, qd: Array) -> dict[str, Any]:
         mechanism = _assembled(family, parameters)
-        links, base = mechanism.limbs[0].links, array(mechanism.instances[0].base.rotation)
-        return {"bias": explicit.bias(links, _states(links, q), qd, base.T @ gravity)}
+        limb, base = mechanism.limbs[0], array(mechanism.instances[0].base.rotation)
+        states = _states(limb.links, q)
+        found = explicit.bias(limb.links, states, qd, base.T @ gravity)
+        if limb.drives:
+            found = found + drives.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
+        return {"bias": found}
 
     case = {**_parameters(family), "gravity": (3,)}
     return trace(f"{family.name}.bias", one_sample, case=case, sample={"q": (count,), "qd": (count,)})
@@ -89,6 +103,11 @@ def _joints(family: Family) -> int:
             "chain, which has none; the matrix of a parallel robot is that of tasks.equations_of_motion"
         )
     return len(family.reference.limbs[0].links)
+
+
+def _geared(limb: Limb, q: Array, qd: Array | None = None) -> Transmission:
+    rates = [0.0] * len(limb.links) if qd is None else list(qd)
+    return drives.transmission(limb, lambda joint: q[joint], rates)
 
 
 def _states(links: Sequence[Link], q: Array) -> list[JointState]:

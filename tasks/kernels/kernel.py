@@ -103,6 +103,6 @@ class Kernel:
                     f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
                     f"expected float64 of shape {(cases, *core)}, samples contiguous"
                 )
-            pointers.append(array.ctypes.data)
+            pointers.append(array.__array_interface__["data"][0])
             strides += [array.strides[0] // 8 if array.shape[0] > 1 else 0, array.strides[1] // 8]
         return (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from tests.bad_inputs import clusters, commands, files, sweeps
+from tests.bad_inputs import clusters, commands, files, robots, sweeps
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import WAITING
 
-ROWS = (*files.ROWS, *sweeps.ROWS, *clusters.ROWS, *commands.ROWS)
+ROWS = (*files.ROWS, *sweeps.ROWS, *clusters.ROWS, *commands.ROWS, *robots.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""
 
@@ -41,7 +41,7 @@ def test_a_bad_input_gets_its_message(row: Row, tmp_path: Path, monkeypatch: pyt
         assert jargon not in result.stderr
     assert (result.exit_code, bool(result.stdout)) == (row.status, row.status == 0)
     assert _contents() == before
-    if row.status == 2 and row.id[0] in "ABCDF":
+    if row.status == 2 and row.id[0] in "ABCDEF":
         lines = result.stderr.splitlines()
         assert 1 <= len(lines) <= 50
         for line in lines:

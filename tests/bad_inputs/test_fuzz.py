@@ -27,9 +27,18 @@ from pipeline.document import parse_yaml
 from pipeline.errors import InputError
 from pipeline.files import decode, parse_points
 from pipeline.plan import plan
+from pipeline.robot_file import parse_robot
+from pipeline.robot_import import parse_urdf
 from pipeline.sweep import Sweep
+from robots import catalog
+from robots.formats import writing
+from robots.formats.description import describe
 from tests.bad_inputs.rows import GOOD
+from tests.pipeline.test_robot_file import ARM, FIVE_BAR
+from tests.pipeline.test_robot_import import ARM as URDF
+from tests.pipeline.test_robot_import import FOUR_BAR
 from tests.pipeline.test_sweep_rules import DESIGN, HEAD, ROBOTS, SUBSETS, TAIL
+from tests.robots.formats.urdfs import tree
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 10
@@ -43,10 +52,13 @@ CLUSTERS = [
 ]
 POINTS = ["t,x,y,z\n0,0,0,0\n1,0.1,-2e-3,0\n2,0,0,+.5\n", (ROOT / "examples" / "waypoints.csv").read_text()]
 
+ROBOT_FILES = [ARM, FIVE_BAR, writing.text(describe(catalog.build("three_loop_leg")))]
+URDFS = [URDF, FOUR_BAR, tree(1, 3)]
+
 SPARKS = [
     "", " ", "\t", "\n", "\r", ":", ": ", "- ", "? ", "[", "]", "{", "}", "'", '"', "#", "&a ", "*a", "<<: *a", "!!binary ", "|", ">-",
     "%YAML 1.1\n", "---\n", "...\n", "~", "null", "true", "no", "1e999", ".nan", "-0", "0x", "1_0", "9" * 70, "1:30", "\ufeff", "\0",
-    "\u202e", "e\u0301", "\ud7ff", "\U0001f600", "limbsweep", "robot", "grid", "where", "(" * 99, "** 9", "upper_arm", "nan", "a" * 300,
+    "\u202e", "e\u0301", "\ud7ff", "\U0001f600", "limbsweep", "robot", "grid", "where", "(" * 99, "** 9", "sin(", "<", "/>", "&lt;", "<!DOCTYPE a>", "<link/>", "turn", "along", "upper_arm", "nan", "a" * 300,
 ]  # fmt: skip
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 2**64, 10**30, 0.5, -0.0, 1e300, 1e-300, "", "x", "1", "upper_arm < 1", "yes", [], [[]], {}, [0.2, 0.3],
@@ -76,9 +88,16 @@ def read_sweep(text: str) -> None:
     made.sweep.designs(0, 1)
 
 
+def read_robot(text: str) -> None:
+    made = parse_robot(text, "f")
+    assert parse_robot(writing.text(made), "g") == made
+
+
 READERS: dict[str, tuple[list[str], Callable[[str], object]]] = {
     "sweep": (SWEEPS, read_sweep),
     "cluster": (CLUSTERS, lambda text: parse_cluster(parse_yaml(text, "f"))),
+    "robot": (ROBOT_FILES, read_robot),
+    "urdf": (URDFS, lambda text: parse_urdf(text.encode(), "f").description().family.reference),
     "points": (POINTS, lambda text: parse_points(text, "f", ("t", "x", "y", "z"))),
 }
 
@@ -167,7 +186,7 @@ def dumped(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-@pytest.mark.parametrize("kind", ["sweep", "cluster"])
+@pytest.mark.parametrize("kind", ["sweep", "cluster", "robot"])
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32))
 def test_a_mutated_document_is_read_or_refused(kind: str, seed: int) -> None:
@@ -191,7 +210,7 @@ def test_many_mutations_in_little_memory(kind: str, capsys: pytest.CaptureFixtur
         text = dice.choice(texts)
         try:
             data = mutated_text(text, dice)
-            if number % 2 and kind != "points":
+            if number % 2 and kind not in ("points", "urdf"):
                 data = dumped(mutated_data(parse_yaml(text, "f").data, dice)).encode("utf-8", "surrogatepass")
         except InputError:
             continue

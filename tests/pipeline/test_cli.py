@@ -169,7 +169,7 @@ def test_the_catalogue() -> None:
 def test_parameters_of_a_robot() -> None:
     head, *rows = limbsweep("robots", "delta_3rr2rrr").stdout.splitlines()
     assert head.split() == ["parameter", "default", "unit", "bounds", "meaning", "source"]
-    assert rows[2].startswith("upper_arm          0.25     m       [0.001, 100]  length of the driven arms")
+    assert rows[2].startswith("upper_arm           0.25     m       [0.001, 100]  length of the driven arms")
     assert len(rows) == len(catalog.family("delta_3rr2rrr").parameters)
 
 

@@ -126,6 +126,7 @@ BAD = [
     ("mass: 2, ", "", "got no key 'mass'; expected 'mass', which is required"),
     ("mass: 2", "mass: -1", "inertia.mass: got -1; expected a mass in [0, 1e+06] kg"),
     ("mass: 2", "mass: '1,5'", "inertia.mass: got ','; expected an operator, or the end"),
+    ("mass: 2", "mass: 1e13", "got 10000000000000.0; expected a number of at most 1e+12"),
     ("mass: 2", "mass: true", "inertia.mass: got true; expected a number or an expression"),
     ("mass: 2", "mass: lenght", "got the unknown name 'lenght'; expected names of parameters or derived values. Did you"),
     ("mass: 2", "mass: 1 / (length - 0.5)", "which is inf; expected a finite number"),
@@ -205,7 +206,7 @@ BAD_PLATFORMS = [
     ("instances:\n", "instance:\n", "Did you mean 'instances'"),
     ('actuated: ["1"]', 'actuated: ["1"]\n    independent: ["1"]', "expected no key of a limb with tips"),
     ("    tips:\n", "    loops:\n", "limbs.RRR: got no tips; expected joints at the platform under tips"),
-    ("default: 0.53", "default: 5.3", "is nan; expected a finite number. With the defaults"),
+    ("default: 0.53", "default: 5.3", "is nan; expected a finite number of at most 1e+12. With the defaults"),
 ]
 
 

@@ -67,7 +67,7 @@ BAD = [
     ('name="lower"', 'name="upper"', "line 5 link upper: got upper again; expected a name for each link. Rename one; the first"),
     ('<child link="lower"/>', '<child link="upper"/>', "got a second parent of upper, after joint shoulder in line 7"),
     ('<parent link="base"/>', '<parent link="tool"/>', "got a cycle of parents; expected a tree. Take one joint out"),
-    ('<parent link="upper"/>', '<parent link="uper"/>', "joint elbow: got parent 'uper'; expected a link of this file. did you mean"),
+    ('<parent link="upper"/>', '<parent link="uper"/>', "joint elbow: got parent 'uper'; expected a link of this file. Did you mean"),
     ('<parent link="upper"/>', "", "joint elbow: got no parent link"),
     ('<link name="base"/>', '<link name="base"/><link name="spare"/>', "link spare: got a second root beside base; expected one root"),
     ('type="prismatic"', 'type="screw"', "got type 'screw'; expected one of revolute, continuous, prismatic, fixed"),

@@ -103,6 +103,8 @@ def parse_delta(parameters: Delta | Mapping[str, Any]) -> Delta:
     """
     if isinstance(parameters, Delta):
         return parameters
+    assert not parameters.get("payload_mass"), "a reference Delta carries nothing"
+    parameters = {name: value for name, value in parameters.items() if not name.startswith("payload_")}
     defaults = RL5_1450 if "arm_mass" in parameters else PAPER
     values = {**defaults, "gravity": GRAVITY, **parameters}
     if unknown := sorted(set(values) - set(defaults) - {"gravity"}):

@@ -112,7 +112,7 @@ def test_what_else_is_asked_for_changes_no_bit() -> None:
 
 def test_only_what_limbs_have_to_compute_is_asked_of_them() -> None:
     assert block(series=("actuator_force",)).limb_series == ()
-    assert block(series=("actuator_position", "joint_velocity")).limb_series == ("joint_position", "joint_velocity")
+    assert block(series=("actuator_position", "joint_velocity")).limb_series == ("joint_velocity", "actuator_position")
     assert block(series=(), metrics=("condition",)).limb_series == ()
 
 

@@ -29,6 +29,7 @@ VALUES: Mapping[str, dict[str, float]] = {
 }
 OPTIONS = {
     "width": 0.02,
+    "starting": 2.9,
     "negative": 1.3,
     "temperature": 12.0,
     "coulomb_temperature": 0.01,

@@ -1,0 +1,155 @@
+"""Write docs/robot_files.md: how to describe a robot. Run by `make docs`; a test says when the page is stale.
+
+The tables of keys come from the models in `pipeline.robot_sections`, limits from where they are used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from make_sweep_files import section
+
+from pipeline import robot_sections
+from robots import expression_parser, expressions
+from robots.formats import checks, xml_tree
+
+PAGE = Path(__file__).parent / "robot_files.md"
+SECTIONS = (
+    (robot_sections.RobotFile, "The file"),
+    (robot_sections.ParameterSection, "A parameter, under its name in `parameters`"),
+    (robot_sections.LimbSection, "A limb, under its name in `limbs`"),
+    (robot_sections.LinkSection, "A link, in `links`"),
+    (robot_sections.ClosureSection, "A joint in `loops` or `tips`"),
+    (robot_sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
+    (robot_sections.InertiaSection, "`inertia`"),
+    (robot_sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
+    (robot_sections.PlatformSection, "`platform`"),
+    (robot_sections.LoopsFile, "The file of loops beside a URDF file"),
+)
+
+HEAD = """\
+# Robot files
+
+A robot that is not in the catalogue is described in a YAML file, and used like one that is:
+
+```sh
+limbsweep robots my_arm.yaml      # its parameters
+limbsweep show my_arm.yaml        # its picture
+limbsweep new my_arm.yaml         # a first sweep of it, with `robot: ./my_arm.yaml`
+```
+
+`limbsweep robots five_bar --set proximal_length=0.6 --export mine.yaml` writes a robot of the catalogue as such a
+file, in numbers; reading it gives the same robot to the last bit. What is wrong with a file is said with its line,
+all of it at once.
+
+## A first one
+
+A robot is a tree of links and joints. The frame of each link sits on its joint and coincides with `placement` in the
+parent where the joint variable is zero. Numbers are in SI units. Where a number is wanted, an expression of
+parameters may stand.
+
+```yaml
+limbsweep: 1
+name: my_arm
+title: Arm with two joints
+parameters:
+  length: {default: 0.5, unit: m, lower: 0.1, upper: 2, text: length of the upper arm}
+  payload: {default: 1.0, unit: kg, lower: 0, upper: 50, text: mass at the end}
+derived:
+  mass: 4.0 * length
+  across: mass * length ** 2 / 12
+limbs:
+  arm:
+    links:
+      - joint: shoulder
+        body: upper
+        parent: base
+        kind: revolute
+        axis: z
+        inertia: {mass: mass, centre: [length / 2, 0, 0], moments: [0, across, across]}
+      - joint: elbow
+        body: lower
+        parent: upper
+        kind: revolute
+        axis: -y
+        placement: {position: [length, 0, 0], turn: {z: 30}}
+        inertia: {mass: payload, centre: [0.3, 0, 0]}
+    actuated: [shoulder, elbow]
+```
+
+This is a chain: one limb without a platform. Whole examples with loops and platforms are
+`examples/robots/five_bar.yaml` and `examples/robots/delta.yaml`.
+
+## Robots with a platform
+
+`limbs` are described once each, between a mount frame at the base and one at the platform; `instances` says how many
+the robot has and where their mount frames are. `tips` are the joints at the platform. All variables count from the
+reference pose, in which the platform is at `home`: there, all `tips` and `loops` have to be closed, to {gap} m, with
+the defaults of all parameters. With other values they have to be as well, so positions that depend on lengths are
+expressions of them; a pose that cannot be reached shows as a status of the samples.
+
+## Expressions
+
+Names of parameters, of `derived` values above, and `pi`; numbers, `+ - * / **` (whole powers up to {power}),
+parentheses, and the functions {functions}, with angles in radians. An expression has at most {length} characters. It
+is no program: it is parsed here and can do nothing else. Expressions are compiled with the dynamics, so a sweep over
+parameters of a robot file is as fast as one over those of the catalogue. Numbers may not be above {largest}.
+
+## In sweeps
+
+`robot: ./my_arm.yaml` names a file in the folder of the sweep or below. Its content is part of the fingerprint,
+comments and spelling are not. The text that the store keeps has the robot in it, so `run` and `verify` from a store
+need no file; you may write the content under `robot:` yourself. Workers get the description, which is data, and make
+the robot of it once each.
+
+## URDF
+
+```sh
+limbsweep import robot.urdf --loops loops.yaml --output robot.yaml
+```
+
+The root link is the base. Joints may be revolute, continuous, prismatic or fixed, about any axis; links behind fixed
+joints become one body with their parents. Links without mass are fine. Limits, friction and damping of joints are
+checked and left out, with a warning. A joint that mimics another is refused. What closes loops, and which joints are
+driven, stands in a file beside it:
+
+```yaml
+limbsweep: 1
+loops:
+  - joint: pin
+    kind: revolute
+    a: coupler
+    frame_a: {position: [0.5, 0.1, 0]}
+    b: rocker
+    frame_b: {position: [0, 0.3, 0]}
+actuated: [crank_joint]
+```
+
+A file may have no DOCTYPE and no entities, {depth} levels of elements, and {bytes} MiB.
+
+# All keys
+
+A value is a number or an expression.
+
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    said = {
+        "{gap}": f"{checks.GAP:g}",
+        "{power}": str(expression_parser.MAX_POWER),
+        "{functions}": ", ".join(f"`{name}`" for name in expressions.SMOOTH),
+        "{length}": str(expressions.MAX_LENGTH),
+        "{largest}": f"{checks.LARGEST:g}",
+        "{depth}": str(xml_tree.MAX_DEPTH),
+        "{bytes}": str(xml_tree.MAX_BYTES >> 20),
+    }
+    head = HEAD
+    for name, value in said.items():
+        head = head.replace(name, value)
+    return head + "\n".join("\n".join(section(model, title)) for model, title in SECTIONS).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,99 @@
+"""Drives: motors beside the joints, what they turn, and the rotors and shafts that spin with them. Plain data.
+
+A motor's coordinate is q_a = f(q), a function of joint positions: `ratios` times them, and `position` for what is not
+proportional. Its rate is (dq_a/dq) q', and its torque u puts u dq_a/dq on the joints. A belt or a parallelogram that
+turns a link against one that is not its parent moves all joints between them: it has a ratio for each.
+
+What spins (`Spin`) has its mass in the inertia of its carrier, as if it did not turn there. Its spin adds I q_s'' on
+the drive, and with `coupling` the rest: the moment on the carrier, the carrier's acceleration, and the gyroscopic
+moment. Cranks, rods and what else moves about are links of the limb, held by its loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from robots.model import JointKind, Link, Number, Vector
+
+Ratios = tuple[tuple[str, "Number"], ...]
+"""Joints of the tree by name, and turns per unit of each; absent: 0."""
+
+
+class DriveError(ValueError):
+    """A drive that does not fit its limb. The text names limb, drive and what was expected."""
+
+
+@dataclass(frozen=True)
+class Spin:
+    """A rotor, shaft or wheel: `inertia` [kg m^2] about `axis`, a unit vector of the link `carrier` (index, or BASE).
+
+    It turns at `share` of the speed of its drive. `coupling` is 1 for all effects of the spin, 0 for those of its
+    energy relative to the carrier alone, as is usual for high ratios. Of a linear motor, inertia is a mass [kg],
+    and there is no coupling.
+    """
+
+    inertia: Number
+    carrier: int
+    axis: Vector
+    share: Number = 1.0
+    coupling: Number = 0.0
+
+
+@dataclass(frozen=True)
+class Motor:
+    """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm]."""
+
+    torque_constant: Number
+    resistance: Number = 0.0
+
+
+@dataclass(frozen=True)
+class Drive:
+    """An actuator: coordinate q_a = sum of ratio times joint position, plus `position` of all joint positions by name.
+
+    `kind` says whether it turns or slides. `position` is plain arithmetic, with NumPy's functions where needed; it is
+    differentiated when it is traced, at joint positions within half a turn where the joints of a limb are solved for.
+    """
+
+    name: str
+    ratios: Ratios
+    spins: tuple[Spin, ...] = ()
+    motor: Motor | None = None
+    kind: JointKind = "revolute"
+    position: Callable[[Mapping[str, Number]], Number] | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether the ratios are all that there is."""
+        return self.position is None
+
+
+def check(limb: str, links: Sequence[Link], drives: Sequence[Drive]) -> None:
+    """Refuse drives of a limb that do not fit it. Raises DriveError."""
+    for problem in _problems(links, drives):
+        raise DriveError(f"limb {limb}: {problem}")
+
+
+def _problems(links: Sequence[Link], drives: Sequence[Drive]) -> Iterator[str]:
+    joints = [link.joint for link in links]
+    names = [drive.name for drive in drives]
+    for drive in drives:
+        if names.count(drive.name) > 1:
+            yield f"got {names.count(drive.name)} drives called {drive.name!r}; expected names of their own"
+        if drive.name in joints:
+            yield f"drive {drive.name!r} is called as a joint is; expected another name, such as 'motor'"
+        if not drive.ratios and drive.constant:
+            yield f"drive {drive.name!r} moves nothing; expected a ratio for a joint, or a position"
+        for joint, _ in drive.ratios:
+            if joint not in joints:
+                known = ", ".join(joints)
+                yield f"drive {drive.name!r} has a ratio for {joint!r}; expected joints of the tree: {known}"
+        for spin in drive.spins:
+            if not -1 <= spin.carrier < len(links):
+                yield (
+                    f"drive {drive.name!r} spins on link {spin.carrier}; expected the index of one of {len(links)} "
+                    "links, or -1, the base"
+                )

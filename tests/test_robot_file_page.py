@@ -1,0 +1,60 @@
+"""The page on robot files: up to date, complete, and its examples are read and moved."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from pipeline import robot_sections
+from pipeline.robot_file import parse_robot, read_robot
+from pipeline.robot_import import import_urdf
+from pipeline.validation import Section
+from robots.model import Robot
+from tasks import inverse_dynamics
+from tests.pipeline.test_robot_import import FOUR_BAR
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def maker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    return importlib.import_module("make_robot_files")
+
+
+def test_the_page_is_up_to_date(maker: ModuleType) -> None:
+    assert maker.PAGE.read_text("utf-8") == maker.page(), "run docs/make_robot_files.py"
+
+
+def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
+    known = {each for each in vars(robot_sections).values() if isinstance(each, type) and issubclass(each, Section)}
+    assert {model for model, _ in maker.SECTIONS} == known - {Section}
+    for model in known - {Section}:
+        for name, info in model.model_fields.items():
+            assert info.description, f"{model.__name__}.{name}"
+
+
+def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path: Path) -> None:
+    arm, loops = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    robot = Robot.of(parse_robot(arm, "page").family, {"payload": 2.0})
+    resting = inverse_dynamics(robot, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))
+    assert resting == pytest.approx([0.0, 2.0 * 9.81 * 0.3])
+    (tmp_path / "robot.urdf").write_text(FOUR_BAR.replace('name="a"', 'name="crank_joint"'))
+    (tmp_path / "loops.yaml").write_text(loops)
+    made = import_urdf(tmp_path / "robot.urdf", tmp_path / "loops.yaml")
+    assert made.description.family.reference.freedoms == ("crank_joint",)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "robots").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
+    robot = Robot.of(read_robot(path).family, {})
+    home = np.array(robot.mechanism.platform.home.position)
+    force = inverse_dynamics(robot, position=home)
+    lifted = inverse_dynamics(robot, position=home, gravity=(0.0, 0.0, 9.81))
+    assert np.abs(force).max() > 0.1
+    np.testing.assert_allclose(force, -lifted, rtol=1e-12)

@@ -33,8 +33,8 @@ def forward_kinematics(
     """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
 
     Angles of joints count modulo full turns, those of drives do not. Finds the assembly that the guess leads to; a step
-    out of the workspace is halved until it is not. Samples that do not settle hold NaN and have status NOT_CONVERGED. Raises ValueError for shapes
-    that do not fit. Source: hybrid-limb paper, Eq. (114).
+    out of the workspace is halved until it is not. Samples that do not settle hold NaN and have status NOT_CONVERGED.
+    Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
     """
     home = robot.mechanism.platform.home
     wanted = inputs.checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))

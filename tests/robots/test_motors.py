@@ -71,7 +71,5 @@ def test_spinning_screws_keep_the_balance_of_energy() -> None:
 
 def test_the_second_formulation_knows_no_drives() -> None:
     robot = catalog.build("delta_rl5_1450_motors")
-    with pytest.raises(
-        ValueError, match=r"got delta_rl5_1450_motors, whose limb RR\[2RR\]R has drives; expected"
-    ):
+    with pytest.raises(ValueError, match=r"got delta_rl5_1450_motors, whose limb RR\[2RR\]R has drives; expected"):
         joint_reactions_reference(robot, **motion(robot.mechanism))

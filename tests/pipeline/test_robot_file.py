@@ -47,7 +47,9 @@ WITH_DRIVES = [name for name, each in catalog.FAMILIES.items() if any(limb.drive
 
 @pytest.mark.parametrize("name", WITH_DRIVES)
 def test_a_file_has_no_words_for_drives(name: str) -> None:
-    with pytest.raises(ValueError, match=r"limb .* has drives \(.*\), for which robot files have no words; expected act"):
+    with pytest.raises(
+        ValueError, match=r"limb .* has drives \(.*\), for which robot files have no words; expected act"
+    ):
         writing.text(describe(catalog.build(name)))
 
 

@@ -54,7 +54,7 @@ def sets(size: Size) -> Iterator[Figure]:
         seconds[name] = best(functools.partial(_run, sweep), 3 if size.full else 1)
         yield Figure(name, seconds[name], "s", "1001 samples of one design on one trajectory, metrics only, whole run")
     base, many = seconds.values()
-    yield Figure("ratio", many / base, "", "friction sets over the frictionless run; asked for is 3, writing apart")
+    yield Figure("ratio", many / base, "x", "friction sets over the frictionless run; asked for is 3, writing apart")
     yield Figure(
         "  each set",
         (many - base) / count / 1001 * 1e9,

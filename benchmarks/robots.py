@@ -17,9 +17,9 @@ from benchmarks import regions
 from benchmarks.counting import PASSES, counted, operations
 from benchmarks.figures import Figure, Size, best, require
 from robots import catalog
-from robots.model import Robot
+from robots.model import TWIST, Robot
 from robots.status import Status
-from tasks import programs, reaction_programs
+from tasks import equations_of_motion, inverse_dynamics, programs, reaction_programs
 from tasks.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
@@ -152,11 +152,26 @@ def check(job: Job, states: Arrays) -> None:
     name, few = job.robot.name, {key: value[:CHECKED] for key, value in states.items()}
     failed = int((job.assembled["status"] != Status.OK).sum())
     require(failed == 0, f"{name}: {failed} states of {job.states} are not solved")
+    if any(limb.drives for limb in job.robot.mechanism.limbs):
+        _check_motors(job, few)
+        return
     expected = joint_reactions_reference(job.robot, **few, method="least_norm")
     _agree(f"{name}: forces", job.assembled["force"][0, :, : len(expected.residual)].T, expected.actuator_force)
     for k, wrenches in enumerate(job.reactions):
         found = wrenches[0, :, : len(expected.residual)].T.reshape(expected.wrench[:, k].shape)
         _agree(f"{name}: reactions of limb {k + 1}", found, expected.wrench[:, k])
+
+
+def _check_motors(job: Job, few: Arrays) -> None:
+    """The same where motors drive a robot, whom that system does not know: by its equations of motion."""
+    chain = job.robot.mechanism.is_chain
+    given = {name: values for name, values in few.items() if name not in ("acceleration", "qdd")}
+    form, made = equations_of_motion(job.robot, **given), inverse_dynamics(job.robot, full=True, **few)
+    places = slice(None) if chain else [TWIST.index(name) for name in job.robot.mechanism.platform.mobility]
+    speed, change = (few[name][:, places] for name in (("qd", "qdd") if chain else ("twist", "acceleration")))
+    demand = np.einsum("sij,sj->si", form.mass, change) + np.einsum("sij,sj->si", form.coriolis, speed) + form.gravity
+    force = job.assembled["force"][0, :, : len(demand)].T
+    _agree(f"{job.robot.name}: forces", np.einsum("sdj,sd->sj", made.jacobian, force), demand)
 
 
 def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:

@@ -24,6 +24,9 @@ WANTED = {
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),
+    "friction_sets": ("ratio",),
+    "friction": ("delta_3rr2rrr, constant load", "hexapod_6rrrprr, reaction load"),
+    "coordinator": ("block tasks", "  coordinator alone", "scheduler and workers, each pending block"),
     "peer": ("forces differ by", "Pinocchio rnea, over limbsweep"),
 }
 

@@ -9,10 +9,11 @@ import pytest
 
 from robots import catalog
 from robots.friction import CURVES
+from robots.friction_groups import FrictionGroup, select
 from robots.model import Family, Frame, Instance
 from robots.status import Status
 from tasks import programs, trajectories
-from tasks.actuation import METRICS, SERIES
+from tasks.actuation import METRICS, OF_MOTORS, SERIES
 from tasks.actuation import program as actuation_program
 from tasks.kernels.cache import kernel
 from tasks.kernels.interpreter import interpret
@@ -125,7 +126,11 @@ def test_condition_is_that_of_the_jacobian() -> None:
 
 @pytest.mark.parametrize("law", CURVES)
 def test_actuation_compiled_equals_interpreted(law: str) -> None:
-    program = actuation_program(law, 3, tuple(SERIES), tuple(METRICS))
+    family = catalog.family("delta_3rr2rrr")
+    names = tuple(parameter.name for parameter in CURVES[law].parameters)
+    motors = FrictionGroup("", law, "constant", select(family.reference, "actuated"), names)
+    wanted = [tuple(name for name in table if name not in OF_MOTORS) for table in (SERIES, METRICS)]
+    program = actuation_program(family, (motors,), *wanted)
     rng, cases = np.random.default_rng(2), 4
     inputs: dict[str, Any] = {
         "friction": rng.uniform(size=(cases, len(CURVES[law].parameters))),

@@ -14,11 +14,7 @@ from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics, joint_reactions
 from tasks.inputs import moving_input
-<<<<<<< HEAD
 from tests.catalogue import CLOSED_CHAINS, PARALLEL, WITH_DRIVES
-=======
-from tests.catalogue import CLOSED_CHAINS, GEARED, PARALLEL
->>>>>>> drives
 from tests.tasks import test_robots as tested
 
 STATES = 16
@@ -56,10 +52,9 @@ def test_every_robot_without_drives_has_its_figures() -> None:
     for name, suffix in itertools.product(set(catalog.FAMILIES) - set(WITH_DRIVES), ("", ", with all reactions")):
         assert {f"{name}{suffix}{rest}" for rest in ("", ", operations", ", compile")} <= set(figures)
         assert 100 < figures[f"{name}{suffix}, operations"].value < 100_000
-        solved = (*PARALLEL, *GEARED, *CLOSED_CHAINS)
-        assert (f"{name}, steps, mean" in figures) == (name in solved)
-        if name in solved:
-            most = 80 if name in CLOSED_CHAINS else 20
+        assert (f"{name}, steps, mean" in figures) == (name in (*PARALLEL, *CLOSED_CHAINS))
+        if name in (*PARALLEL, *CLOSED_CHAINS):
+            most = 20 if name in PARALLEL else 80
             assert 2 <= figures[f"{name}, steps, mean"].value <= figures[f"{name}, steps, most"].value <= most
     assert f"{robots.HEXAPOD}, with all reactions, of the target" in figures
 

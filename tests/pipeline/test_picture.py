@@ -34,18 +34,10 @@ def test_every_joint_at_base_and_platform_is_a_corner() -> None:
             assert (len(limb.mounts), len(limb.tips)) == (mounts, tips)
 
 
-<<<<<<< HEAD
-def test_driven_joints_are_the_actuated_ones(robot: Robot) -> None:
-    mechanism = robot.mechanism
-    driven = [joint.name for limb in picture.sketch(mechanism) for joint in limb.joints if joint.driven]
-    actuated = [(each.name, joint) for each in mechanism.instances for joint in mechanism.limbs[each.limb].actuated]
-    assert sorted(driven) == sorted(joint if mechanism.is_chain else f"{limb}.{joint}" for limb, joint in actuated)
-=======
 def test_driven_joints_are_the_actuators(robot: Robot) -> None:
     driven = [joint.name for limb in picture.sketch(robot.mechanism) for joint in limb.joints if joint.driven]
     bare = [replace(limb, drives=()) for limb in robot.mechanism.limbs]  # drives move them; they are no joints
     assert tuple(driven) == replace(robot.mechanism, limbs=tuple(bare)).actuators
->>>>>>> drives
 
 
 def test_lengths_of_the_delta_appear() -> None:

@@ -162,7 +162,7 @@ def check(job: Job, states: Arrays) -> None:
         _agree(f"{name}: reactions of limb {k + 1}", found, expected.wrench[:, k])
 
 
-def _check_motors(job: Job, few: Arrays) -> None:
+def _check_motors(job: Job, few: Any) -> None:
     """The same where motors drive a robot, whom that system does not know: by its equations of motion."""
     chain = job.robot.mechanism.is_chain
     given = {name: values for name, values in few.items() if name not in ("acceleration", "qdd")}

@@ -7,12 +7,17 @@ import pytest
 
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
-from tasks.actuation import METRICS, SERIES, program, trapezoid_weights
+from tasks import actuation
+from tasks.actuation import OF_MOTORS, program, trapezoid_weights
 from tasks.kernels.kernel import Kernel, padded
 from tests.tasks.bits import padded_last
 
 FAMILY = catalog.family("delta_3rr2rrr")
 MOTORS = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
+SERIES, METRICS = (
+    {name: each for name, each in table.items() if name not in OF_MOTORS}
+    for table in (actuation.SERIES, actuation.METRICS)
+)
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
 TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))

@@ -111,3 +111,18 @@ class Results:
         if self.case is not None:
             return self.case.stride
         return max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+
+
+def results_of(
+    store: str | Path | Dataset,
+    design: int | None = None,
+    friction: int | None = None,
+    sweep: str | Path | None = None,
+) -> Results:
+    """The results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
+    from xarray import Dataset
+
+    from storage import open_results
+
+    dataset = store if isinstance(store, Dataset) else open_results(store, unfinished=True)
+    return Results(dataset, design, friction, None if sweep is None else Path(sweep))

@@ -45,7 +45,7 @@ def mechanism(motions: Sequence[Motion], limbs: Sequence[str], base: Array) -> g
     figure = go.Figure(layout=layout(height=620, margin={"l": 0, "r": 0, "t": 30, "b": 0}))
     figure.update_layout(scene=_scene(motions, base), uirevision="keep")
     for index, name in enumerate(limbs):
-        look = {"color": style.of(style.COLOURS, index), "width": 6}
+        look = {"color": style.of(style.LIMBS, index), "width": 6}
         figure.add_scatter3d(mode="lines", name=name, line=look, hoverinfo="name")
     if motions[0].platform.shape[1]:
         look = {"color": style.PLATFORM, "width": 8}
@@ -72,7 +72,10 @@ def _scene(motions: Sequence[Motion], base: Array) -> dict[str, Any]:
         f"{name}axis": {"title": {"text": f"{name} [m]"}, "range": [float(a - pad), float(b + pad)]}
         for name, a, b in zip("xyz", low, high, strict=True)
     }
-    return axes | {"aspectmode": "data", "camera": {"eye": {"x": 1.1, "y": -1.7, "z": 0.7}}}
+    return axes | {
+        "aspectmode": "data",
+        "camera": {"eye": {"x": 1.3, "y": -2.0, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.12}},
+    }
 
 
 def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
@@ -121,7 +124,7 @@ def front(first: Column, second: Column) -> go.Figure:
     mark = {"size": 8, "color": style.COLOURS[0], "symbol": "diamond"}
     line = {"shape": "hv" if first.sign > 0 else "vh", "width": 1, "color": style.COLOURS[0]}
     figure.add_scatter(mode="lines+markers", name="front", marker=mark, line=line, hovertemplate=hover)
-    mark = {"size": 16, "color": "rgba(0,0,0,0)", "symbol": "circle-open", "line": {"width": 3, "color": style.INK}}
+    mark = {"size": 16, "color": style.INK, "symbol": "circle-open", "line": {"width": 3}}
     figure.add_scatter(mode="markers", name="shown design", marker=mark, hoverinfo="skip")
     figure.update_xaxes(title_text=first.label)
     figure.update_yaxes(title_text=second.label)
@@ -156,7 +159,7 @@ def workspace(position: Array, colours: Array, label: str) -> go.Figure:
     figure.update_layout(layout(height=460, showlegend=False))
     for column, (i, j) in enumerate(views(position), start=1):
         mark = {
-            "size": 6, "color": colours, "colorscale": style.SCALE, "showscale": column == 2, "coloraxis": None,
+            "size": 6, "color": colours, "colorscale": style.SCALE, "showscale": column == 2,
             "colorbar": {"title": {"text": label}},
         }  # fmt: skip
         hover = f"{'xyz'[i]} %{{x:.4g}} m, {'xyz'[j]} %{{y:.4g}} m: %{{marker.color:.5g}}<extra></extra>"
@@ -164,7 +167,8 @@ def workspace(position: Array, colours: Array, label: str) -> go.Figure:
             x=position[:, i], y=position[:, j], mode="markers", marker=mark, hovertemplate=hover, row=1, col=column
         )
         figure.update_xaxes(title_text=f"{'xyz'[i]} [m]", row=1, col=column)
-        figure.update_yaxes(title_text=f"{'xyz'[j]} [m]", row=1, col=column)
+        anchor = {"scaleanchor": "x" if column == 1 else "x2", "constrain": "domain"}
+        figure.update_yaxes(title_text=f"{'xyz'[j]} [m]", row=1, col=column, **anchor)
     return figure
 
 

@@ -24,7 +24,7 @@
       row.append(...cells.map((cell, index) => {
         const made = document.createElement(index ? "td" : "th");
         made.textContent = cell;
-        if (index) made.className = "number";
+        if (index && !/[a-z]{3}/i.test(cell)) made.className = "number"; // a text is read from the left
         return made;
       }));
       return row;

@@ -231,12 +231,16 @@ def _series(results: Results) -> Part | None:
         body += paragraph(f"The first {len(names)} of {results.dataset.sizes['trajectory']:,} trajectories.", "note")
     options = [(str(index), name) for index, name in enumerate(names)]
     body += f'<div class="controls">{select("series-trajectory", "Trajectory", options)}</div>'
-    body += figure("series", "Time series of the actuators: " + ", ".join(each.title.replace("<br>", " ") for each in rows))
+    body += figure(
+        "series", "Time series of the actuators: " + ", ".join(each.title.replace("<br>", " ") for each in rows)
+    )
     data = {
         "times": packed(times(results)),
         "rows": [{"name": each.name, "units": each.units, "values": packed(each.values)} for each in rows],
     }
-    return Part("series-part", "Actuators over time", body, {"series": charts.series(rows, actuators)}, {"series": data})
+    return Part(
+        "series-part", "Actuators over time", body, {"series": charts.series(rows, actuators)}, {"series": data}
+    )
 
 
 def _workspace(results: Results) -> Part | None:

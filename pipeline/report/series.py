@@ -54,7 +54,9 @@ def _series(results: Results) -> Iterator[Series]:
         title = "torque" if units == "N m" else title
         yield Series(name, title, units, found.values)
         if name == "actuator_force" and results.case is not None and _has_friction(results):
-            yield Series("friction_part", f"{title} for<br>friction", units, found.values - results.case.frictionless.values)
+            yield Series(
+                "friction_part", f"{title} for<br>friction", units, found.values - results.case.frictionless.values
+            )
 
 
 def _has_friction(results: Results) -> bool:

@@ -16,7 +16,8 @@ MATPLOTLIB_DASHES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 1, 3)))
 SCALE = "cividis"
 INK, GREY, LIGHT = "#222222", "#767676", "#c8c8c8"
 BASE, PLATFORM, ARROW = "#555555", "#D55E00", "#000000"
-"""Of the mechanism: what stands, what is carried, forces."""
+LIMBS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5D3A9B")
+"""Of the mechanism: what stands, what is carried, forces, and limbs, none of which looks like the platform."""
 
 
 def of(colours: tuple[str, ...], index: int) -> str:

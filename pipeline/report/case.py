@@ -1,7 +1,7 @@
 """The case that a report looks into: one design under one friction set, computed again with everything in it.
 
-A store seldom holds joint motion and reactions, and need not: they are those of a small sweep with one design, made from
-the text of the sweep and run in this process by the same tasks. Times are thinned where there are many.
+A store seldom holds joint motion and reactions, and need not: they are those of a small sweep with one design, made
+from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def read_sweep(attributes: Mapping[str, object], path: Path | None) -> Sweep:
 
     Raises InputError where it cannot be read, as when it names a file of points that is not there, or is another sweep.
     """
-    fingerprint, robot = attributes["fingerprint"], attributes["robot"]
+    fingerprint, robot = (attributes.get(name) for name in ("fingerprint", "robot"))
+    if "sweep" not in attributes:
+        rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
+        raise InputError([Problem("dataset", 0, 0, "", "no sweep", rule)])
     if path is None:
         sweep = Sweep.from_text(str(attributes["sweep"]), "the sweep in the store")
         return sweep if sweep.fingerprint == fingerprint else _refuse("the sweep in the store")

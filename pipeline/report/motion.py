@@ -26,8 +26,8 @@ class Motion:
     """Frames of one trajectory; NaN where a sample failed.
 
     times (frame,) [s]; limbs: for each limb (frame, 3 n, 3) [m], start, end and a gap of every line; platform
-    (frame, corner, 3) [m], a closed outline, or none; joints (frame, joint, 3) [m] of all limbs; force (frame, joint, 3)
-    [N] and moment (frame, joint, 3) [N m] in each of them.
+    (frame, corner, 3) [m], a closed outline, or none; joints (frame, joint, 3) [m] of all limbs; force [N] and moment
+    [N m], both (frame, joint, 3), in each of them.
     """
 
     name: str

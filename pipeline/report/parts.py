@@ -88,8 +88,8 @@ def _thinning(results: Results) -> str:
         text += f" {found.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
-            f" Of the others {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more drawn at random"
-            " with a fixed seed. Fronts and shares of variance are of all designs."
+            f" Of the others {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more drawn at"
+            " random with a fixed seed. Fronts and shares of variance are of all designs."
         )
     return text
 
@@ -188,7 +188,7 @@ def _which(results: Results) -> str:
     text = f"Design {results.design}" + (f" ({', '.join(each.strip() for each in row)})" if row else "")
     if dataset.sizes.get("friction", 1) > 1:
         sets = [
-            f"{str(name).replace('_', ' ')} {float(each.values[results.friction]):g} {each.attrs.get('units', '')}".strip()
+            f"{str(name).replace('_', ' ')} {float(each[results.friction]):g} {each.attrs.get('units', '')}".strip()
             for name, each in dataset.coords.items()
             if each.dims == ("friction",) and each.dtype.kind in "fiu"
         ]

@@ -20,6 +20,7 @@ from pipeline.report.case import MOST_TRAJECTORIES
 from pipeline.report.designs import Column
 from pipeline.report.results import Results
 from pipeline.report.series import Series, series, times
+from pipeline.validation import sentence
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Kind(NamedTuple):
 def figure(results: Results, kind: str) -> Figure:
     """The figure of that kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
     if kind not in KINDS:
-        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", nearest(kind, KINDS) + ".")])
+        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     return KINDS[kind].draw(results)
 
 
@@ -204,6 +205,8 @@ def _status(results: Results) -> Figure:
         left += share
     if not found.bad:
         axes.barh(found.trajectories, left)
+        axes.set_xlim(0, 1)
+        axes.set_title(f"all {found.total:,} {found.what} are OK", fontsize=10)
     axes.set(xlabel=f"share of {found.what} that failed [%]")
     axes.invert_yaxis()
     if found.bad:
@@ -214,7 +217,7 @@ def _status(results: Results) -> Figure:
 def _mechanism(results: Results) -> Figure:
     case = results.case
     if case is None:
-        raise _lacks("mechanism", f"a sweep that can be read again (--sweep): {results.why_no_case}")
+        raise _lacks("mechanism", f"a sweep that can be read again (--sweep): {results.why_no_case.rstrip('.')}")
     moved, base = motion.motions(case)[0], motion.mounts(case)
     made = _new(7.0, 6.5)
     axes: Axes3D = made.add_subplot(projection="3d")

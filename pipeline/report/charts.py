@@ -120,7 +120,8 @@ def front(first: Column, second: Column) -> go.Figure:
     figure = go.Figure(layout=layout(height=520, hovermode="closest", dragmode="pan"))
     hover = "%{text}<extra></extra>"
     mark = {"size": 6, "color": style.LIGHT, "line": {"width": 0.5, "color": style.GREY}}
-    figure.add_scatter(mode="markers", name="designs", marker=mark, hovertemplate=hover)
+    # by WebGL, because thousands of elements of SVG make a brush slow
+    figure.add_scattergl(mode="markers", name="designs", marker=mark, hovertemplate=hover)
     mark = {"size": 8, "color": style.COLOURS[0], "symbol": "diamond"}
     line = {"shape": "hv" if first.sign > 0 else "vh", "width": 1, "color": style.COLOURS[0]}
     figure.add_scatter(mode="lines+markers", name="front", marker=mark, line=line, hovertemplate=hover)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SUMMED = ("energy", "regenerated_energy")
+SUMMED = ("energy", "regenerated_energy", "friction_loss")
 """Metrics of which the robot's is the sum over its actuators."""
 
-LARGE_IS_GOOD = ("regenerated_energy", "manipulability", "workspace_volume")
+LARGE_IS_GOOD = ("dexterity", "usable_share", "manipulability", "least_effective_mass")
 """Metrics to be made large; all others are to be small."""
 
 NO_OBJECTIVES = ("friction_residual", "unsettled_samples", "failed_samples", "worst_status")

@@ -88,8 +88,8 @@ def _thinning(results: Results) -> str:
         text += f" {found.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
-            f" Of the others {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more drawn at"
-            " random with a fixed seed. Fronts and shares of variance are of all designs."
+            f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more drawn"
+            " at random with a fixed seed. Fronts and shares of variance are of all designs."
         )
     return text
 

@@ -40,11 +40,4 @@ class Limbsweep:
 
     def designs(self) -> xarray.Dataset:
         """Parameters and worst metrics of every design, without time series: small, and in memory."""
-        from pipeline.report.designs import designs
-
-        found = designs(self._dataset)
-        columns = {
-            each.name: ("design", each.values, {"units": each.units, "long_name": each.text, "reduced": each.how})
-            for each in found.columns
-        }
-        return xarray.Dataset({**columns, "good": ("design", found.good)})
+        return results_of(self._dataset).table

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-BINS = 20
-"""Classes of a parameter that has more values than this: of equal numbers of designs."""
+MOST_CLASSES = 64
+"""Classes of a parameter: its values, or where these are more, ranges that hold equal numbers of designs."""
+
+LEAST_IN_CLASS = 50
+"""Designs in such a range, so that its mean means something."""
 
 
 def front(first: Array, second: Array) -> NDArray[np.int64]:
@@ -40,7 +43,7 @@ def explained(parameter: Array, objective: Array) -> float:
     total = float(np.var(objective))
     classes = _classes(parameter)
     number, size = int(classes.max(initial=-1)) + 1, len(objective)
-    if total <= (1e-12 * float(np.abs(objective).max(initial=0.0))) ** 2 or size <= number:
+    if total <= (1e-12 * float(np.abs(objective).max(initial=0.0))) ** 2 or size < 2 * number:
         return float("nan")
     counts = np.bincount(classes)
     means = np.bincount(classes, objective) / counts
@@ -51,7 +54,8 @@ def explained(parameter: Array, objective: Array) -> float:
 def _classes(parameter: Array) -> NDArray[np.int64]:
     """Which class each design falls into: its value, or a range of values that holds as many designs as others."""
     values, places = np.unique(parameter, return_inverse=True)
-    if len(values) <= BINS:
+    if len(values) <= min(MOST_CLASSES, len(parameter) // 2):
         return np.asarray(places, np.int64)
-    edges = np.unique(np.quantile(parameter, np.linspace(0.0, 1.0, BINS + 1)[1:-1]))
+    number = max(2, min(MOST_CLASSES, len(parameter) // LEAST_IN_CLASS))
+    edges = np.unique(np.quantile(parameter, np.linspace(0.0, 1.0, number + 1)[1:-1]))
     return np.unique(np.searchsorted(edges, parameter, side="right"), return_inverse=True)[1].astype(np.int64)

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from pipeline.report import charts, motion, overview, trouble
-from pipeline.report.case import MOST_TRAJECTORIES
 from pipeline.report.designs import MOST_SHOWN, Column
 from pipeline.report.markup import button, details, figure, packed, paragraph, select, table
 from pipeline.report.results import Results
-from pipeline.report.series import series, times
+from pipeline.report.series import axes, series
 from pipeline.report.workspace import choices, visited
 
 MOST_AXES = 12
@@ -88,8 +87,8 @@ def _thinning(results: Results) -> str:
         text += f" {found.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
-            f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more drawn"
-            " at random with a fixed seed. Fronts and shares of variance are of all designs."
+            f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more"
+            " drawn at random with a fixed seed. Fronts and shares of variance are of all designs."
         )
     return text
 
@@ -214,8 +213,7 @@ def _series(results: Results) -> Part | None:
     rows = series(results)
     if not rows:
         return None
-    names = [str(name) for name in results.dataset["trajectory"].values[:MOST_TRAJECTORIES]]
-    actuators = [str(name) for name in results.dataset["actuator"].values]
+    along = axes(results)
     body = paragraph(
         f"{_which(results)}. One line for each actuator, positive along its axis."
         + (
@@ -224,22 +222,21 @@ def _series(results: Results) -> Part | None:
             else ""
         )
     )
-    total = results.dataset.sizes["time"]
     if results.stride > 1:
-        body += paragraph(f"Every {results.stride}th of {total:,} times is shown.", "note")
-    if results.dataset.sizes["trajectory"] > len(names):
-        body += paragraph(f"The first {len(names)} of {results.dataset.sizes['trajectory']:,} trajectories.", "note")
-    options = [(str(index), name) for index, name in enumerate(names)]
+        body += paragraph(f"One of {results.stride} times is shown.", "note")
+    if (total := results.dataset.sizes["trajectory"]) > len(along.trajectories):
+        body += paragraph(f"The first {len(along.trajectories)} of {total:,} trajectories.", "note")
+    options = [(str(index), name) for index, name in enumerate(along.trajectories)]
     body += f'<div class="controls">{select("series-trajectory", "Trajectory", options)}</div>'
     body += figure(
         "series", "Time series of the actuators: " + ", ".join(each.title.replace("<br>", " ") for each in rows)
     )
     data = {
-        "times": packed(times(results)),
+        "times": packed(along.times),
         "rows": [{"name": each.name, "units": each.units, "values": packed(each.values)} for each in rows],
     }
     return Part(
-        "series-part", "Actuators over time", body, {"series": charts.series(rows, actuators)}, {"series": data}
+        "series-part", "Actuators over time", body, {"series": charts.series(rows, along.actuators)}, {"series": data}
     )
 
 

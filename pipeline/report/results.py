@@ -5,7 +5,7 @@ Everything is computed when it is first asked for, so that a figure of one kind 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,18 @@ class Results:
         """The table of all designs."""
         return designs(self.dataset)
 
+    @property
+    def table(self) -> Dataset:
+        """The table of all designs as a dataset: small, and in memory; `good` marks designs without a failed sample."""
+        from xarray import Dataset
+
+        found = self.designs
+        columns = {
+            each.name: ("design", each.values, {"units": each.units, "long_name": each.text, "reduced": each.how})
+            for each in found.columns
+        }
+        return Dataset({**columns, "good": ("design", found.good)})
+
     @cached_property
     def shown(self) -> NDArray[np.int64]:
         """Numbers of the designs that plots of all designs show."""
@@ -62,8 +74,8 @@ class Results:
         peak = self.dataset.get("peak_force")
         if self.chosen_friction is not None or peak is None:
             return self.chosen_friction or 0
-        values = peak.isel(design=self.design).max([dim for dim in peak.dims if dim not in ("design", "friction")])
-        values = values.values
+        others = [dim for dim in peak.dims if dim not in ("design", "friction")]
+        values = peak.isel(design=self.design).max(others).values
         return int(np.nanargmax(values)) if np.isfinite(values).any() else 0
 
     @cached_property
@@ -71,11 +83,14 @@ class Results:
         from pipeline.report.case import compute, read_sweep
 
         try:
-            return compute(read_sweep(self.dataset.attrs, self.sweep_file), self.design, self.friction), ""
+            case = compute(read_sweep(self.dataset.attrs, self.sweep_file), self.design, self.friction)
         except InputError as error:
             if self.sweep_file is not None:
                 raise
             return None, str(error)
+        # Where the store has a series too, it is that of the store which is shown.
+        stored = {name: self._stored(str(name), case.stride) for name in case.results if name in self.dataset}
+        return replace(case, results=case.results.assign(stored)), ""
 
     @property
     def case(self) -> Case | None:
@@ -88,20 +103,21 @@ class Results:
         return self._case[1]
 
     def series(self, name: str) -> DataArray | None:
-        """A time series of the case (trajectory, time, ...): of the store where it has it, else computed again.
+        """A time series (trajectory, time, ...) of the case: of the store where it has it, else computed again."""
+        if self.case is not None:
+            return self.case.results.get(name)
+        return self._stored(name, self.stride) if name in self.dataset else None
 
-        Where both are there, times are those of the case.
-        """
+    def _stored(self, name: str, stride: int) -> DataArray:
+        """What the store has of the case, at every `stride`-th time."""
         from pipeline.report.case import MOST_TRAJECTORIES
 
-        case = self.case
-        if name not in self.dataset:
-            return None if case is None else case.results[name]
-        stored = self.dataset[name]
         place = {"design": self.design, "friction": self.friction}
-        stored = stored.isel({dim: index for dim, index in place.items() if dim in stored.dims})
-        stored = stored.transpose("trajectory", "time", ...)
-        return stored.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, self.stride)).compute()
+        found = self.dataset[name].isel(trajectory=slice(MOST_TRAJECTORIES))
+        found = found.isel({dim: index for dim, index in place.items() if dim in found.dims}, drop=True)
+        if "time" in found.dims:
+            found = found.isel(time=slice(None, None, stride))
+        return found.transpose("trajectory", ...).compute()
 
     @property
     def stride(self) -> int:

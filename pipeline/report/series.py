@@ -39,9 +39,20 @@ def series(results: Results) -> tuple[Series, ...]:
     return tuple(each for each in _series(results) if np.isfinite(each.values).any())
 
 
-def times(results: Results) -> NDArray[np.float64]:
-    """The times of all series (time,) [s]."""
-    return np.asarray(results.dataset["time"].values[:: results.stride], np.float64)
+@dataclass(frozen=True)
+class Axes:
+    """Along what all series go: times [s], names of trajectories and of actuators."""
+
+    times: NDArray[np.float64]
+    trajectories: tuple[str, ...]
+    actuators: tuple[str, ...]
+
+
+def axes(results: Results) -> Axes:
+    """The axes of the series, where there are any."""
+    first = next(found for name, _ in QUANTITIES if (found := results.series(name)) is not None)
+    trajectories, actuators = (tuple(str(each) for each in first[dim].values) for dim in ("trajectory", "actuator"))
+    return Axes(np.asarray(first["time"].values, np.float64), trajectories, actuators)
 
 
 def _series(results: Results) -> Iterator[Series]:

@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 
 from pipeline.errors import InputError, Problem
 from pipeline.report import charts, motion, style, trouble, workspace
-from pipeline.report.case import MOST_TRAJECTORIES
 from pipeline.report.designs import Column
 from pipeline.report.results import Results
-from pipeline.report.series import Series, series, times
+from pipeline.report.series import Series, series
+from pipeline.report.series import axes as along
 from pipeline.validation import sentence
 from robots.parameters import nearest
 
@@ -84,7 +84,7 @@ def _friction(results: Results) -> Figure:
 
 def _panels(results: Results, rows: Any) -> Figure:
     """Rows are quantities, columns trajectories, lines actuators."""
-    names = [str(name) for name in results.dataset["trajectory"].values[:MOST_TRAJECTORIES]]
+    names = along(results).trajectories
     made = _new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
     axes = made.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
     for row, quantity in enumerate(rows):
@@ -101,12 +101,12 @@ def _panels(results: Results, rows: Any) -> Figure:
 
 
 def _lines(results: Results, axes: Any, quantity: Series, trajectory: int) -> None:
-    for index, name in enumerate(results.dataset["actuator"].values):
+    for index, name in enumerate(along(results).actuators):
         look = {
             "color": style.of(style.COLOURS, index),
             "linestyle": style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)],
         }
-        axes.plot(times(results), quantity.values[trajectory, :, index], label=str(name), linewidth=1.3, **look)
+        axes.plot(along(results).times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
     axes.grid(color="#e4e4e4")
 
 

@@ -23,11 +23,7 @@ class Colour:
 
 def visited(results: Results) -> Array | None:
     """Positions of the platform (trajectory, time, 3) [m]; None of a chain, or where nobody knows them."""
-    if "platform_position" in results.dataset:
-        found = results.series("platform_position")
-    else:
-        case = results.case
-        found = case.results.get("platform_position") if case is not None else None
+    found = results.series("platform_position")
     return None if found is None else np.asarray(found.values, float)
 
 

@@ -103,7 +103,8 @@ def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) ->
         const figure = document.getElementById('front'), line = figure.data[1], index = line.x.length - 1;
         figure.scrollIntoView({block: 'center'});
         const area = figure.getBoundingClientRect(), {xaxis, yaxis} = figure._fullLayout;
-        return {x: area.x + xaxis._offset + xaxis.l2p(line.x[index]), y: area.y + yaxis._offset + yaxis.l2p(line.y[index])};
+        const along = (start, axis, value) => start + axis._offset + axis.l2p(value);
+        return {x: along(area.x, xaxis, line.x[index]), y: along(area.y, yaxis, line.y[index])};
         """
     )
     hand = ActionChains(window)
@@ -116,9 +117,8 @@ def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) ->
     hand.click().perform()
     settle(window)
     assert text(window, "design-title") == f"Design {front[-1]}"
-    cells = values(
-        window, "[...document.querySelectorAll('#design-row tr')].map((x) => [...x.cells].map((y) => y.textContent))"
-    )
+    rows = "[...document.querySelectorAll('#design-row tr')]"
+    cells = values(window, f"{rows}.map((row) => [...row.cells].map((cell) => cell.textContent))")
     told = {name: float(number.split()[0]) for name, number, _ in cells}
     expected = {name.replace("_", " "): value for name, value in results.designs.row(int(front[-1])).items()}
     assert told.keys() == expected.keys()

@@ -25,8 +25,8 @@ def test_a_front_is_what_none_beats(points: list[tuple[float, float]]) -> None:
 def test_shares_of_the_ishigami_function() -> None:
     x = np.random.default_rng(1).uniform(-np.pi, np.pi, (3, 200_000))
     y = np.sin(x[0]) + 7.0 * np.sin(x[1]) ** 2 + 0.1 * x[2] ** 4 * np.sin(x[0])
-    # first-order indices in closed form; 20 classes of a parameter leave the variance within a class unexplained
-    np.testing.assert_allclose([explained(each, y) for each in x], [0.3139, 0.4424, 0.0], atol=0.015)
+    # first-order indices in closed form; classes of a parameter leave the variance within a class unexplained
+    np.testing.assert_allclose([explained(each, y) for each in x], [0.3139, 0.4424, 0.0], atol=0.01)
 
 
 def test_a_grid_is_explained_exactly() -> None:

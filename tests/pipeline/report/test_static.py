@@ -67,7 +67,7 @@ def test_metrics_that_are_missing_are_named(kind: str, names: list[str], what: s
 def test_unknown_kinds_and_formats_are_refused(results: Results, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"KIND: got 'fronts'; expected a kind of figure. Did you mean 'front'\?"):
         static.figure(results, "fronts")
-    with pytest.raises(InputError, match="ends in .png, .svg, .pdf"):
+    with pytest.raises(InputError, match=r"ends in \.png, \.svg, \.pdf"):
         static.save(results, "front", tmp_path / "figure.bmp")
     assert not list(tmp_path.iterdir())
 
@@ -96,11 +96,12 @@ def test_the_commands_write_files(store: Path, tmp_path: Path) -> None:
         (["figure", "STORE", "front", "--output", "front.doc"], "--output: got 'front.doc'"),
     ],
 )
-def test_misuse_is_one_line(store: Path, arguments: list[str], message: str) -> None:
-    runner = CliRunner()
-    with runner.isolated_filesystem():
-        done = runner.invoke(cli, [str(store) if each == "STORE" else each for each in arguments])
-        assert not list(Path().iterdir())
+def test_misuse_is_one_line(
+    store: Path, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, [str(store) if each == "STORE" else each for each in arguments])
+    assert not list(tmp_path.iterdir())
     assert done.exit_code == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -23,6 +23,8 @@ from pipeline.report.trouble import Troubles
 Array = NDArray[np.float64]
 
 SENSITIVITY_OBJECTIVES = 6
+FEW_AXES = 7
+"""Axes of parallel coordinates whose titles have room side by side."""
 
 
 def layout(**more: Any) -> go.Layout:
@@ -43,7 +45,7 @@ def mechanism(motions: Sequence[Motion], limbs: Sequence[str], base: Array) -> g
     Limbs, platform, joints, path of the platform, arrows.
     """
     figure = go.Figure(layout=layout(height=620, margin={"l": 0, "r": 0, "t": 30, "b": 0}))
-    figure.update_layout(scene=_scene(motions, base), uirevision="keep")
+    figure.update_layout(scene=_scene(motions, base), uirevision="keep", modebar={"orientation": "v"})
     for index, name in enumerate(limbs):
         look = {"color": style.of(style.LIMBS, index), "width": 6}
         figure.add_scatter3d(mode="lines", name=name, line=look, hoverinfo="name")
@@ -106,7 +108,9 @@ def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> 
     # Lines that are not brushed stay visible, so that a brush shows what it takes out of what.
     line = {"colorscale": style.SCALE, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
     trace = go.Parcoords(dimensions=axes, line=line, unselected={"line": {"color": style.LIGHT, "opacity": 0.15}})
-    return go.Figure(trace, layout(height=460, margin={"l": 80, "r": 60, "t": 70, "b": 30}))
+    if len(axes) > FEW_AXES:
+        trace.update(labelangle=-25, labelfont={"size": 11})
+    return go.Figure(trace, layout(height=480, margin={"l": 80, "r": 60, "t": 90, "b": 30}))
 
 
 def _span(values: Array) -> list[float]:
@@ -167,10 +171,18 @@ def workspace(position: Array, colours: Array, label: str) -> go.Figure:
         figure.add_scatter(
             x=position[:, i], y=position[:, j], mode="markers", marker=mark, hovertemplate=hover, row=1, col=column
         )
-        figure.update_xaxes(title_text=f"{'xyz'[i]} [m]", row=1, col=column)
+        across, up = square(position[:, [i, j]])
         anchor = {"scaleanchor": "x" if column == 1 else "x2", "constrain": "domain"}
-        figure.update_yaxes(title_text=f"{'xyz'[j]} [m]", row=1, col=column, **anchor)
+        figure.update_xaxes(title_text=f"{'xyz'[i]} [m]", range=across, constrain="domain", row=1, col=column)
+        figure.update_yaxes(title_text=f"{'xyz'[j]} [m]", range=up, row=1, col=column, **anchor)
     return figure
+
+
+def square(points: Array) -> list[list[float]]:
+    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    half = 0.55 * float((high - low).max()) or 0.5
+    return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
 
 
 def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -105,7 +105,7 @@
           customdata: sets,
         }, { "xaxis.title.text": a.label, "yaxis.title.text": b.label, "xaxis.autorange": true, "yaxis.autorange": true });
         byId("front-note").textContent = a === b ? "Choose two different objectives." :
-          `${line.length} designs are on the front: no other is better in both objectives. ` +
+          `On the front: ${line.length} of ${table.count} designs; no other is better in both objectives. ` +
           `${a.words}: ${a.how}; ${b.words}: ${b.how}.`;
       }
 

@@ -110,6 +110,7 @@ def _table_data(results: Results) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "numbers": packed(shown, "i4"),
+        "count": found.count,
         "columns": columns,
         "fronts": {
             "|".join(pair): [place[int(design)] for design in front if int(design) in place]
@@ -138,8 +139,8 @@ def _front(results: Results) -> Part | None:
 
 
 def _sensitivity(results: Results) -> Part | None:
-    if not results.designs.parameters:
-        return None
+    if len(results.designs.parameters) < 2:
+        return None  # a single parameter decides all there is
     made = charts.sensitivity(results.designs)
     if made is None:
         return None

@@ -186,8 +186,8 @@ def _workspace(results: Results) -> Figure:
     made, flat = _new(9.0, 4.0), position.reshape(-1, 3)
     for axes, (i, j) in zip(made.subplots(1, 2), charts.views(flat), strict=True):
         points = axes.scatter(flat[:, i], flat[:, j], c=offered[0].values.reshape(-1), s=6, cmap=style.SCALE)
-        axes.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal")
-        axes.set_adjustable("datalim")
+        across, up = charts.square(flat[:, [i, j]])
+        axes.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal", xlim=across, ylim=up)
     made.colorbar(points, label=offered[0].label)
     return made
 

@@ -10,6 +10,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.report import markup, write_report
 from pipeline.report.results import Results
+from tests.pipeline.report.large import large
 
 pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
 
@@ -70,13 +71,20 @@ def test_failures_come_with_advice(page: Path) -> None:
     assert "9 of 12 designs are shown. 3 have a failed or missing sample and are left out." in text
 
 
-def test_a_page_is_whole_or_not_there(results: Results, tmp_path: Path) -> None:
+def test_a_page_is_whole_or_not_there(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.report.page.page", lambda results: "<html>")
     with pytest.raises(FileNotFoundError):
         write_report(results.dataset, tmp_path / "nowhere" / "report.html")
     (tmp_path / "taken").mkdir()
     with pytest.raises(OSError, match="taken"):
         write_report(results.dataset, tmp_path / "taken")
     assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_page_of_a_hundred_thousand_designs_is_no_larger(tmp_path: Path) -> None:
+    page = write_report(large(100_000), tmp_path / "large.html")
+    assert page.stat().st_size < 6_000_000
+    assert "5,000 of 100,000 designs are shown. 14,286 have a failed" in page.read_text(encoding="utf-8")
 
 
 def test_without_plotly_the_extra_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ("pick_and_place", "hexapod_stiffness", "friction_share")
-WIDTH, COLOURS = 640, 96
+WIDTH, COLOURS = 640, 256
 """Pixels and colours of a picture: large enough to read, small enough to keep."""
 
 
@@ -21,7 +21,7 @@ def shrink(source: Path, target: Path) -> None:
     """A screenshot as a small PNG."""
     with Image.open(source) as taken:
         small = taken.convert("RGB").resize((WIDTH, taken.height * WIDTH // taken.width), Image.Resampling.LANCZOS)
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    small.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def load(path: Path) -> object:

@@ -109,8 +109,8 @@ def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> 
     line = {"colorscale": style.SCALE, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
     trace = go.Parcoords(dimensions=axes, line=line, unselected={"line": {"color": style.LIGHT, "opacity": 0.15}})
     if len(axes) > FEW_AXES:
-        trace.update(labelangle=-25, labelfont={"size": 11})
-    return go.Figure(trace, layout(height=480, margin={"l": 80, "r": 60, "t": 90, "b": 30}))
+        trace.update(labelfont={"size": 10}, tickfont={"size": 9})
+    return go.Figure(trace, layout(height=460, margin={"l": 80, "r": 60, "t": 70, "b": 30}))
 
 
 def _span(values: Array) -> list[float]:

@@ -13,7 +13,8 @@ from string import Template
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.markup import script_json
-from pipeline.report.parts import Part, parts
+from pipeline.report.part import Part
+from pipeline.report.parts import parts
 from pipeline.report.results import Results
 
 

@@ -44,8 +44,8 @@ def main(folder: Path = Path("runs")) -> None:
     store = folder / "pick_and_place.zarr"
     dataset = run(Sweep.from_yaml(SWEEP), store=store)
     assert np.isfinite(dataset["peak_force"]).all()
-    results = results_of(store, sweep=SWEEP)
-    write_report(store, folder / "pick_and_place.html", sweep=SWEEP)
+    results = results_of(store, files=SWEEP.parent)
+    write_report(store, folder / "pick_and_place.html", files=SWEEP.parent)
     for kind in ("front", "sensitivity", "series"):
         save(results, kind, folder / f"pick_and_place_{kind}.png")
     print(answer(results.table))

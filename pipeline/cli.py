@@ -444,10 +444,8 @@ def info(store: str) -> None:
 
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
     """The options of commands that look into one design of a store."""
-    path = click.Path(path_type=Path)
-    command = click.option("--sweep", type=path, help="The sweep file, if it names other files; to draw the robot.")(
-        command
-    )
+    help_files = "Folder of the files that the sweep names, such as points; to draw the robot."
+    command = click.option("--files", type=click.Path(path_type=Path), metavar="DIR", help=help_files)(command)
     command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(
         command
     )
@@ -458,12 +456,12 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 @STORE
 @click.option("--output", type=click.Path(path_type=Path), default="report.html", help="Default: report.html.")
 @_looked_into
-def report(store: Path, output: Path, design: int | None, friction: int | None, sweep: Path | None) -> None:
+def report(store: Path, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
     """Write a page about STORE: one HTML file that needs no network."""
     from pipeline.report import write_report
 
     with _writing(output):
-        click.echo(f"wrote {write_report(store, output, design=design, friction=friction, sweep=sweep)}")
+        click.echo(f"wrote {write_report(store, output, design=design, friction=friction, files=files)}")
 
 
 @cli.command()
@@ -472,14 +470,14 @@ def report(store: Path, output: Path, design: int | None, friction: int | None, 
 @click.option("--output", type=click.Path(path_type=Path), help="A .png, .svg or .pdf file; default: KIND.png.")
 @_looked_into
 def figure(
-    store: Path, kind: str, output: Path | None, design: int | None, friction: int | None, sweep: Path | None
+    store: Path, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
 ) -> None:
     """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
     from pipeline.report import static
     from pipeline.report.results import results_of
 
     path = output or Path(f"{kind}.png")
-    results = results_of(store, design, friction, sweep)
+    results = results_of(store, design, friction, files)
     with _writing(path):
         static.save(results, kind, path)
     click.echo(f"wrote {path}")

@@ -24,17 +24,17 @@ def write_report(
     *,
     design: int | None = None,
     friction: int | None = None,
-    sweep: str | Path | None = None,
+    files: str | Path | None = None,
 ) -> Path:
     """Write the report of a store, or of a dataset that came from one, and return where it is.
 
     `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
-    most of it). `sweep` is the file of the sweep, needed where that names other files, to draw the mechanism.
+    most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
     Raises StoreError, InputError for what cannot be used, OSError where `output` cannot be written.
     """
     from pipeline.report import page
     from pipeline.report.results import results_of
 
     path = Path(output)
-    page.write(results_of(store, design, friction, sweep), path)
+    page.write(results_of(store, design, friction, files), path)
     return path

@@ -15,7 +15,6 @@ from pipeline.cluster import ClusterConfig
 from pipeline.coordinator import run
 from pipeline.errors import InputError, Problem
 from pipeline.kept_axes import Part
-from pipeline.study import read_sweeps
 from pipeline.sweep import Sweep, TimeGrid
 from pipeline.sweep_friction import NO_FRICTION
 
@@ -55,25 +54,20 @@ class Case:
         return [str(name) for name in self.results["trajectory"].values]
 
 
-def read_sweep(attributes: Mapping[str, object], path: Path | None) -> Sweep:
-    """The sweep of a store with these attributes: from its text, or from the file at `path`, which has to be it.
+def read_sweep(attributes: Mapping[str, object], files: Path | None) -> Sweep:
+    """The sweep of a store with these attributes, from its text; files that it names are in the folder `files`.
 
-    Raises InputError where it cannot be read, as when it names a file of points that is not there, or is another sweep.
+    Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
     """
-    fingerprint, robot = (attributes.get(name) for name in ("fingerprint", "robot"))
+    name = "the sweep in the store"
     if "sweep" not in attributes:
         rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
         raise InputError([Problem("dataset", 0, 0, "", "no sweep", rule)])
-    if path is None:
-        sweep = Sweep.from_text(str(attributes["sweep"]), "the sweep in the store")
-        return sweep if sweep.fingerprint == fingerprint else _refuse("the sweep in the store")
-    found = [each for each in read_sweeps(path) if each.robot == robot and each.fingerprint == fingerprint]
-    return found[0] if found else _refuse(str(path))
-
-
-def _refuse(name: str) -> Sweep:
-    hint = "Name the file that was run with --sweep; the files that it names have to lie beside it unchanged."
-    raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
+    sweep = Sweep.from_text(str(attributes["sweep"]), name, files or Path())
+    if sweep.fingerprint != attributes.get("fingerprint"):
+        hint = "Files that it names have changed, or limbsweep has; run the sweep again."
+        raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
+    return sweep
 
 
 def compute(sweep: Sweep, design: int, friction: int) -> Case:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The dataset of a store, and what a user chose: a design, a friction set, the file of the sweep; or nothing.
+    """The dataset of a store, and what a user chose: a design, a friction set, a folder of files that the sweep names.
 
     Raises InputError for a design or a friction set that the dataset does not have.
     """
@@ -32,7 +32,7 @@ class Results:
     dataset: Dataset
     chosen_design: int | None = None
     chosen_friction: int | None = None
-    sweep_file: Path | None = None
+    files: Path | None = None
 
     def __post_init__(self) -> None:
         for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
@@ -83,9 +83,9 @@ class Results:
         from pipeline.report.case import compute, read_sweep
 
         try:
-            case = compute(read_sweep(self.dataset.attrs, self.sweep_file), self.design, self.friction)
+            case = compute(read_sweep(self.dataset.attrs, self.files), self.design, self.friction)
         except InputError as error:
-            if self.sweep_file is not None:
+            if self.files is not None:
                 raise
             return None, str(error)
         # Where the store has a series too, it is that of the store which is shown.
@@ -133,7 +133,7 @@ def results_of(
     store: str | Path | Dataset,
     design: int | None = None,
     friction: int | None = None,
-    sweep: str | Path | None = None,
+    files: str | Path | None = None,
 ) -> Results:
     """The results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
     from xarray import Dataset
@@ -141,4 +141,4 @@ def results_of(
     from storage import open_results
 
     dataset = store if isinstance(store, Dataset) else open_results(store, unfinished=True)
-    return Results(dataset, design, friction, None if sweep is None else Path(sweep))
+    return Results(dataset, design, friction, None if files is None else Path(files))

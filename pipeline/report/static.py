@@ -78,7 +78,7 @@ def _series(results: Results) -> Figure:
 def _friction(results: Results) -> Figure:
     rows = [each for each in series(results) if each.name in ("actuator_force", "friction_part")]
     if len(rows) < 2:
-        raise _lacks("friction", "a friction law that is not none, and a sweep that can be read again (--sweep)")
+        raise _lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
     return _panels(results, rows)
 
 
@@ -182,7 +182,7 @@ def _workspace(results: Results) -> Figure:
     position = workspace.visited(results)
     offered = workspace.choices(results) if position is not None else ()
     if position is None or not offered:
-        raise _lacks("workspace", "a robot with a platform, and a sweep that can be read again (--sweep)")
+        raise _lacks("workspace", "a robot with a platform, and a sweep that can be read again (--files)")
     made, flat = _new(9.0, 4.0), position.reshape(-1, 3)
     for axes, (i, j) in zip(made.subplots(1, 2), charts.views(flat), strict=True):
         points = axes.scatter(flat[:, i], flat[:, j], c=offered[0].values.reshape(-1), s=6, cmap=style.SCALE)
@@ -217,7 +217,7 @@ def _status(results: Results) -> Figure:
 def _mechanism(results: Results) -> Figure:
     case = results.case
     if case is None:
-        raise _lacks("mechanism", f"a sweep that can be read again (--sweep): {results.why_no_case.rstrip('.')}")
+        raise _lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_case.rstrip('.')}")
     moved, base = motion.motions(case)[0], motion.mounts(case)
     made = _new(7.0, 6.5)
     axes: Axes3D = made.add_subplot(projection="3d")

@@ -12,6 +12,8 @@ from pipeline.sweep import Sweep
 from tests.pipeline.report.conftest import TEXT
 from tests.pipeline.report.large import large
 
+POINTS = "slow: {kind: waypoints, file: way.csv}"
+
 
 @pytest.mark.parametrize(("design", "friction"), [(3, 0), (11, 2)])
 def test_a_case_has_the_bits_of_the_store(store: Path, design: int, friction: int) -> None:
@@ -61,16 +63,24 @@ def test_friction_that_remembers_is_not_thinned() -> None:
     assert (case.stride, case.results.sizes["time"]) == (1, 801)
 
 
-def test_another_sweep_is_refused(results: Results, tmp_path: Path) -> None:
-    other = tmp_path / "other.yaml"
-    other.write_text(TEXT.replace("coulomb: 0.2", "coulomb: 0.3"))
-    with pytest.raises(InputError, match=r"other.yaml: got another sweep; expected the sweep that the store was"):
-        read_sweep(results.dataset.attrs, other)
+def test_the_files_that_a_sweep_names_are_looked_up(tmp_path: Path) -> None:
+    points = tmp_path / "way.csv"
+    points.write_text("t,x,y,z\n0,0,0,0\n0.8,0.1,0,0\n")
+    text = TEXT.replace("slow: {kind: line_sine, amplitude: [0.1, 0.15, 0.05], period: 1.0}", POINTS)
+    attributes = {"sweep": text, "fingerprint": Sweep.from_text(text, folder=tmp_path).fingerprint}
+    assert read_sweep(attributes, tmp_path).fingerprint == attributes["fingerprint"]
+    with pytest.raises(InputError, match=r"way.csv: got no such file"):
+        read_sweep(attributes, tmp_path / "elsewhere")
+    points.write_text("t,x,y,z\n0,0,0,0\n0.8,0.2,0,0\n")
+    with pytest.raises(InputError, match="got another sweep; expected the sweep that the store was made from"):
+        read_sweep(attributes, tmp_path)
+
+
+def test_a_folder_that_was_named_has_to_serve(results: Results) -> None:
+    broken = results.dataset.assign_attrs(fingerprint="0")
+    assert Results(broken).case is None
     with pytest.raises(InputError, match="got another sweep"):
-        read_sweep(results.dataset.attrs | {"fingerprint": "0"}, None)
-    same = tmp_path / "same.yaml"
-    same.write_text(TEXT)
-    assert read_sweep(results.dataset.attrs, same).fingerprint == results.dataset.attrs["fingerprint"]
+        _ = Results(broken, files=Path()).case
 
 
 def test_a_dataset_without_a_sweep_has_no_case() -> None:

@@ -41,7 +41,7 @@ def test_a_figure_shows_the_numbers_of_the_store(results: Results) -> None:
     [
         ("series", "a time series of actuators"),
         ("friction", "a friction law that is not none"),
-        ("mechanism", r"a sweep that can be read again \(--sweep\)"),
+        ("mechanism", r"a sweep that can be read again \(--files\)"),
         ("workspace", "a robot with a platform"),
     ],
 )

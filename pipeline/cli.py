@@ -456,7 +456,7 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 @STORE
 @click.option("--output", type=click.Path(path_type=Path), default="report.html", help="Default: report.html.")
 @_looked_into
-def report(store: Path, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
+def report(store: str, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
     """Write a page about STORE: one HTML file that needs no network."""
     from pipeline.report import write_report
 
@@ -470,7 +470,7 @@ def report(store: Path, output: Path, design: int | None, friction: int | None, 
 @click.option("--output", type=click.Path(path_type=Path), help="A .png, .svg or .pdf file; default: KIND.png.")
 @_looked_into
 def figure(
-    store: Path, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
+    store: str, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
 ) -> None:
     """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
     from pipeline.report import static

@@ -1,21 +1,22 @@
-"""Stick pictures of mechanisms at their reference pose: bodies are lines, joints points, driven joints have their axes.
+"""Stick pictures of mechanisms: bodies are lines, joints points, driven joints have their axes.
 
 Covers every mechanism that `robots.model` can describe, because it walks the tree of each limb from mount frame to
-mount frame. It shows the pose at zero joint variables; motion along a trajectory is not in here.
+mount frame. The figure shows the pose at zero joint variables; `sketch` gives the lines at any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
-from robots.model import BASE, Frame, Instance, Limb, Mechanism, Robot
+from robots.model import BASE, Frame, Instance, Limb, Link, Mechanism, Robot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,20 +58,35 @@ class LimbSketch:
     platform_tips: Array
 
 
-def sketch(mechanism: Mechanism) -> tuple[LimbSketch, ...]:
-    """Lines and joints of all limbs in the frame of the base: joint variables zero, platform at its reference pose."""
-    home = _matrix(mechanism.platform.home)
+def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
+    """Lines and joints of all limbs in the frame of the base.
+
+    `joints` (limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not read; the
+    platform is then where the limbs carry it. Without them all are zero, and the platform is at its reference pose.
+    """
+    limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
+    given = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else joints
+    sketches = (
+        _limb(each, limb, q, "" if mechanism.is_chain else f"{each.name}.")
+        for each, limb, q in zip(mechanism.instances, limbs, given, strict=True)
+    )
+    if joints is not None:
+        return tuple(sketches)
+    seats = (_matrix(mechanism.platform.home) @ _matrix(each.platform) for each in mechanism.instances)
     return tuple(
-        _limb(each, mechanism.limbs[each.limb], home, "" if mechanism.is_chain else f"{each.name}.")
-        for each in mechanism.instances
+        replace(each, platform_tips=_tips(limb, [seat] * len(limb.tips), "frame_b"))
+        for each, limb, seat in zip(sketches, limbs, seats, strict=True)
     )
 
 
-def _limb(instance: Instance, limb: Limb, home: Array, prefix: str) -> LimbSketch:
-    poses = _poses(limb, _matrix(instance.base))
-    tips = np.array([_point(poses[tip.a], tip.frame_a) for tip in limb.tips]).reshape(-1, 3)
-    seat = home @ _matrix(instance.platform)
-    platform_tips = np.array([_point(seat, tip.frame_b) for tip in limb.tips]).reshape(-1, 3)
+def _tips(limb: Limb, poses: Sequence[Array], frame: str) -> Array:
+    points = [_point(pose, getattr(tip, frame)) for pose, tip in zip(poses, limb.tips, strict=True)]
+    return np.array(points).reshape(-1, 3)
+
+
+def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
+    poses = _poses(limb, _matrix(instance.base), q)
+    tips = _tips(limb, [poses[tip.a] for tip in limb.tips], "frame_a")
     mounts = np.array([pose[:3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE])
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
     cuts = np.array([_point(at[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
@@ -79,15 +95,25 @@ def _limb(instance: Instance, limb: Limb, home: Array, prefix: str) -> LimbSketc
         for link, pose in zip(limb.links, poses, strict=True)
     )
     lines = np.array([line for i in range(len(limb.links)) for line in _body(limb, poses, i)])
-    return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, platform_tips)
+    return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips)
 
 
-def _poses(limb: Limb, mount: Array) -> list[Array]:
+def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
     poses: list[Array] = []
-    for link in limb.links:  # parents come first
+    for link, value in zip(limb.links, q, strict=False):  # parents come first
         parent = mount if link.parent == BASE else poses[link.parent]
-        poses.append(parent @ _matrix(link.placement))
+        poses.append(parent @ _matrix(link.placement) @ _motion(link, value))
     return poses
+
+
+def _motion(link: Link, value: float) -> Array:
+    """The pose (4, 4) of a link in its placement, at a value of its joint [rad or m]."""
+    result, way = np.eye(4), value * np.array(link.axis, float)
+    if link.kind == "prismatic":
+        result[:3, 3] = way
+    else:
+        result[:3, :3] = Rotation.from_rotvec(way).as_matrix()
+    return result
 
 
 def _body(limb: Limb, poses: list[Array], index: int) -> Iterator[tuple[Array, Array]]:

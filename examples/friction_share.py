@@ -1,0 +1,48 @@
+"""How much of the motor torque of a Delta is friction, by where the friction is.
+
+python examples/friction_share.py [folder], by default runs/. Makes there the store of `friction_share.yaml`, its report
+and figures, and prints by how much friction raises the RMS torque.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from xarray import DataArray, Dataset
+
+from pipeline import Sweep, run
+from pipeline.report import write_report
+from pipeline.report.results import results_of
+from pipeline.report.static import save
+
+SWEEP = Path(__file__).with_suffix(".yaml")
+
+
+def share(dataset: Dataset) -> DataArray:
+    """By how much Coulomb friction raises the RMS torque of all motors together (design, friction, trajectory)."""
+    rms = np.sqrt((dataset["rms_force"] ** 2).sum("actuator"))
+    least = (dataset["drives_coulomb"] == 0) & (dataset["bearings_coulomb"] == 0)
+    return rms / rms.isel(friction=int(least.values.argmax()), drop=True) - 1.0
+
+
+def main(folder: Path = Path("runs")) -> None:
+    """Run, report, draw, answer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    store = folder / "friction_share.zarr"
+    dataset = run(Sweep.from_yaml(SWEEP), store=store)
+    results = results_of(store)
+    write_report(store, folder / "friction_share.html")
+    for kind in ("friction", "front"):
+        save(results, kind, folder / f"friction_share_{kind}.png")
+    raised = share(dataset).isel(design=results.design).compute()
+    print(f"RMS torque of design {results.design} above that without Coulomb friction [%]")
+    print("drives [N m]  bearings [1]  " + "".join(f"{name!s:>8}" for name in raised["trajectory"].values))
+    for each in raised.transpose("friction", "trajectory"):
+        told = "".join(f"{100 * float(value):8.1f}" for value in each)
+        print(f"{float(each['drives_coulomb']):12g}{float(each['bearings_coulomb']):14g}  {told}")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""The report that people look at: one self-contained HTML file, and static figures, from a store or a dataset.
+
+    results -> designs (table), case (one design, computed again) -> parts -> page
+                                                                  -> static figures
+
+`results` knows what is shown and computes it when asked; `parts` says what the page has, `charts` how its figures look,
+`page.js` how they follow the reader. `static` draws the same with matplotlib. Nothing here is needed to run a sweep.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    store: str | Path | Dataset,
+    output: str | Path = "report.html",
+    *,
+    design: int | None = None,
+    friction: int | None = None,
+    files: str | Path | None = None,
+) -> Path:
+    """Write the report of a store, or of a dataset that came from one, and return where it is.
+
+    `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
+    most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
+    Raises StoreError, InputError for what cannot be used, OSError where `output` cannot be written.
+    """
+    from pipeline.report import page
+    from pipeline.report.results import results_of
+
+    path = Path(output)
+    page.write(results_of(store, design, friction, files), path)
+    return path

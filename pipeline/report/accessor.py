@@ -1,0 +1,43 @@
+"""`Dataset.limbsweep`, for notebooks: `import pipeline.report.accessor` gives every dataset these functions.
+
+An accessor is how packages on xarray add what they know to a dataset (rioxarray, cf_xarray and others do), because
+subclasses would be lost in the first selection.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xarray
+
+from pipeline.report import write_report
+from pipeline.report.results import results_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@xarray.register_dataset_accessor("limbsweep")
+class Limbsweep:
+    """What limbsweep knows about a dataset that `storage.open_results` or `pipeline.run` gave."""
+
+    def __init__(self, dataset: xarray.Dataset) -> None:
+        self._dataset = dataset
+
+    def plot(self, kind: str, **chosen: Any) -> Figure:
+        """A figure of a kind, see `pipeline.report.static.KINDS`; `chosen` are design, friction, files as in a report.
+
+        Raises InputError for an unknown kind, and where the dataset lacks what it shows.
+        """
+        from pipeline.report import static
+
+        return static.figure(results_of(self._dataset, **chosen), kind)
+
+    def report(self, output: str | Path = "report.html", **chosen: Any) -> Path:
+        """Write the report of the dataset; see `pipeline.report.write_report`."""
+        return write_report(self._dataset, output, **chosen)
+
+    def designs(self) -> xarray.Dataset:
+        """Parameters and worst metrics of every design, without time series: small, and in memory."""
+        return results_of(self._dataset).table

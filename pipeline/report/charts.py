@@ -1,0 +1,205 @@
+"""The interactive figures of a page, as plotly figures: how they look, with the data that never change.
+
+Columns of designs, time series and frames of the mechanism are in the page once; `page.js` puts them into the figures
+and follows the controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from pipeline.report import style
+from pipeline.report.designs import Column, Designs
+from pipeline.report.motion import Motion
+from pipeline.report.numbers import explained
+from pipeline.report.series import Series
+from pipeline.report.trouble import Troubles
+
+Array = NDArray[np.float64]
+
+SENSITIVITY_OBJECTIVES = 6
+FEW_AXES = 7
+"""Axes of parallel coordinates whose titles have room side by side."""
+
+
+def layout(**more: Any) -> go.Layout:
+    """What all figures share."""
+    plain: dict[str, Any] = {
+        "template": "plotly_white",
+        "colorway": list(style.COLOURS),
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": style.INK},
+        "margin": {"l": 70, "r": 20, "t": 30, "b": 55},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+    }
+    return go.Layout(**(plain | more))
+
+
+def mechanism(motions: Sequence[Motion], limbs: Sequence[str], base: Array) -> go.Figure:
+    """The view of the mechanism; lines that move are filled in by the page, in this order.
+
+    Limbs, platform, joints, path of the platform, arrows.
+    """
+    figure = go.Figure(layout=layout(height=620, margin={"l": 0, "r": 0, "t": 30, "b": 0}))
+    figure.update_layout(scene=_scene(motions, base), uirevision="keep", modebar={"orientation": "v"})
+    for index, name in enumerate(limbs):
+        look = {"color": style.of(style.LIMBS, index), "width": 6}
+        figure.add_scatter3d(mode="lines", name=name, line=look, hoverinfo="name")
+    if motions[0].platform.shape[1]:
+        look = {"color": style.PLATFORM, "width": 8}
+        figure.add_scatter3d(mode="lines", name="platform", line=look, hoverinfo="name")
+        look = {"color": style.GREY, "width": 2, "dash": "dot"}
+        figure.add_scatter3d(mode="lines", name="path of the platform", line=look, hoverinfo="name")
+    mark = {"size": 4, "color": "white", "line": {"color": style.INK, "width": 2}}
+    figure.add_scatter3d(mode="markers", name="joints", marker=mark, hovertemplate="%{text}<extra></extra>")
+    look = {"color": style.ARROW, "width": 3}
+    figure.add_scatter3d(mode="lines", name="reaction forces", line=look, hoverinfo="name")
+    closed = np.vstack([base, base[:1]])
+    look = {"color": style.BASE, "width": 5}
+    x, y, z = closed.T
+    figure.add_scatter3d(x=x, y=y, z=z, mode="lines+markers", name="base", line=look, marker={"size": 3})
+    return figure
+
+
+def _scene(motions: Sequence[Motion], base: Array) -> dict[str, Any]:
+    points = np.concatenate([base, *(each.joints.reshape(-1, 3) for each in motions)])
+    points = points[np.isfinite(points).all(axis=1)]
+    low, high = points.min(axis=0), points.max(axis=0)
+    pad = 0.08 * float((high - low).max())
+    axes = {
+        f"{name}axis": {"title": {"text": f"{name} [m]"}, "range": [float(a - pad), float(b + pad)]}
+        for name, a, b in zip("xyz", low, high, strict=True)
+    }
+    return axes | {
+        "aspectmode": "data",
+        "camera": {"eye": {"x": 1.3, "y": -2.0, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.12}},
+    }
+
+
+def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
+    """One panel for each quantity, one line for each actuator; the page fills in the lines, panel by panel."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(rows=len(rows), shared_xaxes=True, vertical_spacing=0.05)
+    figure.update_layout(layout(height=130 + 190 * len(rows)))
+    for row, quantity in enumerate(rows, start=1):
+        for index, name in enumerate(actuators):
+            look = {"color": style.of(style.COLOURS, index), "dash": style.of(style.DASHES, index), "width": 2}
+            figure.add_scatter(
+                row=row, col=1, mode="lines", name=name, legendgroup=name, showlegend=row == 1, line=look,
+                hovertemplate=f"{name}: %{{y:.6g}} {quantity.units} at %{{x:.4g}} s<extra></extra>",
+            )  # fmt: skip
+        figure.update_yaxes(title_text=quantity.label, row=row, col=1)
+    figure.update_xaxes(title_text="time [s]", row=len(rows), col=1)
+    cursor = {"type": "line", "xref": "x", "yref": "paper", "x0": 0, "x1": 0, "y0": 0, "y1": 1}
+    return figure.add_shape(cursor | {"line": {"color": style.GREY, "dash": "dot", "width": 1}})
+
+
+def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> go.Figure:
+    """Parallel coordinates, one axis for each column; the page fills in the designs."""
+    axes = [
+        {"label": each.label, "range": _span(shown), "values": []} for each, shown in zip(columns, values, strict=True)
+    ]
+    index = [each.name for each in columns].index(scale)
+    # Lines that are not brushed stay visible, so that a brush shows what it takes out of what.
+    line = {"colorscale": style.SCALE, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
+    trace = go.Parcoords(dimensions=axes, line=line, unselected={"line": {"color": style.LIGHT, "opacity": 0.15}})
+    if len(axes) > FEW_AXES:
+        trace.update(labelfont={"size": 10}, tickfont={"size": 9})
+    return go.Figure(trace, layout(height=460, margin={"l": 80, "r": 60, "t": 70, "b": 30}))
+
+
+def _span(values: Array) -> list[float]:
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    pad = 0.0 if high > low else 0.5 * abs(high) or 0.5
+    return [low - pad, high + pad]
+
+
+def front(first: Column, second: Column) -> go.Figure:
+    """Two objectives against each other: designs, the front, the design that is clicked; the page fills them in."""
+    figure = go.Figure(layout=layout(height=520, hovermode="closest", dragmode="pan"))
+    hover = "%{text}<extra></extra>"
+    mark = {"size": 6, "color": style.LIGHT, "line": {"width": 0.5, "color": style.GREY}}
+    # by WebGL, because thousands of elements of SVG make a brush slow
+    figure.add_scattergl(mode="markers", name="designs", marker=mark, hovertemplate=hover)
+    mark = {"size": 8, "color": style.COLOURS[0], "symbol": "diamond"}
+    line = {"shape": "hv" if first.sign > 0 else "vh", "width": 1, "color": style.COLOURS[0]}
+    figure.add_scatter(mode="lines+markers", name="front", marker=mark, line=line, hovertemplate=hover)
+    mark = {"size": 16, "color": style.INK, "symbol": "circle-open", "line": {"width": 3}}
+    figure.add_scatter(mode="markers", name="shown design", marker=mark, hoverinfo="skip")
+    figure.update_xaxes(title_text=first.label)
+    figure.update_yaxes(title_text=second.label)
+    return figure
+
+
+def sensitivity(table: Designs) -> go.Figure | None:
+    """Bars: the share of the variance of each objective that each parameter explains; None where there is none."""
+    figure = go.Figure(layout=layout(height=420, barmode="group"))
+    names = [each.name.replace("_", " ") for each in table.parameters]
+    for objective in table.objectives[:SENSITIVITY_OBJECTIVES]:
+        shares = shares_of(table, objective)
+        if np.isfinite(shares).any():
+            hover = "%{x} explains %{y:.3f} of the variance of " + objective.name.replace("_", " ") + "<extra></extra>"
+            figure.add_bar(x=names, y=shares, name=objective.name.replace("_", " "), hovertemplate=hover)
+    figure.update_yaxes(title_text="share of the variance explained [1]", range=[0, 1.02])
+    figure.update_xaxes(title_text="parameter")
+    return figure if figure.data else None
+
+
+def shares_of(table: Designs, objective: Column) -> Array:
+    """What each varying parameter explains of an objective, over the designs that do not fail."""
+    known = np.isfinite(objective.values)
+    return np.array([explained(each.values[known], objective.values[known]) for each in table.parameters])
+
+
+def workspace(position: Array, colours: Array, label: str) -> go.Figure:
+    """Where the platform went, seen from above and from a side, coloured; `position` (n, 3) [m], `colours` (n,)."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(cols=2, horizontal_spacing=0.12)
+    figure.update_layout(layout(height=460, showlegend=False))
+    for column, (i, j) in enumerate(views(position), start=1):
+        mark = {
+            "size": 6, "color": colours, "colorscale": style.SCALE, "showscale": column == 2,
+            "colorbar": {"title": {"text": label}},
+        }  # fmt: skip
+        hover = f"{'xyz'[i]} %{{x:.4g}} m, {'xyz'[j]} %{{y:.4g}} m: %{{marker.color:.5g}}<extra></extra>"
+        figure.add_scatter(
+            x=position[:, i], y=position[:, j], mode="markers", marker=mark, hovertemplate=hover, row=1, col=column
+        )
+        across, up = square(position[:, [i, j]])
+        anchor = {"scaleanchor": "x" if column == 1 else "x2", "constrain": "domain"}
+        figure.update_xaxes(title_text=f"{'xyz'[i]} [m]", range=across, constrain="domain", row=1, col=column)
+        figure.update_yaxes(title_text=f"{'xyz'[j]} [m]", range=up, row=1, col=column, **anchor)
+    return figure
+
+
+def square(points: Array) -> list[list[float]]:
+    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    half = 0.55 * float((high - low).max()) or 0.5
+    return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
+
+
+def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The two planes in which positions are shown: from above, and from the side along which they extend more."""
+    extent = np.ptp(position, axis=0)
+    return (0, 1), ((0, 2) if extent[0] >= extent[1] else (1, 2))
+
+
+def troubles(found: Troubles) -> go.Figure:
+    """Bars: by trajectory the share of everything with each status that is not OK."""
+    each = max(1, found.total // max(1, len(found.trajectories)))
+    figure = go.Figure(layout=layout(height=150 + 34 * len(found.trajectories), barmode="stack"))
+    for trouble in found.bad:
+        figure.add_bar(
+            y=list(found.trajectories), x=100.0 * trouble.counts / each, name=trouble.name, orientation="h",
+            customdata=trouble.counts, hovertemplate=f"{trouble.name}: %{{customdata}} (%{{x:.3g}} %)<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title_text="share of the trajectory's samples [%]", rangemode="tozero")
+    figure.update_yaxes(type="category", autorange="reversed")
+    return figure

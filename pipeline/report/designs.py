@@ -1,0 +1,180 @@
+"""All designs of a store as one table: what was swept, and for each metric the worst that a design has to carry.
+
+A metric is reduced over everything but the design: energies are added over the actuators, and of friction sets,
+trajectories, actuators and joints the worst counts. A design that fails on one trajectory has NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.report.numbers import front
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SUMMED = ("energy", "regenerated_energy", "friction_loss")
+"""Metrics of which the robot's is the sum over its actuators."""
+
+LARGE_IS_GOOD = ("dexterity", "usable_share", "manipulability", "least_effective_mass")
+"""Metrics to be made large; all others are to be small."""
+
+NO_OBJECTIVES = ("friction_residual", "unsettled_samples", "failed_samples", "worst_status")
+"""Variables that tell whether a result can be trusted, not how good a design is."""
+
+PREFERRED = ("peak_force", "energy", "rms_force", "peak_power", "condition")
+"""Metrics in the order in which they come first."""
+
+MOST_SHOWN = 5000
+"""Designs that a page shows: lines of parallel coordinates, points of a front."""
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Column:
+    """One number of every design, (design,): a parameter or an objective, `how` it was reduced, which way is good."""
+
+    name: str
+    units: str
+    text: str
+    values: Array
+    objective: bool = False
+    how: str = ""
+    sign: float = 1.0
+    """1 where small is good, -1 where large is."""
+
+    @property
+    def label(self) -> str:
+        """Name and unit as on an axis."""
+        words = self.name.replace("_", " ")
+        return words if self.units in ("", "1") else f"{words} [{self.units}]"
+
+    @property
+    def varies(self) -> bool:
+        """Whether designs differ in it."""
+        known = self.values[np.isfinite(self.values)]
+        return bool(known.size) and bool(known.min() < known.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Designs:
+    """The table; `good` (design,) marks designs without a failed sample."""
+
+    columns: tuple[Column, ...]
+    good: NDArray[np.bool_]
+
+    @property
+    def count(self) -> int:
+        """Number of designs."""
+        return len(self.good)
+
+    @property
+    def parameters(self) -> tuple[Column, ...]:
+        """Swept parameters that vary."""
+        return tuple(each for each in self.columns if not each.objective and each.varies)
+
+    @property
+    def objectives(self) -> tuple[Column, ...]:
+        """Metrics, the preferred ones first."""
+        return tuple(each for each in self.columns if each.objective)
+
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        return next(each for each in self.columns if each.name == name)
+
+    def row(self, design: int) -> dict[str, float]:
+        """All numbers of one design."""
+        return {each.name: float(each.values[design]) for each in self.columns}
+
+    @property
+    def best(self) -> int:
+        """The design with the best value of the first objective; without one, the first that does not fail."""
+        if self.objectives and np.isfinite(self.objectives[0].values).any():
+            return int(np.nanargmin(self.objectives[0].sign * self.objectives[0].values))
+        return int(np.argmax(self.good))
+
+    @cached_property
+    def fronts(self) -> Mapping[tuple[str, str], Indices]:
+        """For each pair of objectives the designs that no other beats in both, along the front."""
+        pairs = combinations(self.objectives, 2)
+        return {(a.name, b.name): front(a.sign * a.values, b.sign * b.values) for a, b in pairs}
+
+    def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
+        """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""
+        good = np.flatnonzero(self.good)
+        if len(good) <= most:
+            return good
+        ends = [each.values * each.sign for each in self.objectives if np.isfinite(each.values).any()]
+        first = np.unique([*always, *(int(np.nanargmin(values)) for values in ends)]).astype(np.int64)
+        on_fronts = np.setdiff1d(np.unique(np.concatenate([first[:0], *self.fronts.values()])), first)
+        draw = np.random.default_rng(SEED)
+        rest = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
+        chosen = np.concatenate([first, draw.permutation(on_fronts), rest])[:most]
+        return np.sort(chosen[self.good[chosen]])
+
+
+def designs(dataset: Dataset) -> Designs:
+    """The table of a dataset as `storage.open_results` gives it; reads every metric once."""
+    import xarray
+
+    chosen = [str(name) for name, each in dataset.data_vars.items() if _is_objective(str(name), each)]
+    chosen.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
+    good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
+    parameters = [
+        Column(str(name), each.attrs.get("units", ""), each.attrs.get("long_name", ""), np.asarray(each.values, float))
+        for name, each in dataset.coords.items()
+        if each.dims == ("design",) and name != "design" and each.dtype.kind in "fiu"
+    ]
+    objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
+    return Designs((*parameters, *objectives), good)
+
+
+def worst(metric: DataArray) -> DataArray:
+    """A metric by design: energies added over the actuators, of all else the worst."""
+    name = str(metric.name)
+    if name in SUMMED and "actuator" in metric.dims:
+        metric = metric.sum("actuator", skipna=False, keep_attrs=True)
+    others = [dim for dim in metric.dims if dim != "design"]
+    # Joints that a limb does not have are NaN: those are no failures.
+    return metric.min(others) if name in LARGE_IS_GOOD else metric.max(others)
+
+
+def _objective(variable: DataArray, values: Array) -> Column:
+    name = str(variable.name)
+    attributes, sign = variable.attrs, -1.0 if name in LARGE_IS_GOOD else 1.0
+    summed = name in SUMMED and "actuator" in variable.dims
+    others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
+    parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)
+    text = attributes.get("long_name", "")
+    return Column(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
+
+
+def _is_objective(name: str, variable: DataArray) -> bool:
+    return (
+        "design" in variable.dims
+        and "time" not in variable.dims
+        and variable.dtype.kind == "f"
+        and name not in NO_OBJECTIVES
+    )
+
+
+def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
+    """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers."""
+    good = np.ones(dataset.sizes["design"], bool)
+    if "worst_status" in dataset:
+        good = (dataset["worst_status"] == 0).all("trajectory").values
+    if "written" in dataset.coords:
+        good = good & dataset["written"].values.all(axis=1)
+    return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics else good, bool)

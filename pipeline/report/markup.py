@@ -1,0 +1,69 @@
+"""Small pieces of HTML, with everything that comes from outside escaped."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4"}
+
+
+def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: str = "") -> str:
+    """A table whose first cells name the rows; `identity` is the id of its body."""
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
+        for first, *rest in rows
+    )
+    place = f' id="{identity}"' if identity else ""
+    top = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return f'<div class="table"><table>{top}<tbody{place}>{body}</tbody></table></div>'
+
+
+def paragraph(text: str, kind: str = "", identity: str = "", live: bool = False) -> str:
+    """A paragraph; with `live`, screen readers tell when it changes."""
+    attributes = f' class="{kind}"' if kind else ""
+    attributes += f' id="{identity}"' if identity else ""
+    attributes += ' aria-live="polite"' if live else ""
+    return f"<p{attributes}>{escape(text)}</p>"
+
+
+def figure(identity: str, description: str) -> str:
+    """The place of a figure, with what it shows for those who do not see it."""
+    return f'<div class="figure" id="{identity}" role="group" aria-label="{escape(description, quote=True)}"></div>'
+
+
+def select(identity: str, label: str, options: Iterable[tuple[str, str]], chosen: str = "") -> str:
+    """A choice between values, each with a text."""
+    items = "".join(
+        f'<option value="{escape(value, quote=True)}"{" selected" * (value == chosen)}>{escape(text)}</option>'
+        for value, text in options
+    )
+    return f'<label for="{identity}">{escape(label)} <select id="{identity}">{items}</select></label>'
+
+
+def button(identity: str, text: str) -> str:
+    """A button."""
+    return f'<button type="button" id="{identity}">{escape(text)}</button>'
+
+
+def details(summary: str, inner: str) -> str:
+    """Something that is folded away; `inner` is markup."""
+    return f"<details><summary>{escape(summary)}</summary>{inner}</details>"
+
+
+def packed(values: Any, kind: str = "f8") -> dict[str, Any]:
+    """An array for the page: type, shape and bytes; floats of 8 bytes keep all their bits."""
+    array = np.ascontiguousarray(values, dtype=_TYPES[kind])
+    return {"type": kind, "shape": list(array.shape), "bytes": base64.b64encode(array.tobytes()).decode("ascii")}
+
+
+def script_json(data: Mapping[str, Any]) -> str:
+    """JSON that may stand inside a script element: no text in it can end that element."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,73 @@
+"""What was swept and what is stored, in rows of text: the head of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robots.catalog import FAMILIES
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+Row = tuple[str, str]
+
+MOST_NAMES = 6
+
+
+def swept(dataset: Dataset) -> Iterator[Row]:
+    """The robot, every axis with its length and what changes along it, what is the same everywhere."""
+    attributes = dataset.attrs
+    robot = str(attributes.get("robot", "unknown"))
+    yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
+    for dim in (str(dim) for dim in dataset.sizes):
+        values = [each for name, each in dataset.coords.items() if each.dims == (dim,) and name not in _STRUCTURE]
+        if values or dim in _SWEPT:
+            told = "; ".join(_range(each) for each in values)
+            yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {told}" if told else "")
+    yield "friction law", str(attributes.get("friction_law", "unknown"))
+    if "gravity" in attributes:
+        yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s^2 along x, y, z"
+    yield "stored", ", ".join(str(name) for name in dataset.data_vars)
+
+
+_SWEPT = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
+_STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
+
+
+def _range(values: DataArray) -> str:
+    """What a coordinate goes through: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
+    name, array = str(values.name).replace("_", " "), values.values
+    if array.dtype.kind not in "fiu":
+        names = [str(each) for each in array[:MOST_NAMES]]
+        return ", ".join(names) + (", ..." if len(array) > MOST_NAMES else "")
+    unit = values.attrs.get("units", "")
+    unit = "" if unit in ("", "1") else f" {unit}"
+    different = len(np.unique(array))
+    if different == 1:
+        return f"{name} {array[0]:g}{unit}"
+    return f"{name} {array.min():g} to {array.max():g}{unit} ({different:,} values)"
+
+
+def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
+    """Parameters of the robot that were not swept: name, value with unit, meaning."""
+    robot = str(dataset.attrs.get("robot", ""))
+    known = {each.name: each for each in FAMILIES[robot].parameters} if robot in FAMILIES else {}
+    for name, value in dataset.attrs.get("parameters", {}).items():
+        if name not in dataset.coords:
+            unit, text = (known[name].unit, known[name].text) if name in known else ("", "")
+            yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
+
+
+def provenance(dataset: Dataset) -> Iterator[Row]:
+    """When and by what the store was made, and the number that identifies the sweep."""
+    attributes = dataset.attrs
+    if not attributes.get("finished", True):
+        written = dataset["written"]
+        yield "state", f"not finished: {int(written.sum()):,} of {written.size:,} pairs of design and trajectory"
+    yield "created", str(attributes.get("created", "unknown"))
+    yield "fingerprint of the sweep", str(attributes.get("fingerprint", "unknown"))
+    versions = attributes.get("versions", {})
+    yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"

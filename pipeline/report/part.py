@@ -1,0 +1,23 @@
+"""What a page is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what `page.js` fills in."""
+
+    identity: str
+    title: str
+    body: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def plain_figures(self) -> dict[str, Any]:
+        """The figures in types of JSON."""
+        return {name: json.loads(each.to_json()) for name, each in self.figures.items()}

@@ -1,0 +1,79 @@
+"""What went wrong in a store: how many samples have which status, in which designs, and what a user can do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.status import ADVICE, Status
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+NAMED_DESIGNS = 8
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A status that occurs: its name, by trajectory how often (trajectory,), in how many designs, the first of them."""
+
+    name: str
+    advice: str
+    counts: NDArray[np.int64]
+    designs: int
+    first: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How often it occurs."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True)
+class Troubles:
+    """All statuses that occur, OK included; `what` is counted, out of `total`; names of the trajectories."""
+
+    what: str
+    total: int
+    trajectories: tuple[str, ...]
+    found: tuple[Trouble, ...]
+
+    @property
+    def bad(self) -> tuple[Trouble, ...]:
+        """Those that are not OK."""
+        return tuple(each for each in self.found if each.name != Status.OK.name)
+
+
+def troubles(dataset: Dataset) -> Troubles | None:
+    """The statuses of a dataset: of samples where it has them, else the worst of each design on each trajectory."""
+    for name, what in (
+        ("status", "samples"),
+        ("worst_status", "pairs of design and trajectory, by their worst sample"),
+    ):
+        if name in dataset:
+            return _troubles(dataset[name], what)
+    return None
+
+
+def _troubles(codes: DataArray, what: str) -> Troubles:
+    import xarray
+
+    meanings = dict(zip(codes.attrs["flag_values"], codes.attrs["flag_meanings"].split(), strict=True))
+    times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
+    # One pass over the codes for all of them; what nobody has written is no code.
+    each = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings.items()}).compute()
+    found = []
+    for name, counted in each.items():
+        by_design = counted.transpose("design", "trajectory").values
+        if by_design.any():
+            hit = np.flatnonzero(by_design.any(axis=1))
+            first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
+            found.append(Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first))
+    return Troubles(what, int(codes.size), tuple(str(name) for name in codes["trajectory"].values), tuple(found))
+
+
+def _advice(name: str) -> str:
+    return ADVICE[Status[name]] if name in Status.__members__ else ""

@@ -1,0 +1,217 @@
+"""What a reader does with a page: click, brush, move the slider; what the page then shows equals the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.report.results import Results
+from tests.pipeline.report.browser import complaints, opened, settle, values
+from tests.pipeline.report.large import large
+
+
+def choose(window: Any, identity: str, value: str, event: str = "change") -> None:
+    """Give a control a value as a user does, and wait for the figures."""
+    window.execute_script(
+        "const it = document.getElementById(arguments[0]); it.value = arguments[1];"
+        "it.dispatchEvent(new Event(arguments[2]));",
+        identity,
+        value,
+        event,
+    )
+    settle(window)
+
+
+def text(window: Any, identity: str) -> str:
+    return str(window.execute_script("return document.getElementById(arguments[0]).textContent", identity))
+
+
+def test_the_console_is_silent(window: Any) -> None:
+    assert complaints(window) == []
+    assert window.title == "Small arms do not reach <everything> & more"
+    figures = window.execute_script("return [...document.querySelectorAll('.figure')].map((each) => each.id)")
+    assert figures == ["parallel", "front", "sensitivity", "mechanism", "series", "workspace", "trouble"]
+
+
+def test_figures_have_units_and_texts(window: Any) -> None:
+    for name in window.execute_script("return [...document.querySelectorAll('.figure')].map((each) => each.ariaLabel)"):
+        assert name.endswith(".") or ":" in name
+    assert values(window, "document.getElementById('mechanism').layout.scene.xaxis.title.text") == "x [m]"
+    assert "energy [J]" in values(window, "document.getElementById('parallel').data[0].dimensions.map((x) => x.label)")
+
+
+def test_lines_of_designs_are_those_of_the_store(window: Any, results: Results) -> None:
+    axes = window.execute_script("return document.getElementById('parallel').data[0].dimensions.map((x) => x.label)")
+    table = results.designs
+    for index, label in enumerate(axes):
+        column = next(each for each in table.columns if each.label == label)
+        shown = values(window, f"document.getElementById('parallel').data[0].dimensions[{index}].values")
+        np.testing.assert_array_equal(shown, column.values[results.shown])
+
+
+def test_a_brush_takes_the_designs_inside(window: Any, results: Results) -> None:
+    from selenium.webdriver import ActionChains
+
+    place = axis_of(window, "upper_arm")
+    box = window.execute_script(
+        """
+        const figure = document.getElementById('parallel');
+        figure.scrollIntoView({block: 'center'});
+        const axis = figure.querySelectorAll('.axis-brush .background')[arguments[0]].getBoundingClientRect();
+        return {x: axis.x + axis.width / 2, top: axis.top, height: axis.height};
+        """,
+        place,
+    )
+    # From the middle of the axis to its top: the upper half of the arms.
+    hand = ActionChains(window)
+    hand.w3c_actions.pointer_action.move_to_location(int(box["x"]), int(box["top"] + 0.5 * box["height"]))
+    hand.w3c_actions.pointer_action.pointer_down()
+    hand.w3c_actions.pointer_action.move_to_location(int(box["x"]), int(box["top"] + 0.25 * box["height"]))
+    hand.w3c_actions.pointer_action.move_to_location(int(box["x"]), int(box["top"] + 2))
+    hand.w3c_actions.pointer_action.release()
+    hand.perform()
+    settle(window)
+    low, high = values(window, f"document.getElementById('parallel').data[0].dimensions[{place}].constraintrange")
+    arms = results.designs.column("upper_arm").values[results.shown]
+    inside = np.flatnonzero((arms >= low) & (arms <= high))
+    assert 0 < len(inside) < len(arms)
+    assert text(window, "brush-count").startswith(f"{len(inside)} of {len(arms)} designs in the brush")
+    assert values(window, "document.getElementById('front').data[0].selectedpoints") == inside.tolist()
+    rows = values(window, "[...document.querySelectorAll('#brush-rows tr')].map((x) => Number(x.cells[0].textContent))")
+    assert sorted(rows) == results.shown[inside].tolist()
+    peaks = results.designs.column("peak_force").values[rows]
+    assert (np.diff(peaks) >= 0).all()
+    window.execute_script("document.getElementById('unbrush').click()")
+    settle(window)
+    assert text(window, "brush-count").startswith(f"{len(arms)} of {len(arms)}")
+
+
+def axis_of(window: Any, name: str) -> int:
+    labels = values(window, "document.getElementById('parallel').data[0].dimensions.map((x) => x.label)")
+    return int(next(index for index, label in enumerate(labels) if label.startswith(name.replace("_", " "))))
+
+
+def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) -> None:
+    from selenium.webdriver import ActionChains
+
+    front = results.designs.fronts["peak_force", "energy"]
+    place = window.execute_script(
+        """
+        const figure = document.getElementById('front'), line = figure.data[1], index = line.x.length - 1;
+        figure.scrollIntoView({block: 'center'});
+        const area = figure.getBoundingClientRect(), {xaxis, yaxis} = figure._fullLayout;
+        const along = (start, axis, value) => start + axis._offset + axis.l2p(value);
+        return {x: along(area.x, xaxis, line.x[index]), y: along(area.y, yaxis, line.y[index])};
+        """
+    )
+    hand = ActionChains(window)
+    hand.w3c_actions.pointer_action.move_to_location(round(place["x"]) - 5, round(place["y"]))
+    hand.w3c_actions.pointer_action.move_to_location(round(place["x"]), round(place["y"]))
+    hand.perform()
+    settle(window)
+    hovered = values(window, "[...document.querySelectorAll('#front .hovertext')].map((x) => x.textContent).join()")
+    assert f"design {front[-1]}" in hovered
+    hand.click().perform()
+    settle(window)
+    assert text(window, "design-title") == f"Design {front[-1]}"
+    rows = "[...document.querySelectorAll('#design-row tr')]"
+    cells = values(window, f"{rows}.map((row) => [...row.cells].map((cell) => cell.textContent))")
+    told = {name: float(number.split()[0]) for name, number, _ in cells}
+    expected = {name.replace("_", " "): value for name, value in results.designs.row(int(front[-1])).items()}
+    assert told.keys() == expected.keys()
+    for name, value in told.items():
+        assert value == pytest.approx(expected[name], rel=1e-5)
+
+
+def test_other_objectives_have_other_fronts(window: Any, results: Results) -> None:
+    choose(window, "front-x", "condition")
+    choose(window, "front-y", "peak_reaction")
+    table = results.designs
+    (front,) = (each for pair, each in table.fronts.items() if set(pair) == {"condition", "peak_reaction"})
+    line = values(window, "[document.getElementById('front').data[1].x, document.getElementById('front').data[1].y]")
+    np.testing.assert_array_equal(line[0], np.sort(table.column("condition").values[front]))
+    assert sorted(line[1]) == sorted(table.column("peak_reaction").values[front])
+    assert text(window, "front-note").startswith(f"On the front: {len(front)} of 12 designs")
+    choose(window, "front-x", "peak_force")
+    choose(window, "front-y", "energy")
+
+
+@pytest.mark.parametrize(("trajectory", "frame"), [(0, 17), (1, 40)])
+def test_the_slider_moves_the_mechanism(window: Any, results: Results, trajectory: int, frame: int) -> None:
+    case = results.case
+    assert case is not None
+    choose(window, "trajectory", str(trajectory))
+    choose(window, "time", str(frame), "input")
+    stored = results.dataset.isel(design=results.design, trajectory=trajectory, time=frame)
+    force = np.linalg.norm(stored["joint_reaction"].values[..., 3:], axis=-1).ravel()
+    told = text(window, "frame-readout")
+    assert told.startswith(f"time {float(stored['time']):.6g} s: the largest force, ")
+    assert float(told.split("force, ")[1].split(" N")[0]) == pytest.approx(force.max(), rel=1e-5)
+    hovers = values(window, "document.getElementById('mechanism').data.find((x) => x.name === 'joints').text")
+    shown = [float(each.split("force ")[1].split(" N")[0]) for each in hovers]
+    np.testing.assert_allclose(shown, force, rtol=1e-5)
+    corners = values(window, "['x', 'y', 'z'].map((k) => document.getElementById('mechanism').data[3][k])")
+    centre = np.array(corners, float)[:, :-1].mean(axis=1)
+    position = case.results["platform_position"].values[trajectory, frame]
+    np.testing.assert_allclose(centre, position, atol=1e-6)
+    cursor = values(window, "document.getElementById('series').layout.shapes[0].x0")
+    assert cursor == pytest.approx(float(stored["time"]))
+
+
+def test_series_are_those_of_the_store(window: Any, results: Results) -> None:
+    for trajectory in (1, 0):
+        choose(window, "series-trajectory", str(trajectory))
+        stored = results.dataset["actuator_force"].isel(
+            design=results.design, friction=results.friction, trajectory=trajectory
+        )
+        shown = values(window, "document.getElementById('series').data.slice(0, 3).map((line) => line.y)")
+        np.testing.assert_array_equal(np.array(shown).T, stored.values)
+
+
+def test_arrows_can_be_taken_away(window: Any) -> None:
+    arrows = "document.getElementById('mechanism').data.find((x) => x.name === 'reaction forces').x.length"
+    before = values(window, arrows)
+    window.execute_script("document.getElementById('arrows').click()")
+    settle(window)
+    assert (before, values(window, arrows)) == (3 * 21, 0)
+    window.execute_script("document.getElementById('arrows').click()")
+    settle(window)
+
+
+def test_the_animation_plays(window: Any) -> None:
+    choose(window, "time", "0", "input")
+    window.execute_script("document.getElementById('play').click()")
+    moved = window.execute_async_script(
+        "const it = document.getElementById('time');"
+        "const wait = () => Number(it.value) > 2 ? arguments[0](true) : setTimeout(wait, 50); wait();"
+    )
+    window.execute_script("document.getElementById('play').click()")
+    assert moved
+    assert text(window, "play") == "Play"
+
+
+def test_the_workspace_takes_other_colours(window: Any, results: Results) -> None:
+    choose(window, "workspace-colour", "1")
+    shown = values(window, "document.getElementById('workspace').data[0].marker.color")
+    share = 100.0 * (results.dataset["status"] == 0).mean("design")
+    np.testing.assert_allclose(shown, share.values.ravel())
+    assert min(shown) == 75.0
+
+
+def test_nothing_was_said_on_the_console_meanwhile(window: Any) -> None:
+    assert complaints(window) == []
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_designs_can_be_brushed(tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
+    from pipeline.report import write_report
+
+    with opened(write_report(large(100_000), tmp_path / "large.html")) as window:
+        window.execute_script("Plotly.restyle('parallel', {'dimensions[0].constraintrange': [[0.1, 0.4]]})")
+        settle(window)
+        assert " of 5000 designs in the brush" in text(window, "brush-count")
+        assert complaints(window) == []

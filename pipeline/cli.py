@@ -405,7 +405,7 @@ def _stopped(error: RunStoppedError, again: str = "") -> Refused:
 
 def _sweeps(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     """The sweeps in a file, one for each of its robots; their warnings go to standard error."""
-    from pipeline.study import read_sweeps
+    from pipeline.sweeps import read_sweeps
 
     sweeps = read_sweeps(path, subset)
     for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):

@@ -12,7 +12,7 @@ from pipeline import sweep_rules
 from pipeline.axes import Product, Sampled
 from pipeline.errors import InputError
 from pipeline.kept_axes import Kept
-from pipeline.study import read_sweeps
+from pipeline.sweeps import read_sweeps
 from pipeline.sweep import Sweep
 from pipeline.sweep_choices import choose
 

@@ -23,15 +23,15 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
 from tasks.kernels.pushforward import SUFFIX, pushforward
+from tasks.pose_metrics import POSE_METRICS
 
 Array = Any
 
 PARAMETERS = "parameters"
 TINY = 1e-200
-"""Imaginary step of `Metric.finish`: so small that nothing is lost by it."""
+"""Imaginary step of what finishes a metric: so small that nothing is lost by it."""
 
-SMOOTH_CASE_METRICS = tuple(name for name in programs.CASE_METRICS if name not in ("failed_samples", "worst_status"))
-DIFFERENTIABLE = (*actuation.METRICS, *SMOOTH_CASE_METRICS)
+DIFFERENTIABLE = (*actuation.METRICS, *POSE_METRICS)
 """Metrics that `metric_rates` knows."""
 
 
@@ -106,7 +106,7 @@ class _Chain:
 
     def run(self) -> dict[str, Rates]:
         friction = [name for name in self.block.metrics if name in actuation.METRICS]
-        alone = [name for name in self.block.metrics if name in SMOOTH_CASE_METRICS]
+        alone = [name for name in self.block.metrics if name in POSE_METRICS]
         found: dict[str, list[Any]] = {name: [] for name in self.block.metrics}
         for motion in self.root.motion:
             assembled = self._assembled(motion, tuple(alone))
@@ -131,13 +131,15 @@ class _Chain:
         block, made = self.block, programs.structure(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
-            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k])
+            program = programs.limb_program(
+                block.family, each.limb, (), False, block.limb_friction[k], block.massive
+            )
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
             out = self._run(program, {**self.case, **given, "motion": motion[None]}, fixed=("motion", "gravity"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
-            out = self._run(programs.platform_program(block.family), {**self.case, "motion": motion[None]})
-            shares |= {"platform_wrench": out["wrench"], "platform_wrench_tangent": out["wrench_tangent"]}
+            out = self._run(programs.platform_program(block.family, False, block.massive), {**self.case, "motion": motion[None]})
+            shares |= {f"platform_{name}": value for name, value in out.items()}
         return shares
 
     def _assembly(self, metrics: tuple[str, ...]) -> Program:
@@ -166,12 +168,14 @@ class _Chain:
             reduced = values.sum(axis=-1, keepdims=True), rates.sum(axis=-1, keepdims=True)
         else:
             reduced = _extremes(values, rates, how, self.windows)
-        if name not in actuation.METRICS:
-            return Rates(*reduced)
-        finish, duration = actuation.METRICS[name].finish, float(self.weights.sum())
         with np.errstate(invalid="ignore"):
-            stepped = finish(reduced[0] + 1j * TINY * reduced[1], duration)
-        return Rates(finish(reduced[0], duration), np.asarray(np.imag(stepped)) / TINY)
+            stepped = self._finished(name, reduced[0] + 1j * TINY * reduced[1])
+        return Rates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
+
+    def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
+        if name in actuation.METRICS:
+            return actuation.METRICS[name].finish(reduced, float(self.weights.sum()))
+        return POSE_METRICS[name].finish(reduced, self.samples, programs.structure(self.block.family).freedoms)
 
     def _gathered(self, name: str, parts: Sequence[Any]) -> Rates:
         """From (case, component, window) of each trajectory and set to the dims of `Rates`."""

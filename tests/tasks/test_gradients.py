@@ -14,7 +14,7 @@ from tasks import block as bodies
 from tasks.block import Block, Trajectory
 from tasks.gradients import metric_rates
 
-METRICS = ("peak_force", "rms_force", "peak_velocity", "peak_power", "energy", "regenerated_energy", "condition")
+METRICS = tuple(name for name in gradients.DIFFERENTIABLE if name != "usable_share")
 STEPS = np.array([-3, -2, -1, 1, 2, 3])
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
 """The first derivative to sixth order."""
@@ -73,6 +73,8 @@ def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -
         # a long step may reach over a kink, where another sample becomes the peak; a short one has more rounding
         expected = [differences(given, p, step * size) for step in (3e-4, 1e-5)]
         for name in METRICS:
+            if not plain[name].any():
+                continue  # a singular mass matrix: the root of zero has no derivative
             scale = max(np.abs(plain[name]).max() / size, *(np.abs(each[name]).max() for each in expected))
             errors = [np.abs(got[name].rates[p][..., 0] - each[name]).max() for each in expected]
             assert min(errors) <= 1e-7 * scale, (parameter.name, name, errors, scale)

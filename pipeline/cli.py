@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
+from pipeline.study_commands import study
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -470,6 +471,9 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
     from benchmarks import cases
 
     cases.main(json=as_json, quick=quick, names=names)
+
+
+cli.add_command(study)
 
 
 def _setting(text: str) -> tuple[str, float]:

@@ -101,9 +101,16 @@ VARIABLES: dict[str, Variable] = {
         Variable("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_force", _METRIC, "N m", "root mean square of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_power", _METRIC, "W", "root mean square of the actuator power over time", _DRIVE, "metric"),
-        Variable("peak_friction", _METRIC, "N m", "largest magnitude that friction adds to the force", _DRIVE, "metric"),
         Variable(
-            "friction_loss", _METRIC, "J", "energy that friction in all joints takes from the actuator", _DRIVE, "metric"
+            "peak_friction", _METRIC, "N m", "largest magnitude that friction adds to the force", _DRIVE, "metric"
+        ),
+        Variable(
+            "friction_loss",
+            _METRIC,
+            "J",
+            "energy that friction in all joints takes from the actuator",
+            _DRIVE,
+            "metric",
         ),
         Variable("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time", _DRIVE, "metric"),
         Variable(

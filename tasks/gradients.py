@@ -131,14 +131,14 @@ class _Chain:
         block, made = self.block, programs.structure(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
-            program = programs.limb_program(
-                block.family, each.limb, (), False, block.limb_friction[k], block.massive
-            )
+            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], block.massive)
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
             out = self._run(program, {**self.case, **given, "motion": motion[None]}, fixed=("motion", "gravity"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
-            out = self._run(programs.platform_program(block.family, False, block.massive), {**self.case, "motion": motion[None]})
+            out = self._run(
+                programs.platform_program(block.family, False, block.massive), {**self.case, "motion": motion[None]}
+            )
             shares |= {f"platform_{name}": value for name, value in out.items()}
         return shares
 

@@ -15,7 +15,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.errors import InputError, Problem
-from pipeline.expressions import Expression, ExpressionError, Kind, parse
+from robots.expressions import Expression, ExpressionError, Kind, parse
+from pipeline.validation import sentence
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 
@@ -67,7 +68,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
     base, how = base_of(name)
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
-        raise refuse(name, "no such column", "a swept parameter or a stored metric", f"{nearest(name, known)}")
+        raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
     values = ds[base].transpose("design", ...).values
     return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)
 

@@ -13,6 +13,7 @@ from pipeline.graph import block_of
 from pipeline.plan import plan
 from pipeline.study.columns import REDUCTIONS, base_of, refuse
 from pipeline.sweep import Sweep
+from pipeline.validation import sentence
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 from tasks import block as bodies
@@ -41,7 +42,7 @@ class Problem:
         table = {p.name: p for p in sweep.family.parameters}
         for name, (low, high) in chosen.items():
             if name not in table:
-                raise refuse(f"bounds.{name}", "no such parameter", "one of the robot", nearest(name, table))
+                raise refuse(f"bounds.{name}", "no such parameter", "one of the robot", sentence(nearest(name, table)))
             if not low < high or table[name].problem(low) or table[name].problem(high):
                 raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
         return cls(sweep, chosen)
@@ -106,9 +107,7 @@ class Problem:
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
         found = metric_rates(block, directions, windows)
-        return {
-            name: (each.values.ravel(), each.rates.reshape(len(self.names), -1).T) for name, each in found.items()
-        }
+        return {name: (each.values.ravel(), each.rates.reshape(len(self.names), -1).T) for name, each in found.items()}
 
 
 def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
@@ -125,7 +124,7 @@ def _metric(column: str) -> tuple[str, str]:
     """The metric and the reduction of a column. Raises InputError."""
     metric, how = base_of(column)
     if metric not in VARIABLES or VARIABLES[metric].kind != "metric":
-        raise refuse(column, "no such metric", "a metric", nearest(metric, DIFFERENTIABLE))
+        raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, DIFFERENTIABLE)))
     return metric, how
 
 

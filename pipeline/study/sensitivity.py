@@ -84,7 +84,9 @@ def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> Indic
     rows = np.arange(len(names))
     same = all((parts[2 + i] == np.where(rows == i, parts[1], parts[0])).all() for i in rows)
     if not n or n & (n - 1) or len(designs) != n * (len(names) + 2) or not same:
-        raise refuse("designs", f"{len(designs)} designs in {len(names)} parameters", "the designs of a Saltelli sample")
+        raise refuse(
+            "designs", f"{len(designs)} designs in {len(names)} parameters", "the designs of a Saltelli sample"
+        )
     return _indices(names, value_of(ds, wanted), n, seed)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Rows = list[Sequence[str]]
 
-STORE = click.argument("store", type=click.Path(path_type=Path))
+STORE = click.argument("store")
 OBJECTIVES = click.option(
     "--objective",
     "objectives",
@@ -67,7 +67,7 @@ def pareto(store: Path, objectives: tuple[str, ...], conditions: tuple[str, ...]
 @CSV
 @click.option("--refine", "following", type=click.Path(path_type=Path), help="Write the next sweep around the rows.")
 def rank(
-    store: Path,
+    store: str,
     objectives: tuple[str, ...],
     weights: tuple[float, ...],
     conditions: tuple[str, ...],
@@ -92,7 +92,7 @@ def rank(
 @STORE
 @click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
 @CSV
-def sensitivity(store: Path, text: str, file: Path | None) -> None:
+def sensitivity(store: str, text: str, file: Path | None) -> None:
     """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
     from pipeline.study.columns import feasible, swept, value_of
     from pipeline.study.sensitivity import from_samples
@@ -109,7 +109,7 @@ def sensitivity(store: Path, text: str, file: Path | None) -> None:
     click.echo(f"from {found.samples} designs; alone, all parameters explain {found.first.sum():.3f}")
 
 
-def _opened(store: Path) -> xr.Dataset:
+def _opened(store: str) -> xr.Dataset:
     from storage import open_results
 
     return open_results(store, unfinished=True)

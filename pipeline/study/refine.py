@@ -25,17 +25,19 @@ KEPT = ("derive", "where")
 
 
 def box(ds: xr.Dataset, best: Sequence[int] | Array, margin: float = MARGIN) -> dict[str, tuple[float, float]]:
-    """Bounds of every swept parameter around some designs, within those of the robot.
+    """Bounds of every swept parameter around some designs, within those of a robot of the catalogue.
 
     A parameter on which they agree gets a tenth of its swept range to both sides.
     """
-    table = {p.name: p for p in FAMILIES[str(ds.attrs["robot"])].parameters}
+    family = FAMILIES.get(str(ds.attrs.get("robot")))
+    table = {p.name: p for p in family.parameters} if family else {}
     result = {}
     for name in swept(ds):
         values, chosen = ds[name].values, ds[name].values[np.asarray(best, dtype=int)]
         low, high = float(chosen.min()), float(chosen.max())
         wider = margin * (high - low) if high > low else 0.1 * float(np.ptp(values))
-        result[name] = max(low - wider, table[name].lower), min(high + wider, table[name].upper)
+        least, most = (table[name].lower, table[name].upper) if name in table else (-np.inf, np.inf)
+        result[name] = max(low - wider, least), min(high + wider, most)
     return result
 
 

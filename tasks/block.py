@@ -101,9 +101,9 @@ class Block:
         return tuple(name for name in reaction_programs.OUTPUTS if name in (*self.series, *self.metrics))
 
     @property
-    def massive(self) -> bool:
-        """Whether a metric needs the mass matrix."""
-        return needs_mass(self.metrics)
+    def shares(self) -> dict[str, bool]:
+        """Shares that limbs and platform are asked for beyond wrenches and J_IK: of mass, where a metric needs it."""
+        return {"mass": True} if needs_mass(self.metrics) else {}
 
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""
@@ -139,8 +139,8 @@ def limb(block: Block, root: Motions, index: int) -> Arrays:
     """Inverse kinematics and dynamics of limb `index` for all designs and trajectories of a block."""
     instance = programs.structure(block.family).mechanism.instances[index]
     asked = block.limb_friction[index]
-    wanted = (block.limb_series, bool(block.reactions), asked, block.massive)
-    run = kernel(programs.limb_program(block.family, instance.limb, *wanted))
+    wanted = (block.limb_series, bool(block.reactions), asked)
+    run = kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.shares))
     mount = programs.mount_values(block.family, block.values())[index]
     return _for_each_trajectory(block, root, run, {**block.case_inputs(), "mount": mount})
 
@@ -148,7 +148,7 @@ def limb(block: Block, root: Motions, index: int) -> Arrays:
 def platform(block: Block, root: Motions) -> Arrays:
     """The wrench that the platform's own motion takes."""
     statics = bool(block.reactions) or coupled_friction.statics(block.limb_friction)
-    run = kernel(programs.platform_program(block.family, statics, block.massive))
+    run = kernel(programs.platform_program(block.family, statics, **block.shares))
     return _for_each_trajectory(block, root, run, block.case_inputs())
 
 

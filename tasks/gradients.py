@@ -131,13 +131,13 @@ class _Chain:
         block, made = self.block, programs.structure(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
-            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], block.massive)
+            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], **block.shares)
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
             out = self._run(program, {**self.case, **given, "motion": motion[None]}, fixed=("motion", "gravity"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
             out = self._run(
-                programs.platform_program(block.family, False, block.massive), {**self.case, "motion": motion[None]}
+                programs.platform_program(block.family, **block.shares), {**self.case, "motion": motion[None]}
             )
             shares |= {f"platform_{name}": value for name, value in out.items()}
         return shares
@@ -152,7 +152,7 @@ class _Chain:
     def _actuated(self, given: Arrays, metrics: tuple[str, ...], friction: np.ndarray) -> dict[str, Rates]:
         block = self.block
         program = actuation.program(block.family, block.groups, (), metrics)
-        out = self._run(program, {**given, "weight": self.weights, "friction": friction[None]})
+        out = self._run(program, {**given, **self.case, "weight": self.weights, "friction": friction[None]})
         return {name: self._reduced(name, out, program.reductions[name]) for name in metrics}
 
     def _run(self, program: Program, given: Mapping[str, np.ndarray], fixed: Sequence[str] = ()) -> Arrays:

@@ -42,7 +42,7 @@ def study() -> None:
 @WHERE
 @TOP
 @CSV
-def pareto(store: Path, objectives: tuple[str, ...], conditions: tuple[str, ...], top: int, file: Path | None) -> None:
+def pareto(store: str, objectives: tuple[str, ...], conditions: tuple[str, ...], top: int, file: Path | None) -> None:
     """The designs of STORE that no other beats in all objectives."""
     import numpy as np
 

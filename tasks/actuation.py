@@ -77,9 +77,7 @@ METRICS: Mapping[str, Metric] = {
     "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
     "peak_velocity": Metric(lambda s: abs(s.velocity), "max", friction=False),
     "peak_power": Metric(lambda s: abs(s.power), "max"),
-    "rms_velocity": Metric(
-        lambda s: s.weight * (s.velocity * s.velocity), "sum", _root_mean, friction=False
-    ),
+    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), "sum", _root_mean, friction=False),
     "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
     "peak_friction": Metric(lambda s: abs(s.friction), "max"),
     "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),

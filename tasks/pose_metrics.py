@@ -89,9 +89,12 @@ POSE_METRICS: Mapping[str, PoseMetric] = {
     "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0]), "min", mass=True),
     "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1]), "max", mass=True),
 }
-"""Metrics of a case that depend on design and trajectory alone. Dexterity is the mean of 1 / condition over all samples,
-zero where one failed: over a workspace the global conditioning index of Gosselin and Angeles (1991) times its usable
-share. Manipulability is the least over time, in units of platform rate per actuator rate."""
+"""Metrics of a case that depend on design and trajectory alone.
+
+Dexterity is the mean of 1 / condition over all samples, zero where one failed: over a workspace the global conditioning
+index of Gosselin and Angeles (1991) times its usable share. Manipulability is the least over time, in units of platform
+rate per actuator rate.
+"""
 
 
 def needs_mass(metrics: tuple[str, ...]) -> bool:

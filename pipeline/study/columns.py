@@ -15,8 +15,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.errors import InputError, Problem
-from robots.expressions import Expression, ExpressionError, Kind, parse
 from pipeline.validation import sentence
+from robots.expressions import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 

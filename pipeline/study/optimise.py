@@ -1,8 +1,9 @@
 """Local optimisation of a metric from several starts, by exact derivatives over the compiled kernels.
 
 The worst of a metric over actuators, trajectories and time has kinks where another becomes the worst. So one number t
-is minimised that no row of the metric may exceed, the rows being actuators, trajectories and parts of the time: a smooth
-problem with constraints, which sequential quadratic programming solves. Sums and means are minimised as they are.
+is minimised that no row of the metric may exceed, the rows being actuators, trajectories and parts of the time: a
+smooth problem with constraints, which sequential quadratic programming solves. Sums and means are minimised as they
+are.
 """
 
 from __future__ import annotations

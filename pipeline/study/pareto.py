@@ -83,4 +83,4 @@ def _beaten(points: Array, by: Array) -> Array:
     for a, b in zip(points.T, by.T, strict=True):
         nowhere_larger &= b[None, :] <= a[:, None]
         somewhere_smaller |= b[None, :] < a[:, None]
-    return (nowhere_larger & somewhere_smaller).any(axis=1)
+    return np.asarray((nowhere_larger & somewhere_smaller).any(axis=1))

@@ -11,7 +11,7 @@ step does with x held fixed: dx = dN/dp. Iterations that converge at a slower ra
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def _shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
     return result.reshape(shape)
 
 
-_REPLAYED = {
+_REPLAYED: dict[str, Callable[..., Expression]] = {
     "add": expression.add,
     "sub": expression.sub,
     "mul": expression.mul,

@@ -7,11 +7,14 @@ import pytest
 
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
-from tasks.actuation import METRICS, SERIES, program, trapezoid_weights
+from tasks import actuation
+from tasks.actuation import OF_MOTORS, program, trapezoid_weights
 from tasks.kernels.kernel import Kernel, padded
 from tests.tasks.bits import padded_last
 
 FAMILY = catalog.family("delta_3rr2rrr")
+SERIES = {name: each for name, each in actuation.SERIES.items() if name not in OF_MOTORS}
+METRICS = {name: each for name, each in actuation.METRICS.items() if name not in OF_MOTORS}
 MOTORS = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05

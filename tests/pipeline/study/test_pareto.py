@@ -16,9 +16,11 @@ def brute(points: np.ndarray) -> np.ndarray:
     return ~beaten.any(axis=1) & ~np.isnan(points).any(axis=1)
 
 
+NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.sampled_from([np.nan, np.inf, -np.inf, 0.5]))
+
+
 @settings(deadline=None)
-@given(st.integers(1, 5).flatmap(lambda k: arrays(float, st.tuples(st.integers(0, 60), st.just(k)),
-       elements=st.one_of(st.integers(-3, 3).map(float), st.sampled_from([np.nan, np.inf, -np.inf, 0.5])))))  # fmt: skip
+@given(st.tuples(st.integers(0, 60), st.integers(1, 5)).flatmap(lambda shape: arrays(float, shape, elements=NUMBERS)))
 def test_against_brute_force(points: np.ndarray) -> None:
     usable = points.copy()
     usable[np.isnan(points).any(axis=1)] = np.nan

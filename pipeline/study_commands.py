@@ -77,7 +77,7 @@ def rank(
 ) -> None:
     """The designs of STORE in the order of their weighted objectives."""
     from pipeline.study import ranking
-    from pipeline.study.refine import refine
+    from pipeline.study.refinement import refine
 
     ds, wanted = _opened(store), _objectives(objectives)
     order, scores = ranking.rank(ds, wanted, weights, conditions)

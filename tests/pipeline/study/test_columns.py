@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.errors import InputError
 from pipeline.study.columns import column, feasible, names, objective, swept, unit, value_of
 from pipeline.study.ranking import rank
-from pipeline.study.refine import box, refine, saltelli_sweep
+from pipeline.study.refinement import box, refine, saltelli_sweep
 from pipeline.study.sensitivity import saltelli
 from pipeline.sweep import Sweep
 

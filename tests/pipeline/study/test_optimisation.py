@@ -9,7 +9,7 @@ from scipy.stats import qmc
 from pipeline.coordinator import run
 from pipeline.errors import InputError
 from pipeline.study.columns import column
-from pipeline.study.optimise import Limit, Optimum, optimise
+from pipeline.study.optimisation import Limit, Optimum, optimise
 from pipeline.study.problem import Problem
 from pipeline.sweep import Sweep
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
+from pipeline.study_commands import study
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -405,7 +406,7 @@ def _stopped(error: RunStoppedError, again: str = "") -> Refused:
 
 def _sweeps(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     """The sweeps in a file, one for each of its robots; their warnings go to standard error."""
-    from pipeline.study import read_sweeps
+    from pipeline.sweeps import read_sweeps
 
     sweeps = read_sweeps(path, subset)
     for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):
@@ -511,6 +512,9 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
     from benchmarks import cases
 
     cases.main(json=as_json, quick=quick, names=names)
+
+
+cli.add_command(study)
 
 
 def _setting(text: str) -> tuple[str, float]:

@@ -58,6 +58,9 @@ LOADS_OF_A_JOINT = 5
 ROWS = 5
 """Constraints of a joint, at most, that may be redundant."""
 
+MASS_METRICS = ("least_effective_mass", "largest_effective_mass")
+"""Metrics for which limbs hand on their shares of the mass matrix."""
+
 LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -203,7 +206,8 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
-    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion
+    mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
+    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )

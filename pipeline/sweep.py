@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -166,6 +167,7 @@ def _read(document: Document, folder: Path) -> Sweep:
         parts["grid"] = _read_time(report, file["time"])
     if "trajectories" in file:
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
+        _check_workspaces(report, parts)
     take_subset(report, file, parts)
     text = inline(report, parts["description"])
     report.raise_if_any()
@@ -205,6 +207,21 @@ def _read_trajectories(
     for name in {each for each in names if names.count(each) > 1}:
         report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
     return tuple(found)
+
+
+def _check_workspaces(report: Report, parts: Mapping[str, Any]) -> None:
+    """A workspace is a grid of points in place of times, so there have to be as many of both."""
+    for each in parts["trajectories"]:
+        if each.kind != "workspace":
+            continue
+        path = ("trajectories", each.name, "counts")
+        if any(count != int(count) for count in each.values["counts"]):
+            report(path, list(each.values["counts"]), "whole numbers of points along x, y and z")
+            continue
+        points = math.prod(map(int, each.values["counts"]))
+        if "grid" in parts and parts["grid"].samples != points:
+            got = f"{points} points, and {parts['grid'].samples} samples of time"
+            report(path, Got(got), "as many of both", f"Write time: {{stop: 1, samples: {points}}}.")
 
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:

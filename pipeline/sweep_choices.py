@@ -50,7 +50,7 @@ def robot_of(
             if "robot" not in report.missing:
                 report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
         elif len(several) > 1:
-            hint = "Read it with pipeline.study, or choose one with the key robot."
+            hint = "Read it with pipeline.sweeps, or choose one with the key robot."
             report(("robots",), Got(f"{len(several)} robots"), "one, because this is to be one sweep", hint)
         return next(iter(several or ()), None), RobotSection()
     if several is not None and robot not in several:

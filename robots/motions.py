@@ -72,6 +72,16 @@ MOTIONS: dict[str, Motion] = {
             "point to point on a line, at rest at both ends, quintic in time",
         ),
         Motion(
+            "workspace",
+            (
+                _CENTRE,
+                Parameter("size", "m", (0.4, 0.4, 0.2), 0.0, 1e3, "edges of the box"),
+                Parameter("counts", "1", (10.0, 10.0, 5.0), 1.0, 1e6, "whole numbers of points along each axis"),
+            ),
+            "the points of a grid in a box, at rest at each; x changes fastest. Points, not times: time must have as "
+            "many samples as the grid has points",
+        ),
+        Motion(
             "waypoints",
             (),
             "C2 cubic spline through the points of a CSV file with the columns t, x, y, z [s, m], at rest at both ends",

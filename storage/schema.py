@@ -57,6 +57,7 @@ _FRICTION = ("design", "friction", "trajectory", "time")
 _JOINT = (*_DESIGN, "limb", "joint")
 _RUBBING = (*_FRICTION, "limb", "joint")
 _METRIC = ("design", "friction", "trajectory", "actuator")
+_POSE = ("design", "trajectory")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
 
@@ -99,6 +100,18 @@ VARIABLES: dict[str, Variable] = {
         Variable("status", _DESIGN, "1", "status of the sample", "none", "status", "int8"),
         Variable("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_force", _METRIC, "N m", "root mean square of the actuator force over time", _DRIVE, "metric"),
+        Variable("rms_power", _METRIC, "W", "root mean square of the actuator power over time", _DRIVE, "metric"),
+        Variable(
+            "peak_friction", _METRIC, "N m", "largest magnitude that friction adds to the force", _DRIVE, "metric"
+        ),
+        Variable(
+            "friction_loss",
+            _METRIC,
+            "J",
+            "energy that friction in all joints takes from the actuator",
+            _DRIVE,
+            "metric",
+        ),
         Variable("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time", _DRIVE, "metric"),
         Variable(
             "energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power", _DRIVE, "metric"
@@ -114,6 +127,14 @@ VARIABLES: dict[str, Variable] = {
             ("design", "trajectory", "actuator"),
             "rad/s",
             "largest magnitude of the actuator velocity over time",
+            _DRIVE,
+            "metric",
+        ),
+        Variable(
+            "rms_velocity",
+            ("design", "trajectory", "actuator"),
+            "rad/s",
+            "root mean square of the actuator velocity over time",
             _DRIVE,
             "metric",
         ),
@@ -142,7 +163,23 @@ VARIABLES: dict[str, Variable] = {
             "metric",
             "int32",
         ),
-        Variable("condition", ("design", "trajectory"), "1", "largest condition number over time", "none", "metric"),
+        Variable("condition", _POSE, "1", "largest condition number of J_IK over time", "none", "metric"),
+        Variable("dexterity", _POSE, "1", "mean of 1 / condition over all samples, failed ones 0", "none", "metric"),
+        Variable("usable_share", _POSE, "1", "share of the samples that are OK", "none", "metric"),
+        Variable(
+            "manipulability",
+            _POSE,
+            "m/rad",
+            "least geometric mean over time of platform rates per actuator rate",
+            "none",
+            "metric",
+        ),
+        Variable(
+            "least_effective_mass", _POSE, "kg", "least eigenvalue of the mass matrix over time", "world", "metric"
+        ),
+        Variable(
+            "largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time", "world", "metric"
+        ),
         Variable("failed_samples", ("design", "trajectory"), "1", "samples not OK", "none", "metric", "int32"),
         Variable(
             "worst_status", ("design", "trajectory"), "1", "largest status code over time", "none", "status", "int8"
@@ -156,7 +193,7 @@ LABELS: dict[str, tuple[str, ...]] = {
 }
 """Coordinates that are the same in every store."""
 
-_PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2"}
+_PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
@@ -170,8 +207,8 @@ def lookup(name: str) -> Variable:
 
 
 def units(drive: Drive) -> dict[str, str]:
-    """Units of the actuator variables for a robot whose drives are all of one kind."""
-    rows = (variable for variable in VARIABLES.values() if "actuator" in variable.dims)
+    """Units of the variables that depend on it, for a robot whose drives are all of one kind."""
+    rows = (variable for variable in VARIABLES.values() if "actuator" in variable.dims or variable.units == "m/rad")
     return {row.name: row.units if drive == "revolute" else _PRISMATIC.get(row.units, row.units) for row in rows}
 
 

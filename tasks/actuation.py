@@ -30,12 +30,16 @@ UNKNOWN = Motor(np.nan, np.nan)
 
 @dataclass(frozen=True)
 class Sample:
-    """One actuator at one instant: force, velocity, power, integration weight [s]; its motor, if that matters."""
+    """One actuator at one instant: force, velocity, power, integration weight [s].
+
+    Where they matter, what friction adds to the force, and the motor.
+    """
 
     force: Scalar
     velocity: Scalar
     power: Scalar
     weight: Scalar
+    friction: Scalar = 0.0
     motor: Motor = UNKNOWN
 
     @property
@@ -73,6 +77,10 @@ METRICS: Mapping[str, Metric] = {
     "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
     "peak_velocity": Metric(lambda s: abs(s.velocity), "max", friction=False),
     "peak_power": Metric(lambda s: abs(s.power), "max"),
+    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), "sum", _root_mean, friction=False),
+    "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
+    "peak_friction": Metric(lambda s: abs(s.friction), "max"),
+    "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
     "peak_current": Metric(lambda s: abs(s.current), "max"),
@@ -125,8 +133,10 @@ def program(
         solved = coupled.solve(family, groups, rubbing, force, velocity, given)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
         motors = programs.symbolic(made, given["parameters"]).motors if electric else [UNKNOWN] * actuators
-        each = zip(solved.forces, velocity, motors, strict=True)
-        samples = [Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], motor) for u, v, motor in each]
+        samples = [
+            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor)
+            for u, v, free, motor in zip(solved.forces, velocity, force, motors, strict=True)
+        ]
         available: dict[str, Any] = {
             "joint_friction": [tau + bad for tau in solved.friction],
             "net_force": list(solved.net),

@@ -186,18 +186,14 @@ def _inverse_by_reflections(a: np.ndarray) -> np.ndarray:
     return array(result)
 
 
-def condition_number(a: Array, sweeps: int = 6) -> Scalar:
-    """Ratio of the largest to the smallest singular value of a matrix (m, n), m >= n, by one-sided Jacobi rotations."""
+def singular_values(a: Array, sweeps: int = 6) -> list[Scalar]:
+    """Singular values of a matrix (m, n), m >= n, in no order, by one-sided Jacobi rotations."""
     columns = [array(column) for column in np.asarray(a, dtype=object).T]
     for _ in range(sweeps):
         for p in range(len(columns)):
             for q in range(p + 1, len(columns)):
                 columns[p], columns[q] = _rotated(columns[p], columns[q])
-    squares = [column @ column for column in columns]
-    high = low = squares[0]
-    for square in squares[1:]:
-        high, low = where(square > high, square, high), where(square < low, square, low)
-    return sqrt(high / low)
+    return [sqrt(column @ column) for column in columns]
 
 
 def _rotated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

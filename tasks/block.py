@@ -22,6 +22,7 @@ from tasks.buffers import empty
 from tasks.joint_friction import LimbFriction
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.pose_metrics import POSE_METRICS, needs_mass
 
 Arrays = dict[str, np.ndarray]
 
@@ -99,6 +100,11 @@ class Block:
         """What reactions have to be computed for."""
         return tuple(name for name in reaction_programs.OUTPUTS if name in (*self.series, *self.metrics))
 
+    @property
+    def shares(self) -> dict[str, bool]:
+        """Shares that limbs and platform are asked for beyond wrenches and J_IK: of mass, where a metric needs it."""
+        return {"mass": True} if needs_mass(self.metrics) else {}
+
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""
         return {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
@@ -133,7 +139,8 @@ def limb(block: Block, root: Motions, index: int) -> Arrays:
     """Inverse kinematics and dynamics of limb `index` for all designs and trajectories of a block."""
     instance = programs.structure(block.family).mechanism.instances[index]
     asked = block.limb_friction[index]
-    run = kernel(programs.limb_program(block.family, instance.limb, block.limb_series, bool(block.reactions), asked))
+    wanted = (block.limb_series, bool(block.reactions), asked)
+    run = kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.shares))
     mount = programs.mount_values(block.family, block.values())[index]
     return _for_each_trajectory(block, root, run, {**block.case_inputs(), "mount": mount})
 
@@ -141,7 +148,7 @@ def limb(block: Block, root: Motions, index: int) -> Arrays:
 def platform(block: Block, root: Motions) -> Arrays:
     """The wrench that the platform's own motion takes."""
     statics = bool(block.reactions) or coupled_friction.statics(block.limb_friction)
-    run = kernel(programs.platform_program(block.family, statics))
+    run = kernel(programs.platform_program(block.family, statics, **block.shares))
     return _for_each_trajectory(block, root, run, block.case_inputs())
 
 
@@ -253,7 +260,8 @@ class _Assembly:
         self.block, self.root, self.limbs = block, root, limbs
         self.made = programs.structure(block.family)
         self.samples, self.width = len(block.times), padded(len(block.times))
-        self.case_metrics = tuple(name for name in programs.CASE_METRICS if name in block.metrics)
+        known = (*programs.CASE_METRICS, *programs.MASS_METRICS)
+        self.case_metrics = tuple(name for name in known if name in block.metrics)
         self.series = tuple(name for name in block.series if name in block.actuation)
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
@@ -262,7 +270,7 @@ class _Assembly:
         lead = (len(block.trajectories), block.designs)
         self.shares["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
         if own:
-            self.shares["platform_wrench"] = own["wrench"]
+            self.shares |= {f"platform_{name}": value for name, value in own.items() if name != "held"}
         self.weights = np.zeros((1, 1, self.width))
         self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
         self.out = self._allocate()
@@ -425,6 +433,9 @@ class _Assembly:
             self.out[name] = metric.finish(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
+        for name in self.case_metrics:
+            if name in POSE_METRICS:
+                self.out[name] = POSE_METRICS[name].finish(self.out[name], self.samples, self.made.freedoms)
         for name in ("failed_samples", "worst_status", "unsettled_samples"):
             if name in self.out:
                 self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
-from tasks import assembly, chain, joint_friction, limb, platform, reactions
-from tasks.algebra import array, condition_number, where
+from tasks import assembly, chain, equations, joint_friction, limb, platform, pose_metrics, reactions
+from tasks.algebra import array, where
 from tasks.embedding import LimbChoice, others
 from tasks.field import MOVING
 from tasks.frames import mount_pose
@@ -24,6 +24,7 @@ from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
 from tasks.kinematics import REST, Motion, Pose
+from tasks.pose_metrics import POSE_METRICS
 from tasks.topology import choose
 
 Array = Any
@@ -154,12 +155,14 @@ def limb_program(
     statics: bool = False,
     friction: LimbFriction = NO_FRICTION,
     moving_base: bool = False,
+    mass: bool = False,
 ) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds
-    `reactions.SHARES`, `friction` what `joint_friction.share` gives; with `moving_base`, `gravity` is a sample input.
-    Raises ValueError for statics or friction of a limb with `every_row`, as reactions rest on a choice of rows.
+    `reactions.SHARES`, `friction` what `joint_friction.share` gives, `mass` the limb's share of the mass matrix
+    (freedom, freedom); with `moving_base`, `gravity` is a sample input. Raises ValueError for statics or friction of a
+    limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
     statics = statics or friction.statics
@@ -171,7 +174,7 @@ def limb_program(
         )
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mounted, solved, _, moving = solved_limb(made, limb_index, parameters, mount, motion)
+        mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
         result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
@@ -184,6 +187,9 @@ def limb_program(
             result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
         if friction != NO_FRICTION:
             result |= joint_friction.share(reactions.LimbStatics(mounted, solved), moving, array(gravity), friction)
+        if mass:
+            share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), np.zeros(3))
+            result["mass"] = share.mass
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
@@ -231,16 +237,22 @@ def solved_limb(
 
 
 @functools.cache
-def platform_program(family: Family, held: bool = False, moving_base: bool = False) -> Program:
-    """The `wrench` that the platform's own motion takes along its free twists, and on request along those `held`."""
+def platform_program(family: Family, held: bool = False, moving_base: bool = False, mass: bool = False) -> Program:
+    """The `wrench` that the platform's own motion takes along its free twists.
+
+    On request along those `held`, and the platform's share of the `mass` matrix.
+    """
     made = structure(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        wrench = platform.wrench(body, *platform.unpack(motion, body), gravity)
+        pose, moving = platform.unpack(motion, body)
+        wrench = platform.wrench(body, pose, moving, gravity)
         result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in reactions.held(body.mobility)]
+        if mass:
+            result["mass"] = equations.platform_share(body, pose, moving, np.zeros(3)).mass
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
@@ -248,7 +260,12 @@ def platform_program(family: Family, held: bool = False, moving_base: bool = Fal
     return trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=FIRST[:1])
 
 
-CASE_METRICS = ("failed_samples", "worst_status", "condition")
+COUNTS = {"failed_samples": "sum", "worst_status": "max"}
+"""What is told of the samples of a case, and how it is reduced."""
+
+CASE_METRICS = (*COUNTS, *(name for name, metric in POSE_METRICS.items() if not metric.mass))
+MASS_METRICS = tuple(name for name, metric in POSE_METRICS.items() if metric.mass)
+"""Metrics of a case that do not depend on friction; those of mass need shares of the mass matrix."""
 
 
 @functools.cache
@@ -256,34 +273,39 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k`, `jacobian_k`
-    and `status_k`. `metrics` adds any of CASE_METRICS, reduced over the samples of a case; condition is that of J_IK.
+    and `status_k`. `metrics` adds any of CASE_METRICS and MASS_METRICS, reduced over the samples of a
+    case but not finished. For the latter there are also sample inputs `mass_k` and `platform_mass`.
     Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)
     count, free = len(made.mechanism.instances), made.freedoms
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
+    massive = pose_metrics.needs_mass(metrics)
 
     def one_sample(
-        motion: Array, platform_wrench: Array = 0.0, weights: Array = None, **shares: Array
+        motion: Array, platform_wrench: Array = 0.0, platform_mass: Array = 0.0, weights: Array = None, **shares: Array
     ) -> dict[str, Any]:
         jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
         forces = assembly.actuator_forces(jacobian, wrench, weights)
         velocity = jacobian @ made.speed(motion)
         status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
-        available = {"failed_samples": [where(status > 0.5, 1.0, 0.0)], "worst_status": [status]}
-        if "condition" in metrics:
-            available["condition"] = [where(status > 0.5, np.nan, condition_number(jacobian))]
+        failed = status > 0.5
+        mass = sum((shares[f"mass_{k}"] for k in range(count)), start=platform_mass) if massive else np.eye(free)
+        posture = pose_metrics.posture(made.mechanism, jacobian, mass, failed)
+        available: dict[str, Any] = {"failed_samples": [where(failed, 1.0, 0.0)], "worst_status": [status]}
+        available |= {name: [POSE_METRICS[name].of(posture)] for name in metrics if name in POSE_METRICS}
         chosen = {name: available[name] for name in metrics}
         return {"force": forces, "velocity": velocity, "status": [status], **chosen}
 
     sample: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
     sample |= {} if made.mechanism.is_chain else {"platform_wrench": (free,)}
+    sample |= {"platform_mass": (free, free)} if massive and not made.mechanism.is_chain else {}
     for k in range(count):
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
-    reductions = {"failed_samples": "sum", "worst_status": "max", "condition": "max"}
-    chosen = {name: reductions[name] for name in metrics}
+        sample |= {f"mass_{k}": (free, free)} if massive else {}
+    chosen = {name: COUNTS[name] if name in COUNTS else POSE_METRICS[name].reduction for name in metrics}
     return trace(
         f"{family.name}.assembly",
         one_sample,

@@ -78,6 +78,16 @@ CLOSED_FORMS: Mapping[str, Callable[..., Instant]] = {
 }
 
 
+def workspace(centre: Array, size: Array, counts: Array) -> np.ndarray:
+    """Points of a grid in a box (3, points), x fastest; one point along an axis is in the middle of the box."""
+    axes = [
+        np.linspace(-0.5, 0.5, int(n)) * length + middle if n > 1 else np.array([middle])
+        for middle, length, n in zip(centre, size, counts, strict=True)
+    ]
+    z, y, x = np.meshgrid(*reversed(axes), indexing="ij")
+    return np.stack([x.ravel(), y.ravel(), z.ravel()])
+
+
 JointInstant = tuple[Scalar, Scalar, Scalar]
 """Position, rate, acceleration of one joint [rad or m and s]."""
 
@@ -152,6 +162,10 @@ def motion(
     t = np.concatenate([times, np.full(width - len(times), times[-1])])
     if points is not None:
         return spline(t, points)
+    if kind == "workspace":
+        places = workspace(**values)
+        rest = np.zeros((6, width))
+        return np.concatenate([np.pad(places, ((0, 0), (0, width - places.shape[1])), mode="edge"), rest])
     inputs = {name: np.asarray(value, dtype=float).reshape(1, -1) for name, value in values.items()}
     made = joint_program(kind, joints) if joints else program(kind)
     inputs = {name: np.broadcast_to(value, (1, *made.case[name])) for name, value in inputs.items()}

@@ -62,7 +62,7 @@ PLANNING = (
     "pipeline.files",
     "pipeline.axes",
     "pipeline.sweep",
-    "pipeline.study",
+    "pipeline.sweeps",
     "pipeline.plan",
     "pipeline.events",
     "pipeline.progress",

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from pipeline import sweep_file
-from pipeline.study import read_sweeps
+from pipeline.sweeps import read_sweeps
 from pipeline.validation import Section
 
 ROOT = Path(__file__).parents[1]

@@ -216,6 +216,19 @@ def test_problems_of_several_sections_come_together() -> None:
     ]
 
 
+WORKSPACE = "turn: {kind: workspace, size: [0.4, 0.4, 0.2], counts: [%s]}"
+
+
+def test_a_workspace_has_as_many_points_as_times() -> None:
+    line = "  line: {kind: line_sine, amplitude: [0.1, 0.2, 0], period: 10}\n"
+    good = changed(line, "", "turn: {kind: circle, phase: 1}", WORKSPACE % "11, 1, 1")
+    assert Sweep.from_text(good).trajectories[0].values["counts"] == (11.0, 1.0, 1.0)
+    told = refused(good.replace("11, 1, 1", "4, 3, 2"))
+    assert "trajectories.turn.counts: got 24 points, and 11 samples of time; expected as many of both. Write" in told
+    told = refused(good.replace("11, 1, 1", "5.5, 2, 1"))
+    assert "trajectories.turn.counts: got [5.5, 2.0, 1.0]; expected whole numbers of points" in told
+
+
 def test_points_come_from_beside_the_file_and_their_problems_with_the_others(tmp_path: Path) -> None:
     text = changed("kind: circle, phase: 1", "kind: waypoints, file: p.csv")
     (tmp_path / "s.yaml").write_text(text)

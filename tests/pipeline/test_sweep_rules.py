@@ -12,9 +12,9 @@ from pipeline import sweep_rules
 from pipeline.axes import Product, Sampled
 from pipeline.errors import InputError
 from pipeline.kept_axes import Kept
-from pipeline.study import read_sweeps
 from pipeline.sweep import Sweep
 from pipeline.sweep_choices import choose
+from pipeline.sweeps import read_sweeps
 
 HEAD = "limbsweep: 1\nrobot: delta_3rr2rrr\nparameters: {density: 2700}\n"
 DESIGN = """\

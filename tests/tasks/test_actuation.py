@@ -13,6 +13,8 @@ from tasks.kernels.kernel import Kernel, padded
 from tests.tasks.bits import padded_last
 
 FAMILY = catalog.family("delta_3rr2rrr")
+SERIES = {name: each for name, each in actuation.SERIES.items() if name not in OF_MOTORS}
+METRICS = {name: each for name, each in actuation.METRICS.items() if name not in OF_MOTORS}
 MOTORS = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 SERIES, METRICS = (
     {name: each for name, each in table.items() if name not in OF_MOTORS}
@@ -48,6 +50,10 @@ def test_series_and_metrics_agree_with_numpy() -> None:
         "actuator_power": power,
         "peak_force": np.abs(total).max(axis=1),
         "peak_velocity": np.abs(velocity).max(axis=1),
+        "rms_velocity": np.sqrt(np.trapezoid(velocity**2, TIMES) / span),
+        "rms_power": np.sqrt(np.trapezoid(power**2, TIMES) / span),
+        "peak_friction": np.abs(total - force).max(axis=1),
+        "friction_loss": np.trapezoid((total - force) * velocity, TIMES),
         "peak_power": np.abs(power).max(axis=1),
         "rms_force": np.sqrt(np.trapezoid(total**2, TIMES) / span),
         "energy": np.trapezoid(np.maximum(power, 0.0), TIMES),

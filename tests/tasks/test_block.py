@@ -24,7 +24,8 @@ SERIES = (
     "platform_position", "platform_twist", "platform_acceleration", "status",
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
-METRICS = (*(name for name in actuation.METRICS if name not in actuation.OF_MOTORS), *programs.CASE_METRICS)
+OF_ACTUATORS = tuple(name for name in actuation.METRICS if name not in actuation.OF_MOTORS)
+METRICS = (*OF_ACTUATORS, *programs.CASE_METRICS, *programs.MASS_METRICS)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
 
@@ -76,9 +77,9 @@ def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> 
         | dict.fromkeys(("actuator_position", "actuator_velocity"), (d, j, t, n))
         | dict.fromkeys(programs.LIMB_SERIES, (d, j, t, k, q))
         | {"platform_position": (j, t, 3), "platform_twist": (j, t, 6), "platform_acceleration": (j, t, 6)}
-        | dict.fromkeys((name for name in METRICS if name in actuation.METRICS), (d, f, j, n))
-        | {"peak_velocity": (d, j, n)}
-        | dict.fromkeys(programs.CASE_METRICS, (d, j))
+        | dict.fromkeys(OF_ACTUATORS, (d, f, j, n))
+        | dict.fromkeys(("peak_velocity", "rms_velocity"), (d, j, n))
+        | dict.fromkeys((*programs.CASE_METRICS, *programs.MASS_METRICS), (d, j))
     )
     assert {name: array.shape for name, array in made.items()} == shapes
     for name, array in made.items():
@@ -141,7 +142,9 @@ def test_a_design_that_fails_leaves_its_neighbours_alone() -> None:
     assert (made["failed_samples"][2], made["worst_status"][2]) == (len(good.times), Status.NOT_REACHABLE)
     for name, array in made.items():
         if array.shape[0] == 5:
-            assert name in ("status", "failed_samples", "worst_status") or np.isnan(array[2]).all(), name
+            told = name in ("status", "failed_samples", "worst_status", "dexterity", "usable_share")
+            assert told or np.isnan(array[2]).all(), name
+    assert made["dexterity"][2].tolist() == made["usable_share"][2].tolist() == [0.0]
     others = [0, 1, 3, 4]
     at_others = (
         {name: array[others] for name, array in each.items() if not name.startswith("platform")}

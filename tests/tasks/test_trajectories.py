@@ -37,7 +37,7 @@ def parts(kind: str, values: dict[str, Any], times: np.ndarray) -> tuple[np.ndar
 
 
 def test_every_kind_has_its_mathematics() -> None:
-    assert set(trajectories.CLOSED_FORMS) == {name for name, motion in MOTIONS.items() if not motion.points_file}
+    assert {*trajectories.CLOSED_FORMS, "workspace"} == {name for name, m in MOTIONS.items() if not m.points_file}
     assert set(CASES) == set(trajectories.CLOSED_FORMS)
 
 
@@ -139,3 +139,12 @@ def test_motion_vector_of_a_platform_that_could_turn() -> None:
     np.testing.assert_array_equal(wide[3:12, 0].reshape(3, 3), np.eye(3))
     np.testing.assert_array_equal(wide[[0, 1, 2, 15, 16, 17, 21, 22, 23]], flat)
     np.testing.assert_array_equal(wide[[12, 13, 14, 18, 19, 20]], 0.0)
+
+
+def test_a_workspace_is_a_grid_at_rest() -> None:
+    values = {"centre": (0.1, 0.0, -0.2), "size": (0.4, 0.2, 0.3), "counts": (3.0, 2.0, 1.0)}
+    position, velocity, acceleration = parts("workspace", values, np.linspace(0.0, 1.0, 6))
+    expected = [(x, y, -0.2) for y in (-0.1, 0.1) for x in (-0.1, 0.1, 0.3)]
+    np.testing.assert_allclose(position.T, expected, atol=1e-15)
+    assert not velocity.any()
+    assert not acceleration.any()

@@ -1,0 +1,45 @@
+"""Studies on results: which designs are feasible, which are best, what matters, and where to look next.
+
+Everything but `problem` and `optimisation` works on an opened dataset and computes no mechanics; those two call the
+kernels in this process. Nothing here needs a cluster.
+
+- `columns`: parameters and metrics as one number for each design; objectives and conditions on them
+- `pareto`: designs that no other beats; `ranking`: an order by weights
+- `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function
+- `refinement`: the next sweep, around the best designs
+- `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipeline.study.columns import column, feasible, objective, value_of
+    from pipeline.study.optimisation import optimise
+    from pipeline.study.pareto import front, layers
+    from pipeline.study.problem import Problem
+    from pipeline.study.ranking import rank
+    from pipeline.study.refinement import refine
+
+__all__ = ["Problem", "column", "feasible", "front", "layers", "objective", "optimise", "rank", "refine", "value_of"]
+
+_HOMES = {
+    "Problem": "problem",
+    "column": "columns",
+    "feasible": "columns",
+    "front": "pareto",
+    "layers": "pareto",
+    "objective": "columns",
+    "optimise": "optimisation",
+    "rank": "ranking",
+    "refine": "refinement",
+    "value_of": "columns",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what the package offers from the module that has it."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"pipeline.study.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,137 @@
+"""Parameters and metrics of a dataset as columns, one number for each design; objectives and conditions on them.
+
+A metric has further dims: friction sets, trajectories, actuators. Its name alone means the worst over all of them: the
+largest, or the least where large is good. `NAME_mean`, `NAME_sum`, `NAME_min`, `NAME_max` say otherwise. Objectives and
+conditions are expressions over these names, in the language of the `where` key of sweep files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from pipeline.errors import InputError, Problem
+from pipeline.validation import sentence
+from robots.expressions import Expression, ExpressionError, Kind, parse
+from robots.parameters import nearest
+from storage.schema import VARIABLES
+
+Array = np.ndarray
+Direction = Literal["min", "max"]
+
+LARGE_IS_GOOD = frozenset(("dexterity", "usable_share", "manipulability", "least_effective_mass"))
+"""Metrics whose worst value is the least."""
+
+REDUCTIONS: Mapping[str, Any] = {
+    "max": lambda x: x.max(axis=1),
+    "min": lambda x: x.min(axis=1),
+    "mean": lambda x: x.mean(axis=1),
+    "sum": lambda x: x.sum(axis=1),
+}
+"""How the other dims of a metric are reduced, from (design, others) to (design,). NaN stays."""
+
+
+def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
+    """The error for a name or an expression of a study that cannot be used."""
+    return InputError([Problem("study", 0, 0, field, got, expected, hint)])
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is to be small (`min`) or large (`max`): an expression over columns."""
+
+    text: str
+    direction: Direction
+    expression: Expression
+
+
+def objective(text: str) -> Objective:
+    """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
+
+    Without `min` or `max`, a single metric that is good when large is to be large, all else small. Raises InputError.
+    """
+    first, _, rest = text.strip().partition(" ")
+    named = first in ("min", "max") and not rest.lstrip().startswith(("+", "-", "*", "/", "("))
+    expression = _parsed(rest if named else text, "number", "objective")
+    direction: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
+    return Objective(expression.text, ("max" if first == "max" else "min") if named else direction, expression)
+
+
+def column(ds: xr.Dataset, name: str) -> Array:
+    """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
+    if name in ds.coords and ds[name].dims == ("design",):
+        return np.asarray(ds[name].values, dtype=float)
+    base, how = base_of(name)
+    if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
+        known = names(ds)
+        raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
+    values = ds[base].transpose("design", ...).values
+    return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)
+
+
+def names(ds: xr.Dataset) -> list[str]:
+    """Names of all columns, reductions other than the worst left out."""
+    swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
+    metrics = [str(name) for name in ds.data_vars if VARIABLES[str(name)].kind == "metric"]
+    return swept + metrics
+
+
+def swept(ds: xr.Dataset) -> list[str]:
+    """Names of the parameters that differ between designs."""
+    found = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
+    return [name for name in found if np.ptp(ds[name].values) > 0]
+
+
+def base_of(name: str) -> tuple[str, str]:
+    """A metric and its reduction from the name of a column."""
+    if name not in VARIABLES:
+        base, _, how = name.rpartition("_")
+        if how in REDUCTIONS and base in VARIABLES:
+            return base, how
+    return name, "min" if name in LARGE_IS_GOOD else "max"
+
+
+def unit(ds: xr.Dataset, name: str) -> str:
+    """The unit of a column, empty where it has none."""
+    source = name if name in ds.coords else base_of(name)[0]
+    return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
+
+
+def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
+    """The value of an objective for each design (design,)."""
+    return _evaluated(ds, wanted.expression)
+
+
+def costs(ds: xr.Dataset, objectives: Sequence[Objective]) -> Array:
+    """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
+    signs = [-1.0 if each.direction == "max" else 1.0 for each in objectives]
+    return np.stack([sign * value_of(ds, each) for sign, each in zip(signs, objectives, strict=True)], axis=1)
+
+
+def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Array:
+    """Whether each design meets all conditions and none of its samples failed, (design,) of booleans.
+
+    A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
+    """
+    result = np.ones(ds.sizes["design"], dtype=bool)
+    if "failed_samples" in ds and not any("usable_share" in each or "failed_samples" in each for each in conditions):
+        result &= column(ds, "failed_samples") == 0
+    for text in conditions:
+        result &= np.asarray(_evaluated(ds, _parsed(text, "condition", "where")), dtype=bool)
+    return result
+
+
+def _evaluated(ds: xr.Dataset, expression: Expression) -> Array:
+    values = expression({name: column(ds, name) for name in expression.names})
+    return np.broadcast_to(values, (ds.sizes["design"],))
+
+
+def _parsed(text: str, kind: Kind, field: str) -> Expression:
+    try:
+        return parse(text, kind)
+    except ExpressionError as error:
+        raise refuse(field, error.got, error.expected, error.hint) from None

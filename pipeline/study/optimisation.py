@@ -1,0 +1,208 @@
+"""Local optimisation of a metric from several starts, by exact derivatives over the compiled kernels.
+
+The worst of a metric over actuators, trajectories and time has kinks where another becomes the worst. So one number t
+is minimised that no row of the metric may exceed, the rows being actuators, trajectories and parts of the time: a
+smooth problem with constraints, which sequential quadratic programming solves. Sums and means are minimised as they
+are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from pipeline.study.columns import LARGE_IS_GOOD, base_of, refuse
+from pipeline.study.problem import Problem
+
+Array = np.ndarray
+
+WINDOWS = 12
+"""Parts of the time that have a row each."""
+
+ROUNDS = 200
+FAILED = 10.0
+"""What rows of a design with failed samples count, in units of the start's worst: the search turns back from it."""
+
+SLACK = 1e-6
+"""By how much of itself a limit may be missed."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a column may be at most, or at least where large is good, or where `least` says so."""
+
+    column: str
+    bound: float
+    least: bool = False
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best design that a search from one start has met: parameters (parameter,), value of the objective.
+
+    start is the value there, `feasible` whether all limits hold, calls counts evaluations with derivatives.
+    """
+
+    design: Mapping[str, float]
+    value: float
+    start: float
+    feasible: bool
+    calls: int
+    seconds: float
+    message: str
+
+
+def optimise(
+    problem: Problem,
+    column: str,
+    starts: Array,
+    limits: Sequence[Limit] = (),
+    *,
+    threads: int = 1,
+    windows: int = WINDOWS,
+) -> list[Optimum]:
+    """Improve a column of the study from each of some designs (start, parameter); the best first.
+
+    The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`. Raises InputError for
+    starts outside of the bounds, and for a start whose samples fail.
+    """
+    begins = np.atleast_2d(np.asarray(starts, dtype=float))
+    if begins.shape[1] != len(problem.names):
+        raise refuse("starts", f"{begins.shape[1]} parameters", f"{len(problem.names)}: {', '.join(problem.names)}")
+    low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
+    if ((begins < low) | (begins > high)).any():
+        raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
+    searches = [_Search(problem, column, tuple(limits), begin, windows) for begin in begins]
+    if threads == 1:
+        found = [search.run() for search in searches]
+    else:
+        with ThreadPoolExecutor(threads) as pool:  # kernels let other threads run
+            found = list(pool.map(_Search.run, searches))
+    sign = -1.0 if _better_large(column) else 1.0
+    return sorted(found, key=lambda each: (not each.feasible, sign * each.value))
+
+
+def _better_large(column: str) -> bool:
+    return base_of(column)[0] in LARGE_IS_GOOD
+
+
+def _worst(column: str, rows: tuple[Array, Array]) -> tuple[float, Array]:
+    """A column from the rows of its metric, with its derivative (parameter,)."""
+    values, rates = rows
+    how = base_of(column)[1]
+    if how in ("mean", "sum"):
+        share = 1.0 / len(values) if how == "mean" else 1.0
+        return float(values.sum() * share), rates.sum(axis=0) * share
+    at = int(np.argmin(values) if how == "min" else np.argmax(values))
+    return float(values[at]), rates[at]
+
+
+@dataclass
+class _Search:
+    """One start. Variables are the parameters on [0, 1] and, for a worst, t in units of the start's worst."""
+
+    problem: Problem
+    column: str
+    limits: tuple[Limit, ...]
+    begin: Array
+    windows: int
+    known: dict[bytes, Any] = field(default_factory=dict)
+    best: tuple[bool, float, Array] | None = None
+
+    def __post_init__(self) -> None:
+        self.low, self.high = (np.array([pair[side] for pair in self.problem.bounds.values()]) for side in (0, 1))
+        self.metric, how = base_of(self.column)
+        self.sign = -1.0 if _better_large(self.column) else 1.0
+        self.epigraph = how in ("min", "max")
+        self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(each.column)[0] for each in self.limits)]))
+
+    def run(self) -> Optimum:
+        """Search; what counts is the best design met, not the last."""
+        clock = time.perf_counter()
+        x = (self.begin - self.low) / (self.high - self.low)
+        start = self._worst_at(x)
+        if not np.isfinite(start):
+            raise refuse("starts", f"a design without {self.column}", "designs whose samples are OK")
+        self.scale = abs(start) or 1.0
+        self.rows_at_start = len(self._at(x)[self.metric][0])
+        first = np.append(x, self.sign * start / self.scale) if self.epigraph else x
+        bounds = [(0.0, 1.0)] * len(x) + [(None, None)] * self.epigraph
+        found = minimize(
+            self._goal, first, jac=self._goal_rate, method="SLSQP", bounds=bounds,
+            constraints={"type": "ineq", "fun": self._spare, "jac": self._spare_rate},
+            options={"maxiter": ROUNDS, "ftol": 1e-9},
+        )  # fmt: skip
+        assert self.best is not None
+        feasible, value, design = self.best
+        named = dict(zip(self.problem.names, design.tolist(), strict=True))
+        seconds = time.perf_counter() - clock
+        return Optimum(named, self.sign * value, start, feasible, len(self.known), seconds, str(found.message))
+
+    def _design(self, x: Array) -> Array:
+        return np.clip(self.low + (self.high - self.low) * x, self.low, self.high)
+
+    def _at(self, x: Array) -> dict[str, tuple[Array, Array]]:
+        """Rows of all metrics, derivatives by variables on [0, 1]; computed once for each design."""
+        x = x[: len(self.low)]
+        key = x.tobytes()
+        if key not in self.known:
+            found = self.problem.rates(self._design(x), self.metrics, self.windows)
+            self.known[key] = {name: (v, r * (self.high - self.low)) for name, (v, r) in found.items()}
+            self._remember(x)
+        return self.known[key]
+
+    def _remember(self, x: Array) -> None:
+        value = self.sign * self._worst_at(x)
+        holds = all(self._room(limit, x)[0] >= -SLACK * max(abs(limit.bound), 1e-9) for limit in self.limits)
+        better = self.best is None or (not holds, value) < (not self.best[0], self.best[1])
+        if np.isfinite(value) and better:
+            self.best = holds, value, self._design(x)
+
+    def _worst_at(self, x: Array) -> float:
+        return _worst(self.column, self._at(x)[self.metric])[0]
+
+    def _room(self, limit: Limit, x: Array) -> tuple[float, Array]:
+        """How far a column is from its limit, and its derivative."""
+        value, rate = _worst(limit.column, self._at(x)[base_of(limit.column)[0]])
+        sign = -1.0 if limit.least or _better_large(limit.column) else 1.0
+        return sign * (limit.bound - value), -sign * rate
+
+    def _rows(self, x: Array) -> tuple[Array, Array]:
+        """Rows that are not to exceed t, in units of the start's worst; of a failed design far above."""
+        values, rates = self._at(x)[self.metric]
+        if not np.isfinite(values).all() or not np.isfinite(rates).all():
+            return np.full(self.rows_at_start, FAILED), np.zeros((self.rows_at_start, len(self.low)))
+        return self.sign * values / self.scale, self.sign * rates / self.scale
+
+    def _goal(self, z: Array) -> float:
+        if self.epigraph:
+            return float(z[-1])
+        value = self.sign * self._worst_at(z) / self.scale
+        return value if np.isfinite(value) else FAILED
+
+    def _goal_rate(self, z: Array) -> Array:
+        if self.epigraph:
+            return np.eye(len(z))[-1]
+        rate = self.sign * _worst(self.column, self._at(z)[self.metric])[1] / self.scale
+        return rate if np.isfinite(rate).all() else np.zeros(len(z))
+
+    def _spare(self, z: Array) -> Array:
+        rooms = [self._room(limit, z)[0] / max(abs(limit.bound), 1e-9) for limit in self.limits]
+        rooms = [room if np.isfinite(room) else -FAILED for room in rooms]
+        return np.concatenate([z[-1] - self._rows(z)[0], rooms]) if self.epigraph else np.array(rooms)
+
+    def _spare_rate(self, z: Array) -> Array:
+        pairs = [(self._room(limit, z)[1], limit) for limit in self.limits]
+        rooms = [np.nan_to_num(rate / max(abs(limit.bound), 1e-9)) for rate, limit in pairs]
+        if not self.epigraph:
+            return np.array(rooms).reshape(len(rooms), len(z))
+        rates = self._rows(z)[1]
+        upper = np.concatenate([-rates, np.ones((len(rates), 1))], axis=1)
+        lower = [np.append(rate, 0.0) for rate in rooms]
+        return np.concatenate([upper, np.array(lower).reshape(len(lower), len(z))])

@@ -1,0 +1,132 @@
+"""Metrics and their exact derivatives as functions of the design parameters of a sweep, computed in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pipeline.graph import block_of
+from pipeline.plan import plan
+from pipeline.study.columns import REDUCTIONS, base_of, refuse
+from pipeline.sweep import Sweep
+from pipeline.validation import sentence
+from robots.parameters import nearest
+from storage.schema import VARIABLES
+from tasks import block as bodies
+from tasks.gradients import DIFFERENTIABLE, metric_rates
+
+Array = np.ndarray
+
+STRIP = 1 << 16
+"""Samples times directions that are computed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
+
+    `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design.
+    """
+
+    sweep: Sweep
+    bounds: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None) -> Problem:
+        """The problem of a sweep; without bounds those that its own designs span. Raises InputError."""
+        chosen = dict(bounds) if bounds is not None else _spanned(sweep)
+        table = {p.name: p for p in sweep.family.parameters}
+        for name, (low, high) in chosen.items():
+            if name not in table:
+                raise refuse(f"bounds.{name}", "no such parameter", "one of the robot", sentence(nearest(name, table)))
+            if not low < high or table[name].problem(low) or table[name].problem(high):
+                raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
+        return cls(sweep, chosen)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that vary."""
+        return tuple(self.bounds)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        order = [p.name for p in self.sweep.family.parameters]
+        return [order.index(name) for name in self.names]
+
+    @cached_property
+    def _block(self) -> bodies.Block:
+        """The whole sweep of one design as a block; its parameters are replaced before use."""
+        made = plan(self.sweep)
+        block = block_of(made, 0)
+        groups = self.sweep.friction
+        sets = groups.values(0, self.sweep.sizes["friction"])
+        friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
+        moves = tuple(bodies.Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
+        row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
+        return replace(
+            block, parameters=row, friction=np.ascontiguousarray(friction), trajectories=moves, series=(), metrics=()
+        )
+
+    def rows(self, designs: Array) -> Array:
+        """All parameters of the robot (design, parameter of the robot) from those that vary (design, parameter)."""
+        given = np.atleast_2d(np.asarray(designs, dtype=float))
+        result = np.repeat(self._block.parameters, len(given), axis=0)
+        result[:, self._places] = given
+        return result
+
+    def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
+        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails."""
+        base = {name: _metric(name) for name in columns}
+        metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
+        rows = self.rows(designs)
+        step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
+        parts = [self._computed(rows[i : i + step], metrics) for i in range(0, len(rows), step)]
+        found = {name: np.concatenate([part[name] for part in parts]) for name in metrics}
+        return {name: _reduced(found[metric], how) for name, (metric, how) in base.items()}
+
+    def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
+        block = replace(self._block, parameters=rows, metrics=metrics)
+        root, mechanism = bodies.motions(block), block.family.reference
+        limbs = [bodies.limb(block, root, k) for k in range(len(mechanism.instances))]
+        own = {} if mechanism.is_chain else bodies.platform(block, root)
+        made = bodies.assemble(block, root, own, limbs)
+        reacting = [bodies.reactions(block, root, made.loads, k) for k in range(len(limbs))] if block.reactions else []
+        return made.arrays | bodies.gathered(reacting)
+
+    def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
+        """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
+
+        A row is a friction set, trajectory, actuator and, of a peak, part of the time. Raises ValueError for metrics
+        that are not differentiated.
+        """
+        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
+        directions = np.zeros((len(self.names), block.parameters.shape[1]))
+        directions[np.arange(len(self.names)), self._places] = 1.0
+        found = metric_rates(block, directions, windows)
+        return {name: (each.values.ravel(), each.rates.reshape(len(self.names), -1).T) for name, each in found.items()}
+
+
+def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
+    """The ranges of the swept parameters."""
+    values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
+    spans = {name: (float(np.min(each)), float(np.max(each))) for name, each in values.items()}
+    found = {name: span for name, span in spans.items() if span[0] < span[1]}
+    if not found:
+        raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")
+    return found
+
+
+def _metric(column: str) -> tuple[str, str]:
+    """The metric and the reduction of a column. Raises InputError."""
+    metric, how = base_of(column)
+    if metric not in VARIABLES or VARIABLES[metric].kind != "metric":
+        raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, DIFFERENTIABLE)))
+    return metric, how
+
+
+def _reduced(values: Array, how: str) -> Array:
+    return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)

@@ -1,0 +1,94 @@
+"""The next sweep: the same file with its designs sampled around the best ones."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from ruamel.yaml import YAML
+
+from pipeline.study.columns import refuse, swept
+from pipeline.sweep import Sweep
+from robots.catalog import FAMILIES
+
+Array = np.ndarray
+
+MARGIN = 0.1
+"""By how much of its length the box around the best designs is made larger at each end."""
+
+KEPT = ("derive", "where")
+"""Keys of the design section that stay."""
+
+
+def box(ds: xr.Dataset, best: Sequence[int] | Array, margin: float = MARGIN) -> dict[str, tuple[float, float]]:
+    """Bounds of every swept parameter around some designs, within those of a robot of the catalogue.
+
+    A parameter on which they agree gets a tenth of its swept range to both sides.
+    """
+    family = FAMILIES.get(str(ds.attrs.get("robot")))
+    table = {p.name: p for p in family.parameters} if family else {}
+    result = {}
+    for name in swept(ds):
+        values, chosen = ds[name].values, ds[name].values[np.asarray(best, dtype=int)]
+        low, high = float(chosen.min()), float(chosen.max())
+        wider = margin * (high - low) if high > low else 0.1 * float(np.ptp(values))
+        least, most = (table[name].lower, table[name].upper) if name in table else (-np.inf, np.inf)
+        result[name] = max(low - wider, least), min(high + wider, most)
+    return result
+
+
+def refine(
+    ds: xr.Dataset,
+    best: Sequence[int] | Array,
+    path: str | Path,
+    *,
+    count: int = 1024,
+    seed: int = 0,
+    margin: float = MARGIN,
+) -> Sweep:
+    """Write the sweep file of the next round to a new file, and read it: a Sobol sample of the `box` of some designs.
+
+    Everything else is as in the sweep of the dataset; derived parameters and conditions stay. Files that the sweep
+    names must be beside the new one. Raises InputError, FileExistsError.
+    """
+    if not len(best):
+        raise refuse("best", "no designs", "at least one", "Loosen the conditions.")
+    bounds = box(ds, best, margin)
+    section = {"sample": _sample(bounds, count, seed)}
+    text = with_designs(str(ds.attrs["sweep"]), section, f"Refined around {len(best)} of {ds.sizes['design']} designs.")
+    sweep = Sweep.from_text(text, str(path), Path(path).parent)
+    with Path(path).open("x", encoding="utf-8") as file:
+        file.write(text)
+    return sweep
+
+
+def saltelli_sweep(text: str, designs: Array, names: Sequence[str]) -> str:
+    """The text of a sweep file with the designs (design, parameter) of `sensitivity.saltelli` in place of its own."""
+    columns = {name: designs[:, i].tolist() for i, name in enumerate(names)}
+    return with_designs(text, {"list": columns}, "Designs of a Saltelli sample, for variance-based sensitivity.")
+
+
+def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
+    """The text of a sweep file with another design section. Raises InputError where it has several robots."""
+    yaml = YAML()
+    yaml.width = 120
+    data = yaml.load(text)
+    if "robots" in data:
+        raise refuse("sweep", "a file with several robots", "one with a single robot", "Write the file by hand.")
+    old = data.get("design") or {}
+    data["design"] = {**section, **{key: old[key] for key in KEPT if key in old}}
+    data.pop("subset", None)
+    data.pop("subsets", None)
+    stream = io.StringIO()
+    stream.write(f"# {comment}\n")
+    yaml.dump(data, stream)
+    return stream.getvalue()
+
+
+def _sample(bounds: Mapping[str, tuple[float, float]], count: int, seed: int) -> dict[str, Any]:
+    parameters = {name: {"low": low, "high": high} for name, (low, high) in bounds.items()}
+    return {"method": "sobol", "count": count, "seed": seed, "parameters": parameters}

@@ -1,0 +1,162 @@
+"""Which parameters a metric depends on: shares of its variance, after Sobol.
+
+First: the share that a parameter explains by itself. Total: the share that is lost when it is known last, so with all
+its interactions. Interaction of two: what they explain together beyond what each does alone. Inputs are taken to be
+independent of each other; a `where` that cuts off a corner of the box breaks this.
+
+Three ways: `sobol` calls a function, `of_saltelli_store` reads a sweep that `saltelli_sweep` has written, both with
+scipy's estimators; `from_samples` takes the designs of any sweep, and gives first shares and interactions of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from scipy import stats
+
+from pipeline.study.columns import Objective, refuse, value_of
+
+Array = np.ndarray
+
+BINS = 24
+"""Parts of a parameter's range for its first share, at most."""
+
+PAIR_BINS = 12
+"""The same for each of two parameters."""
+
+PER_BIN = 6
+"""Samples that a bin should hold at least."""
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Shares of variance by name; `low` and `high` of each are bounds of a 95 % interval, equal where unknown."""
+
+    names: tuple[str, ...]
+    first: Array
+    total: Array
+    first_bounds: Array
+    total_bounds: Array
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Shares of variance from stored samples: `first` (parameter,), `interaction` (parameter, parameter), symmetric."""
+
+    names: tuple[str, ...]
+    first: Array
+    interaction: Array
+    samples: int
+
+
+def sobol(function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Indices:
+    """Indices of a function of designs (designs, parameters) -> (designs,), by n (parameters + 2) calls of it.
+
+    n is a power of two. Raises InputError where the function is NaN somewhere in the box.
+    """
+    designs = saltelli(bounds, n, seed)
+    return _indices(tuple(bounds), np.asarray(function(designs), dtype=float), n, seed)
+
+
+def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Array:
+    """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another."""
+    if n < 2 or n & (n - 1):
+        raise refuse("n", str(n), "a power of two", "256 gives indices to about 0.05, 4096 to about 0.01.")
+    k = len(bounds)
+    low, high = (np.array([pair[side] for pair in bounds.values()]) for side in (0, 1))
+    unit = stats.qmc.Sobol(2 * k, rng=np.random.default_rng(seed)).random(n)
+    a, b = low + (high - low) * unit[:, :k], low + (high - low) * unit[:, k:]
+    mixed = np.repeat(a[None], k, axis=0)
+    for i in range(k):
+        mixed[i, :, i] = b[:, i]
+    return np.concatenate([a, b, *mixed])
+
+
+def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> Indices:
+    """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs."""
+    names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
+    designs = np.stack([ds[name].values for name in names], axis=1)
+    n = len(designs) // (len(names) + 2)
+    parts = designs[: n * (len(names) + 2)].reshape(len(names) + 2, n, len(names))
+    rows = np.arange(len(names))
+    same = all((parts[2 + i] == np.where(rows == i, parts[1], parts[0])).all() for i in rows)
+    if not n or n & (n - 1) or len(designs) != n * (len(names) + 2) or not same:
+        raise refuse(
+            "designs", f"{len(designs)} designs in {len(names)} parameters", "the designs of a Saltelli sample"
+        )
+    return _indices(names, value_of(ds, wanted), n, seed)
+
+
+def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> Indices:
+    if bad := int(np.count_nonzero(~np.isfinite(values))):
+        hint = "Make the box smaller, or take the shares that stored samples explain."
+        raise refuse("values", f"{bad} of {len(values)} designs without a value", "a value for every design", hint)
+    parts = values.reshape(len(names) + 2, 1, n)
+    if not np.ptp(values):
+        zero = np.zeros(len(names))
+        return Indices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
+    given = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
+    found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
+    spread = found.bootstrap(n_resamples=200)
+    intervals = [
+        np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
+        for each in (spread.first_order, spread.total_order)
+    ]
+    return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
+
+
+def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
+    """Shares that single parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
+
+    A parameter is cut into parts of equal counts, a swept list of numbers into its numbers; the share is one less the
+    variance within parts over that of all, both without bias. Raises InputError for fewer than 2 PER_BIN samples.
+    """
+    names = tuple(designs)
+    good = np.isfinite(values)
+    y = np.asarray(values, dtype=float)[good]
+    if len(y) < 2 * PER_BIN:
+        raise refuse("designs", f"{len(y)} designs with a value", f"at least {2 * PER_BIN}", "Sweep more designs.")
+    columns = [np.asarray(designs[name], dtype=float)[good] for name in names]
+    single = [_parts(x, min(BINS, len(y) // PER_BIN)) for x in columns]
+    coarse = [_parts(x, min(PAIR_BINS, max(2, int(np.sqrt(len(y) / PER_BIN))))) for x in columns]
+    first = np.array([_explained(part, y) for part in single])
+    alone = np.array([_explained(part, y) for part in coarse])
+    interaction = np.zeros((len(names), len(names)))
+    for i in range(len(names)):
+        for j in range(i):
+            both = _explained(coarse[i] * (coarse[j].max() + 1) + coarse[j], y)
+            interaction[i, j] = interaction[j, i] = both - alone[i] - alone[j]
+    return Explained(names, first, interaction, len(y))
+
+
+def _parts(x: Array, most: int) -> Array:
+    """The number of the part that each sample is in: of its value where there are few, else of its quantile."""
+    numbers, which = np.unique(x, return_inverse=True)
+    if len(numbers) <= most:
+        return which.ravel()
+    rank = np.searchsorted(np.sort(x), x, side="left")
+    return rank * most // len(x)
+
+
+def _explained(part: Array, y: Array) -> float:
+    """One less the unbiased variance within parts over that of all samples; 0 where nothing varies."""
+    counts = np.bincount(part)
+    sums, squares = np.bincount(part, y), np.bincount(part, y * y)
+    used = counts > 0
+    within = float(np.sum(squares[used] - sums[used] ** 2 / counts[used]))
+    freedoms, total = len(y) - int(used.sum()), float(np.var(y, ddof=1))
+    return 1.0 - within / freedoms / total if total > 0 and freedoms > 0 else 0.0
+
+
+def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Array]:
+    """The mean of a metric over parts of a parameter's range: means of the parameter (part,), of the metric (part,)."""
+    good = np.isfinite(values)
+    part = _parts(np.asarray(x)[good], parts)
+    counts = np.bincount(part)
+    used = counts > 0
+    sums = (np.bincount(part, np.asarray(each, dtype=float)[good]) for each in (x, values))
+    middle, mean = (each[used] / counts[used] for each in sums)
+    return middle, mean

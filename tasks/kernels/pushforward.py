@@ -1,0 +1,149 @@
+"""A program together with its exact derivative along a direction: the same function on values that change.
+
+The operations of a program are replayed on symbols and differentiated one by one, so derivatives are as exact as the
+values. The direction is an input, so one kernel gives the derivatives by all parameters: as many cases as there are
+designs times directions.
+
+A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, x changes as one more
+step does with x held fixed: dx = dN/dp. Iterations that converge at a slower rate than Newton's are not covered.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels import expression
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Expression, fma, select, unary
+from tasks.kernels.program import PER_CASE, Program, trace
+from tasks.kernels.tangent import tangent
+
+Scalar = Any
+Array = Any
+
+SUFFIX = "_tangent"
+"""An input or output of this ending is the derivative of that without it."""
+
+
+_known: dict[tuple[int, tuple[str, ...]], tuple[Program, Program]] = {}
+_lock = threading.Lock()
+
+
+def pushforward(program: Program, varying: Sequence[str]) -> Program:
+    """The pushforward of a program, made on the first call in this process; see `differentiated`."""
+    with _lock:
+        key = id(program), tuple(varying)
+        if key not in _known:
+            _known[key] = program, differentiated(program, varying)  # the program too, so that its id stays its own
+        return _known[key][1]
+
+
+def differentiated(program: Program, varying: Sequence[str]) -> Program:
+    """The program with inputs `NAME_tangent` for all `varying` inputs, and outputs `NAME_tangent` for all outputs.
+
+    What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
+    """
+    if unknown := [name for name in varying if name not in program.inputs]:
+        raise ValueError(f"{program.name} has no input {unknown[0]!r}; expected some of {', '.join(program.inputs)}")
+    case, sample = dict(program.case), dict(program.sample)
+    for name in varying:
+        kind = case if name in case else sample
+        kind[name + SUFFIX] = kind[name]
+
+    def one_sample(**given: Array) -> dict[str, Any]:
+        replay = _Replay(program, given)
+        seeds = _seeds(given, varying)
+        replay.region(PER_CASE)
+        replay.region(0)
+        for index in range(len(program.loops)):
+            results = replay.iterate(index)
+            seeds |= dict(zip(results, replay.step_rates(index, results, seeds), strict=True))
+            replay.region(2 * index + 2)
+        outputs: dict[str, Any] = {}
+        for name, (shape, nodes) in program.outputs.items():
+            values = [replay.values[node] for node in nodes]
+            outputs[name] = _shaped(values, shape)
+            outputs[name + SUFFIX] = _shaped(tangent(values, seeds), shape)
+        return outputs
+
+    return trace(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
+
+
+def _seeds(given: Mapping[str, Array], varying: Sequence[str]) -> dict[Expression, Scalar]:
+    pairs = [(np.ravel(given[name]), np.ravel(given[name + SUFFIX])) for name in varying]
+    return {node: rate for nodes, rates in pairs for node, rate in zip(nodes, rates, strict=True)}
+
+
+def _shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result.reshape(shape)
+
+
+_REPLAYED: dict[str, Callable[..., Expression]] = {
+    "add": expression.add,
+    "sub": expression.sub,
+    "mul": expression.mul,
+    "div": expression.div,
+    "neg": expression.neg,
+    "fma": fma,
+    "fms": lambda x, y, z: fma(x, y, -z),
+    "fnma": lambda x, y, z: fma(-x, y, z),
+    "select": select,
+    "abs": lambda x: unary("abs", x),
+    "sqrt": lambda x: unary("sqrt", x),
+    "rint": lambda x: unary("rint", x),
+    "floor": lambda x: unary("floor", x),
+}
+"""Operations that fold constants when they are made; all others are entered as they are."""
+
+
+class _Replay:
+    """The values of a program's nodes on symbols."""
+
+    def __init__(self, program: Program, given: Mapping[str, Array]):
+        self.program = program
+        inputs = {name: np.ravel(value) for name, value in given.items()}
+        self.graph = next(x.graph for value in inputs.values() for x in value)
+        self.values: dict[int, Expression] = {}
+        for i, node in enumerate(program.nodes):
+            if node.op == CONSTANT:
+                self.values[i] = self.graph.constant(node.data)
+            elif node.op in (CASE, SAMPLE):
+                self.values[i] = inputs[node.data[0]][node.data[1]]
+
+    def region(self, number: int) -> None:
+        """Replay the operations of a region."""
+        for i in self.program.regions.get(number, ()):
+            node = self.program.nodes[i]
+            args = tuple(self.values[k] for k in node.args)
+            made = _REPLAYED.get(node.op)
+            self.values[i] = made(*args) if made else self.graph.node(node.op, args, node.data)
+
+    def iterate(self, index: int) -> list[Expression]:
+        """Replay a loop; its results."""
+        loop = self.program.loops[index]
+
+        def step(state: Sequence[Expression]) -> tuple[list[Expression], Expression]:
+            self._body(index, state)
+            return [self.values[i] for i in loop.following], self.values[loop.done]
+
+        results = expression.loop(step, [self.values[i] for i in loop.initial], loop.limit)
+        for i, node in enumerate(self.program.nodes):
+            if node.op == RESULT and node.data[0] == index:
+                self.values[i] = results[node.data[1]]
+        return results
+
+    def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
+        """Rates of the results of a loop: those of one more step that starts at them."""
+        self._body(index, results)
+        following = [self.values[i] for i in self.program.loops[index].following]
+        return tangent(following, {**seeds, **dict.fromkeys(results, 0.0)})
+
+    def _body(self, index: int, state: Sequence[Expression]) -> None:
+        for i, value in zip(self.program.loops[index].state, state, strict=True):
+            self.values[i] = value
+        self.region(2 * index + 1)

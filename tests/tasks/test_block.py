@@ -24,7 +24,7 @@ SERIES = (
     "platform_position", "platform_twist", "platform_acceleration", "status",
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
-METRICS = (*(name for name in actuation.METRICS if name not in actuation.OF_MOTORS), *programs.CASE_METRICS)
+METRICS = (*actuation.METRICS, *programs.CASE_METRICS)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
 

@@ -83,23 +83,31 @@ METRICS: Mapping[str, Metric] = {
     "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
-    "peak_current": Metric(lambda s: abs(s.current), "max"),
-    "rms_current": Metric(
-        lambda s: s.weight * (s.current * s.current), "sum", lambda x, duration: np.sqrt(x / duration)
-    ),
-    "electrical_energy": Metric(lambda s: s.weight * s.electrical, "sum"),
 }
 """Metrics of one actuator. A case with a failed sample has NaN."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
     "actuator_power": lambda s: s.power,
+}
+
+MOTOR_METRICS: Mapping[str, Metric] = {
+    "peak_current": Metric(lambda s: abs(s.current), "max"),
+    "rms_current": Metric(lambda s: s.weight * (s.current * s.current), "sum", _root_mean),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical, "sum"),
+}
+"""Metrics of one motor."""
+
+MOTOR_SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "motor_current": lambda s: s.current,
     "electrical_power": lambda s: s.electrical,
 }
 
-OF_MOTORS = ("motor_current", "electrical_power", "peak_current", "rms_current", "electrical_energy")
-"""Those of SERIES and METRICS that need motors, and so the parameters of the robot."""
+OF_MOTORS = (*MOTOR_SERIES, *MOTOR_METRICS)
+"""What needs motors, and so the parameters of the robot."""
+
+ALL_METRICS = {**METRICS, **MOTOR_METRICS}
+ALL_SERIES = {**SERIES, **MOTOR_SERIES}
 
 JOINT_SERIES = ("joint_friction",)
 """Series of all joints with friction, in the order of the groups."""
@@ -107,7 +115,7 @@ JOINT_SERIES = ("joint_friction",)
 CASE_METRICS = ("friction_residual", "unsettled_samples")
 """Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle."""
 
-NAMES = frozenset((*SERIES, *JOINT_SERIES, *METRICS, *CASE_METRICS))
+NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS))
 """Variables of a dataset that `program` gives."""
 
 
@@ -145,8 +153,8 @@ def program(
             "unsettled_samples": [where(status[0] > 0.5, 0.0, solved.unsettled)],
         }
         available |= {f"rubbing_{k}": list(tau) for k, tau in enumerate(solved.rubbing)}
-        available |= {name: [SERIES[name](s) for s in samples] for name in series if name in SERIES}
-        available |= {name: [METRICS[name].of(s) for s in samples] for name in metrics if name in METRICS}
+        available |= {name: [ALL_SERIES[name](s) for s in samples] for name in series if name in ALL_SERIES}
+        available |= {name: [ALL_METRICS[name].of(s) for s in samples] for name in metrics if name in ALL_METRICS}
         return {name: available[name] for name in (*series, *metrics)}
 
     beside = coupled.inputs(family, groups)
@@ -155,7 +163,7 @@ def program(
     case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     reduced = {"friction_residual": "max", "unsettled_samples": "sum"}
-    reductions = {name: METRICS[name].reduction if name in METRICS else reduced[name] for name in metrics}
+    reductions = {name: ALL_METRICS[name].reduction if name in ALL_METRICS else reduced[name] for name in metrics}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return trace(f"{family.name}.actuation.{name}", one_sample, case=case, sample=sample, reductions=reductions)
 

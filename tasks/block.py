@@ -429,7 +429,7 @@ class _Assembly:
         for name in self.metrics:
             if name in actuation.CASE_METRICS:
                 continue
-            metric = actuation.METRICS[name]
+            metric = actuation.ALL_METRICS[name]
             self.out[name] = metric.finish(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])

@@ -19,6 +19,7 @@ from robots.formats import writing
 from robots.formats.description import Description, describe, family_of
 from robots.model import Robot
 from tasks import inverse_dynamics
+from tests.catalogue import WITH_DRIVES
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "robots"
 FIVE_BAR, DELTA = ((EXAMPLES / f"{name}.yaml").read_text() for name in ("five_bar", "delta"))
@@ -40,9 +41,6 @@ def scaled(name: str, seed: int) -> Robot:
     """A robot of the catalogue with every parameter a little larger, by one factor: bodies stay possible."""
     factor = np.random.default_rng(seed).uniform(1.0, 1.01)
     return catalog.build(name, **{k: v * factor for k, v in catalog.build(name).values.items()})
-
-
-WITH_DRIVES = [name for name, each in catalog.FAMILIES.items() if any(limb.drives for limb in each.reference.limbs)]
 
 
 @pytest.mark.parametrize("name", WITH_DRIVES)

@@ -140,12 +140,6 @@ class Rubbing:
     group: FrictionGroup
     values: Mapping[str, Scalar]
 
-    @property
-    def own(self) -> dict[str, Scalar]:
-        """The parameters of its law, without those of its load."""
-        of_load = {parameter.name for parameter in LOADS[self.group.load]}
-        return {name: value for name, value in self.values.items() if name not in of_load}
-
     def load(self, carried: Array | None) -> Scalar:
         """Its normal load, from what its bearings carry where that counts."""
         if self.group.load == "reaction":

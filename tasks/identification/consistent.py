@@ -1,8 +1,9 @@
 """Estimates of inertial parameters that a body can have: positive mass, positive definite pseudo-inertia.
 
 Each body's ten parameters are the pseudo-inertia matrix P = U U^T with U upper triangular and a positive diagonal. The
-entries of U (logarithms on the diagonal) are searched without constraints; a weak pull to nominal values decides what the
-data do not. Sources: Wensing, Kim and Slotine 2018, for the condition; Rucker and Wensing 2022, for the coordinates.
+entries of U (logarithms on the diagonal) are searched without constraints; a weak pull to nominal values decides what
+the data do not. Sources: Wensing, Kim and Slotine 2018, for the condition; Rucker and Wensing 2022, for the
+coordinates.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.optimize import least_squares as search
 
 from tasks.identification.columns import BODY, TENSOR
@@ -100,7 +102,7 @@ def consistent(matrix: Array, forces: Array, nominal: Array, bodies: Sequence[in
     start = np.concatenate([*(coordinates(nominal[k : k + SIZE]) for k in bodies), nominal[others]])
     scale = np.linalg.norm(forces) / np.sqrt(len(start))
     # R of both sides: the search then does not depend on the number of rows
-    reduced = np.linalg.qr(np.column_stack([matrix, forces]), mode="r")
+    reduced = np.asarray(qr(np.column_stack([matrix, forces]), mode="economic")[1])
     slopes, wanted = reduced[:, :-1], reduced[:, -1]
     lower = np.concatenate([np.full(SIZE * len(bodies), -np.inf), np.zeros(len(others))])
 

@@ -37,5 +37,8 @@ POSITIONS = ("measured_position", "measured_velocity", "measured_acceleration")
 FORCES = ("measured_current", "measured_force")
 """Signals that a measurement gives, from positions and from forces of actuators."""
 
+CLEAN = dict.fromkeys(POSITIONS, "actuator_position") | dict.fromkeys(FORCES, "actuator_force")
+"""The clean signal that each of them is made from."""
+
 SHORTEST = 64
 """Samples that a filtered signal has at least, so that its ends can be continued."""

@@ -15,11 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import null_space
 from scipy.optimize import minimize
 
+from robots.fourier import FREE, Series
 from robots.model import TRANSLATION, TWIST, Robot
-from robots.motions import HARMONICS
 from robots.parameters import nearest
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import regressor
@@ -27,14 +26,8 @@ from tasks.inputs import Moving
 from tasks.rotations import roll_pitch_yaw
 
 Array = Any
-LOOKED_AT = 500
-"""Samples of a period at which limits are kept: 50 for a turn of the fastest harmonic."""
 SHRINK = 0.8
 SHRINKS = 40
-NUMBERS = np.arange(1.0, HARMONICS + 1)
-SINES, COSINES = null_space(NUMBERS[None]), null_space(np.stack([np.ones(HARMONICS), NUMBERS**2]))
-"""Amplitudes of sines without velocity, and of cosines without position and acceleration, at both ends."""
-FREE = SINES.shape[1] + COSINES.shape[1]
 
 
 @dataclass(frozen=True)
@@ -46,73 +39,31 @@ class Limits:
     acceleration: Array = np.inf
     force: Array = np.inf
 
-
-@dataclass(frozen=True)
-class Series:
-    """A motion: centre (freedom,), period [s], amplitudes of sines and cosines (freedom, harmonic)."""
-
-    centre: np.ndarray
-    period: float
-    sines: np.ndarray
-    cosines: np.ndarray
-
-    @classmethod
-    def within(cls, free: Array, centre: Array, period: float, limits: Limits, samples: int = LOOKED_AT) -> Series:
-        """The series of free numbers (freedom, FREE), scaled down to the limits but those of forces."""
-        free = np.asarray(free, dtype=float).reshape(-1, FREE)
-        sines, cosines = free[:, : SINES.shape[1]] @ SINES.T, free[:, SINES.shape[1] :] @ COSINES.T
-        raw = cls(np.zeros(len(free)), period, sines, cosines)
-        excess = np.zeros(len(free))
-        bounds = (limits.position, limits.velocity, limits.acceleration)
-        for moved, limit in zip(raw.at(raw.times(samples)), bounds, strict=True):
-            excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
-        scale = 1.0 / np.maximum(excess, np.finfo(float).tiny)
-        return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
-
-    def times(self, samples: int) -> np.ndarray:
-        """Times over one period, the end left out."""
-        return np.arange(samples) * (self.period / samples)
-
-    def at(self, times: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Position, velocity, acceleration (time, freedom)."""
-        turning = 2.0 * np.pi / self.period * NUMBERS
-        angle = np.asarray(times, dtype=float)[:, None] * turning
-        s, c = np.sin(angle), np.cos(angle)
-        position = s @ self.sines.T + c @ self.cosines.T
-        velocity = (c * turning) @ self.sines.T - (s * turning) @ self.cosines.T
-        return self.centre + position, velocity, -((s * turning**2) @ self.sines.T + (c * turning**2) @ self.cosines.T)
-
-    def shrunk(self, factor: float) -> Series:
-        """The same motion, smaller."""
-        return Series(self.centre, self.period, self.sines * factor, self.cosines * factor)
-
     @property
-    def values(self) -> dict[str, Any]:
-        """Parameters of the kind `fourier` of `robots.motions`, lists by freedom."""
-        named: dict[str, Any] = {"centre": self.centre.tolist(), "period": self.period}
-        for k in range(HARMONICS):
-            named |= {f"sine_{k + 1}": self.sines[:, k].tolist(), f"cosine_{k + 1}": self.cosines[:, k].tolist()}
-        return named
+    def of_motion(self) -> tuple[Array, Array, Array]:
+        """Those that a series alone can keep."""
+        return self.position, self.velocity, self.acceleration
 
-    def moving(self, robot: Robot, times: Array) -> Moving:
-        """The motion as `tasks.inputs.Moving`: of joints, or of a platform, turned by roll, pitch and yaw."""
-        position, velocity, acceleration = self.at(times)
-        if robot.mechanism.is_chain:
-            return {"q": position, "qd": velocity, "qdd": acceleration}
-        platform = robot.mechanism.platform
-        whole = np.zeros((3, len(position), 6))
-        for k, name in enumerate(platform.mobility):
-            whole[:, :, TWIST.index(name)] = position[:, k], velocity[:, k], acceleration[:, k]
-        home = np.array(platform.home.position)
-        if set(platform.mobility) <= set(TRANSLATION):
-            return {"position": home + whole[0, :, 3:], "twist": whole[1], "acceleration": whole[2]}
-        turn = roll_pitch_yaw(whole[0, :, :3], whole[1, :, :3], whole[2, :, :3])
-        return {
-            "position": home + whole[0, :, 3:],
-            "rotation": turn.rotation @ np.array(platform.home.rotation),
-            "twist": np.concatenate([turn.omega, whole[1, :, 3:]], axis=1),
-            "acceleration": np.concatenate([turn.alpha, whole[2, :, 3:]], axis=1),
-        }
+
+def moving(robot: Robot, series: Series, times: Array) -> Moving:
+    """A series of the robot's freedoms as `tasks.inputs.Moving`; platforms turn by roll, pitch and yaw."""
+    position, velocity, acceleration = series.at(times)
+    if robot.mechanism.is_chain:
+        return {"q": position, "qd": velocity, "qdd": acceleration}
+    platform = robot.mechanism.platform
+    whole = np.zeros((3, len(position), 6))
+    for k, name in enumerate(platform.mobility):
+        whole[:, :, TWIST.index(name)] = position[:, k], velocity[:, k], acceleration[:, k]
+    home = np.array(platform.home.position)
+    if set(platform.mobility) <= set(TRANSLATION):
+        return {"position": home + whole[0, :, 3:], "twist": whole[1], "acceleration": whole[2]}
+    turn = roll_pitch_yaw(whole[0, :, :3], whole[1, :, :3], whole[2, :, :3])
+    return {
+        "position": home + whole[0, :, 3:],
+        "rotation": turn.rotation @ np.array(platform.home.rotation),
+        "twist": np.concatenate([turn.omega, whole[1, :, 3:]], axis=1),
+        "acceleration": np.concatenate([turn.alpha, whole[2, :, 3:]], axis=1),
+    }
 
 
 def condition(matrix: np.ndarray) -> float:
@@ -163,7 +114,7 @@ class Excitation:
     def series(self, free: Array) -> Series:
         """The series of free numbers, shrunk until the robot can follow it with the forces that it has."""
         centre = np.broadcast_to(np.asarray(self.centre, dtype=float), (self.freedoms,))
-        result = Series.within(free, centre, self.period, self.limits)
+        result = Series.within(free, centre, self.period, self.limits.of_motion)
         for _ in range(SHRINKS):
             if self._feasible(self.matrix(result)):
                 return result
@@ -175,8 +126,8 @@ class Excitation:
 
     def matrix(self, series: Series) -> np.ndarray:
         """The base regressor along a series (samples, actuator, kept)."""
-        moving = series.moving(self.robot, series.times(self.samples))
-        return self.base.reduced(regressor(self.robot, **moving, **self.options))
+        moved = moving(self.robot, series, series.times(self.samples))
+        return self.base.reduced(regressor(self.robot, **moved, **self.options))
 
     def _feasible(self, matrix: np.ndarray) -> bool:
         if not np.isfinite(matrix).all():

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from robots import catalog
+from robots.fourier import FREE, Series
 from tasks import inverse_dynamics, trajectories
 from tasks.identification.base import base_parameters
-from tasks.identification.excitation import FREE, Excitation, Limits, Series
+from tasks.identification.excitation import Excitation, Limits, moving
 from tasks.identification.regressor import standard_parameters
 
 LIMITS = Limits(1.2, 3.0, [10.0, 12.0, 15.0])
@@ -34,7 +35,7 @@ def test_a_series_starts_and_ends_at_rest_and_keeps_limits() -> None:
 @pytest.mark.parametrize("joints", [0, 3])
 def test_the_kind_of_trajectory_is_the_same_series(joints: int) -> None:
     free = np.random.default_rng(3).normal(size=(3, FREE))
-    series, times = Series.within(free, [0.1, 0.2, 0.3], 2.0, LIMITS), np.linspace(0.0, 2.0, 16)
+    series, times = Series.within(free, [0.1, 0.2, 0.3], 2.0, LIMITS.of_motion), np.linspace(0.0, 2.0, 16)
     found = trajectories.motion("fourier", series.values, times, joints=joints)
     assert np.allclose(found[:, :16], np.concatenate([part.T for part in series.at(times)]), atol=1e-12)
 
@@ -53,14 +54,15 @@ def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> Non
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
     limits = Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 3.0, 30.0)
     free = Excitation(robot, base, limits, 5.0, samples=40, options={"shared": True})
-    moving = free.series(free.random(0, 1)).moving(robot, free.series(free.random(0, 1)).times(40))
-    peak = float(np.abs(inverse_dynamics(robot, **moving)).max())
+    first = free.series(free.random(0, 1))
+    moved = moving(robot, first, first.times(40))
+    peak = float(np.abs(inverse_dynamics(robot, **moved)).max())
     rest = float(np.abs(inverse_dynamics(robot, position=robot.mechanism.platform.home.position)).max())
     most = 0.5 * (peak + rest)
     limits, shared = Limits(limits.position, 3.0, 30.0, most), {"shared": True}
     problem = Excitation(robot, base, limits, 5.0, samples=40, nominal=nominal, options=shared)
     series = problem.series(problem.random(0, 1))
-    assert np.abs(inverse_dynamics(robot, **series.moving(robot, series.times(40)))).max() <= most * (1 + 1e-9)
+    assert np.abs(inverse_dynamics(robot, **moving(robot, series, series.times(40)))).max() <= most * (1 + 1e-9)
 
 
 def test_the_same_for_any_number_of_threads() -> None:

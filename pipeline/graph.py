@@ -22,6 +22,7 @@ from dask._task_spec import Task, TaskRef
 
 from pipeline.attempts import Limits
 from pipeline.errors import TaskError
+from pipeline.identify_job import Job
 from pipeline.isolation import Isolation, Rescued, first_case, require_fit
 from pipeline.plan import Plan
 from pipeline.sweep import Sweep
@@ -32,6 +33,7 @@ from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
 from tasks import block as bodies
 from tasks.block import Block, Trajectory
+from tasks.identification.fit import Fit
 from tasks.measured import Measurement
 
 Granularity = Literal["limb", "block"]
@@ -187,3 +189,14 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> Rescued:
 @_task
 def _canary(block: Block) -> dict[str, int]:
     return {name: crc32c(array) for name, array in bodies.whole(first_case(block)).items()}
+
+
+def identify_graph(job: Job, run: str) -> tuple[Graph, Any]:
+    """The graph of one identification; its result is a `tasks.identification.fit.Fit`."""
+    key = (f"identify-{run}", *job.case)
+    return {key: Task(key, _identify, job)}, key
+
+
+@_task
+def _identify(job: Job) -> Fit:
+    return job.run()

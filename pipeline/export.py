@@ -7,6 +7,8 @@ arrays of one design each. Every export has `designs.csv`: parameters, true para
 from __future__ import annotations
 
 import csv
+import shutil
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +18,7 @@ import numpy as np
 
 from robots.parameters import nearest
 from storage.errors import StoreError
-from storage.place import Location
+from storage.place import Location, refusals
 from storage.store import open_results
 
 if TYPE_CHECKING:
@@ -35,12 +37,17 @@ def export(store: Location, folder: str | Path, form: str) -> list[Path]:
     if form not in FORMATS:
         raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}; {nearest(form, FORMATS)}")
     data, folder = open_results(store), Path(folder)
+    if folder.exists():
+        raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
+    draft = folder.parent / f".{folder.name}.{uuid.uuid4().hex[:8]}.draft"
     try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        raise StoreError(f"{folder}: exists already; expected a new folder; name another one") from None
-    _write_designs(data, folder / "designs.csv")
-    FORMATS[form](data, folder)
+        with refusals(folder):
+            draft.mkdir(parents=True)
+            _write_designs(data, draft / "designs.csv")
+            FORMATS[form](data, draft)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
     return sorted(folder.iterdir())
 
 
@@ -113,7 +120,7 @@ def _parquet(data: Dataset, folder: Path) -> None:
 def arrays(design: Dataset) -> dict[str, np.ndarray]:
     """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
     found = {str(name): each.values for name, each in {**design.coords, **design.data_vars}.items()}
-    return {name: each.astype(str) if each.dtype.kind in "OT" else each for name, each in found.items()}
+    return {name: np.array(each.tolist()) if each.dtype.kind in "OT" else each for name, each in found.items()}
 
 
 def _npz(data: Dataset, folder: Path) -> None:

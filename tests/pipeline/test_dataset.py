@@ -27,7 +27,7 @@ limbsweep: 1
 title: planar arms
 robot: planar_3r
 seed: 3
-design: {sample: {method: sobol, count: 4, parameters: {tip_mass: {low: 1, high: 3}}}}
+design: {sample: {method: sobol, count: 4, parameters: {mass_3: {low: 1, high: 3}}}}
 friction: {law: coulomb_viscous, list: {coulomb: [0.2, 0.4], viscous: [0.1, 0.2]}}
 trajectories:
   excite: {kind: random_fourier, count: 4, seed: 2, period: 2.0, position: 1.0, velocity: 4, acceleration: 20}
@@ -39,7 +39,7 @@ split: {validation: 0.2, test: 0.2}
 """
 DELTA = (
     TREE.replace("planar_3r", "delta_3rr2rrr")
-    .replace("tip_mass: {low: 1, high: 3}", "density: {low: 2000, high: 3000}")
+    .replace("mass_3: {low: 1, high: 3}", "density: {low: 2000, high: 3000}")
     .replace("position: 1.0, velocity: 4", "position: 0.12, velocity: 2")
     .replace(
         "joint_position, joint_velocity, joint_acceleration", "platform_position, platform_twist, platform_acceleration"
@@ -65,7 +65,7 @@ def delta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_measured_signals_are_clean_ones_with_errors(tree: Path) -> None:
     data = open_results(tree).load()
     error = data["measured_force"] - data["actuator_force"]
-    assert 0.0 < float(error.std()) < 0.05
+    assert 0.0 < float(error.std()) < 0.2
     assert np.allclose(data["measured_force"], 0.5 * data["measured_current"])
     assert float(abs(data["measured_position"] - data["actuator_position"]).max()) < 1e-4
     noise = data["measured_force"].values - filtered(
@@ -248,3 +248,24 @@ def test_an_identification_that_cannot_be_is_refused(tree: Path, options: dict[s
 def test_an_unknown_format_is_refused(tree: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="expected one of parquet, mat, npz, csv"):
         export(tree, tmp_path / "x", "hdf")
+
+
+def test_an_identification_writes_a_table(delta: Path, tmp_path: Path) -> None:
+    file = tmp_path / "found.csv"
+    found = identify(delta, designs=[1], cluster=SYNCHRONOUS)
+    found.save(file)
+    with file.open(newline="") as table:
+        rows = list(csv.DictReader(table))
+    fit = found.fits[1, 0]
+    assert len(rows) == 2 * len(fit.names)
+    assert [float(row["value"]) for row in rows[: len(fit.names)]] == fit.values.tolist()
+    assert ["within 2 deviations", "unused trajectories"] == [
+        name for name, _ in found.rows() if name in ("within 2 deviations", "unused trajectories")
+    ]
+
+
+def test_a_store_without_the_signals_is_refused(tree: Path, tmp_path: Path) -> None:
+    text = TREE.replace("measured_position, measured_velocity, measured_acceleration, measured_current, ", "")
+    run(Sweep.from_text(text), tmp_path / "few.zarr", SYNCHRONOUS)
+    with pytest.raises(StoreError, match="has no measured_position, measured_velocity, measured_acceleration"):
+        identify(tmp_path / "few.zarr", cluster=SYNCHRONOUS)

@@ -259,8 +259,9 @@ def test_an_identification_writes_a_table(delta: Path, tmp_path: Path) -> None:
     fit = found.fits[1, 0]
     assert len(rows) == 2 * len(fit.names)
     assert [float(row["value"]) for row in rows[: len(fit.names)]] == fit.values.tolist()
-    assert ["within 2 deviations", "unused trajectories"] == [
-        name for name, _ in found.rows() if name in ("within 2 deviations", "unused trajectories")
+    assert [name for name, _ in found.rows() if name in ("within 2 deviations", "unused trajectories")] == [
+        "within 2 deviations",
+        "unused trajectories",
     ]
 
 

@@ -1,8 +1,8 @@
 """Which parameters inverse dynamics is linear in, as named columns: inertial ones of bodies, and of drives.
 
 Ten for each body, about the origin of its frame in its axes: mass, first moment of mass, elements of the inertia
-tensor. One for each armature, and for each rotor or shaft that spins. A body whose inertia a family declares to be nothing, such as the cross of a universal
-joint, has no columns.
+tensor. One for each armature, and for each rotor or shaft that spins. A body whose inertia a family declares to be
+nothing, such as the cross of a universal joint, has no columns.
 """
 
 from __future__ import annotations

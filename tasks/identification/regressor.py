@@ -28,7 +28,7 @@ from tasks.identification.columns import (
     selection,
     shared_columns,
 )
-from tasks.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
+from tasks.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 
 Array = Any
@@ -151,6 +151,6 @@ def _friction_columns(
     actuators = len(robot.mechanism.actuators)
     if not friction_parameters(robot, friction):
         return np.zeros((samples, actuators, 0))
-    done = Dynamics(robot, moving, gravity, None, weights, friction)
+    done = Dynamics(robot, moving, field_input(gravity, {}), None, weights, friction)
     run = kernel(programs.friction_program(robot.family, friction.groups))
     return _per_sample(run(done.friction_inputs(run.program), samples)["columns"], actuators, samples)

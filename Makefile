@@ -32,6 +32,7 @@ docs: run
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
 	$(BIN)/python docs/make_robot_files.py
+	$(BIN)/python docs/make_identification.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
 test-slow: .venv/test.stamp

@@ -54,6 +54,7 @@ CASES: dict[str, Case] = {
             "blocks a second and memory of a pending block on 200 threads of light workers",
             "coordinator:coordinator",
         ),
+        Case("dataset", "identification data of many robots, and one of them identified", "identification:dataset"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

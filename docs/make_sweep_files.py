@@ -27,6 +27,7 @@ SECTIONS = (
     (sweep_file.Friction, "`friction`"),
     (sweep_file.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
     (sweep_file.Time, "`time`"),
+    (sweep_file.Split, "`split`"),
     (sweep_file.Subset, "A subset, under its name in `subsets`"),
     (sweep_file.Selection, "`design` and `friction` of a subset"),
     (sweep_file.RobotSection, "A robot, under its name in `robots`"),

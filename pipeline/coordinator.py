@@ -28,6 +28,7 @@ from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
 from pipeline.runlog import RunLog
+from pipeline.truth import true_parameters
 from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
@@ -208,7 +209,7 @@ def contents(made: Plan) -> dict[str, Any]:
     kinds = set(made.mechanism.actuator_kinds)
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
     return {
-        "coordinates": [Coordinate(*row) for row in coordinates(made)],
+        "coordinates": [*(Coordinate(*row) for row in coordinates(made)), *true_parameters(made.sweep)],
         "attributes": attributes(made.sweep) | _uniqueness(made),
         "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
         "flags": flags(),

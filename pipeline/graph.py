@@ -22,8 +22,10 @@ from dask._task_spec import Task, TaskRef
 
 from pipeline.attempts import Limits
 from pipeline.errors import TaskError
+from pipeline.identify_job import Job
 from pipeline.isolation import Isolation, Rescued, first_case, require_fit
 from pipeline.plan import Plan
+from pipeline.sweep import Sweep
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import VARIABLES
@@ -31,6 +33,8 @@ from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
 from tasks import block as bodies
 from tasks.block import Block, Trajectory
+from tasks.identification.fit import Fit
+from tasks.measured import Measurement
 
 Granularity = Literal["limb", "block"]
 Graph = dict[Any, Task]
@@ -56,8 +60,13 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
         metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
+        measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),
         description=sweep.description,
     )
+
+
+def _measurement(sweep: Sweep, place: tuple[int, int, int]) -> Measurement | None:
+    return None if sweep.measurement is None else Measurement(sweep.measurement.values, sweep.measurement.seed, place)
 
 
 def _table(columns: Mapping[str, Any], length: int) -> Any:
@@ -180,3 +189,14 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> Rescued:
 @_task
 def _canary(block: Block) -> dict[str, int]:
     return {name: crc32c(array) for name, array in bodies.whole(first_case(block)).items()}
+
+
+def identify_graph(job: Job, run: str) -> tuple[Graph, Any]:
+    """The graph of one identification; its result is a `tasks.identification.fit.Fit`."""
+    key = (f"identify-{run}", *job.case)
+    return {key: Task(key, _identify, job)}, key
+
+
+@_task
+def _identify(job: Job) -> Fit:
+    return job.run()

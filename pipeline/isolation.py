@@ -139,6 +139,7 @@ def cut(block: Block, part: Part) -> Block:
         parameters=block.parameters[design],
         friction=block.friction[friction],
         trajectories=block.trajectories[trajectory],
+        measurement=block.measurement and block.measurement.moved(*(each.start for each in part)),
     )
 
 

@@ -293,6 +293,9 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
         yield name, "friction", values, *law[name]
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
+    if sweep.split is not None:
+        for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
+            yield f"{dim}_part", dim, sweep.split.of(count), "", f"part of the dataset that the {dim} belongs to"
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):

@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from pipeline import friction_test
+from pipeline import friction_test, random_motions
 from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.sweep_axes import AxisReader, check_fixed
 from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
+from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
 from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
@@ -70,6 +71,8 @@ class Sweep:
     name: str = "sweep"
     """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
+    measurement: Measured | None = None
+    split: Parts | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
 
@@ -126,6 +129,8 @@ class Sweep:
             "gravity": list(self.gravity),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
+            **({"measurement": self.measurement.describe()} if self.measurement else {}),
+            **({"split": self.split.describe()} if self.split else {}),
         }
 
     @property
@@ -168,6 +173,10 @@ def _read(document: Document, folder: Path) -> Sweep:
     if "trajectories" in file:
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
         _check_workspaces(report, parts)
+    parts["split"] = read_split(report, file.get("split"))
+    if "grid" in parts:
+        grid, outputs = parts["grid"], parts.get("outputs") or ()
+        parts["measurement"] = read_measurement(report, file, outputs, grid.step, grid.samples)
     take_subset(report, file, parts)
     text = inline(report, parts["description"])
     report.raise_if_any()
@@ -201,6 +210,8 @@ def _read_trajectories(
         if given.get("kind") == friction_test.KIND and joints:
             duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
             found += friction_test.trajectories(report, name, given, path, joints, duration)
+        elif given.get("kind") == random_motions.KIND:
+            found += random_motions.trajectories(report, name, given, path, joints)
         elif (one := reader.one(name, given, path)) is not None:
             found.append(one)
     names = [each.name for each in found]

@@ -150,6 +150,16 @@ class Time(Section):
     )
 
 
+Share = Annotated[Number, Field(ge=0, lt=1)]
+
+
+class Split(Section):
+    """Shares of designs and of trajectories that are kept from training; the rest is for training."""
+
+    validation: Share = Field(default=0.1, description="share for validation")
+    test: Share = Field(default=0.2, description="share for tests")
+
+
 class SweepFile(Section):
     """A whole sweep file."""
 
@@ -173,5 +183,9 @@ class SweepFile(Section):
     outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
+    measurement: dict[Text, Number] | None = Field(
+        default=None, description="what sensors make of positions and forces, for outputs that are measured"
+    )
+    split: Split | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")
     subsets: dict[Name, Subset] = Field(default_factory=dict, description="named parts of the sweep")
     subset: Text | None = Field(default=None, description="the part to run, as `--subset` would say; default: all")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from robots.parameters import Parameter
 
-FORCE, _VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
+FORCE, VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
 _SLOWEST = 1e-9
 
 
@@ -31,6 +31,11 @@ class FrictionLaw:
     source: str
     options: tuple[Parameter, ...] = ()
     state: int = 0
+
+    @property
+    def linear(self) -> tuple[Parameter, ...]:
+        """Parameters in which the force is linear, the others held."""
+        return () if self.state else tuple(each for each in self.parameters if each.unit in (FORCE, VISCOUS))
 
     def inputs(self, given: Iterable[str]) -> tuple[Parameter, ...]:
         """Parameters of a program: those of the law, then the options that are among the `given` names."""
@@ -60,7 +65,7 @@ def _speed(name: str, default: float, text: str) -> Parameter:
 _COULOMB = _force("coulomb", "magnitude that opposes motion; zero at rest")
 _FULL = _force("coulomb", "magnitude that is left at high speed")
 _STATIC = _force("static", "magnitude at the start of motion")
-_FLUID = Parameter("viscous", _VISCOUS, 0.0, 0.0, math.inf, "proportional to speed")
+_FLUID = Parameter("viscous", VISCOUS, 0.0, 0.0, math.inf, "proportional to speed")
 _STRIBECK = _speed("stribeck_velocity", 0.01, "speed in which the excess at low speed fades to 1/e")
 _SHAPE = Parameter("shape", "1", 2.0, 0.25, 10.0, "exponent of the speed in the fading")
 _WIDTH = Parameter(
@@ -137,8 +142,8 @@ LAWS: dict[str, FrictionLaw] = {
             "lugre",
             (
                 Parameter("sigma0", "N m/rad or N/m", 1e5, _SLOWEST, math.inf, "stiffness of the bristles"),
-                Parameter("sigma1", _VISCOUS, 0.0, 0.0, math.inf, "damping of the bristles"),
-                Parameter("sigma2", _VISCOUS, 0.0, 0.0, math.inf, "viscous friction, proportional to speed"),
+                Parameter("sigma1", VISCOUS, 0.0, 0.0, math.inf, "damping of the bristles"),
+                Parameter("sigma2", VISCOUS, 0.0, 0.0, math.inf, "viscous friction, proportional to speed"),
                 _FULL,
                 _STATIC,
                 _STRIBECK,

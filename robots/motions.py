@@ -28,7 +28,26 @@ _ORIGIN = (0.0, 0.0, 0.0)
 _TINY = 1e-6
 _CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
+HARMONICS = 5
+"""Of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
+
+
+def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...]) -> Motion:
+    """A finite Fourier series, of a platform or of joints."""
+    amplitudes = tuple(
+        Parameter(f"{kind}_{k}", unit, zero, text=f"amplitude of the {kind} of harmonic {k}")
+        for k in range(1, HARMONICS + 1)
+        for kind in ("sine", "cosine")
+    )
+    period = Parameter("period", "s", 10.0, _TINY, 1e6, "period of the first harmonic")
+    return Motion(
+        "fourier",
+        (centre, period, *amplitudes),
+        "finite Fourier series: centre + sum of sine_k sin(2 pi k t / period) + cosine_k cos(2 pi k t / period)",
+        "Swevers et al. 1997, Optimal robot excitation and identification",
+    )
+
 
 MOTIONS: dict[str, Motion] = {
     motion.name: motion
@@ -87,6 +106,7 @@ MOTIONS: dict[str, Motion] = {
             "C2 cubic spline through the points of a CSV file with the columns t, x, y, z [s, m], at rest at both ends",
             points_file=True,
         ),
+        _fourier(_CENTRE, "m", _ORIGIN),
     )
 }
 
@@ -136,6 +156,7 @@ JOINT_MOTIONS: dict[str, Motion] = {
             "at rest at both ends",
             points_file=True,
         ),
+        _fourier(Parameter("centre", _JOINT, 0.0, text="constant part of the position"), _JOINT, 0.0),
     )
 }
 """Motions of joints: every parameter is one number for all independent joints, or a list with one for each."""

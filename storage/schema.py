@@ -54,6 +54,7 @@ class Coordinate:
 _TRAJECTORY = ("trajectory", "time")
 _DESIGN = ("design", "trajectory", "time")
 _FRICTION = ("design", "friction", "trajectory", "time")
+_DRIVEN = (*_DESIGN, "actuator")
 _JOINT = (*_DESIGN, "limb", "joint")
 _RUBBING = (*_FRICTION, "limb", "joint")
 _METRIC = ("design", "friction", "trajectory", "actuator")
@@ -73,6 +74,18 @@ VARIABLES: dict[str, Variable] = {
         Variable("actuator_power", (*_FRICTION, "actuator"), "W", "mechanical power of the actuator", _DRIVE, "series"),
         Variable("motor_current", (*_FRICTION, "actuator"), "A", "current of the motor", _DRIVE, "series"),
         Variable("electrical_power", (*_FRICTION, "actuator"), "W", "power that the motor takes", _DRIVE, "series"),
+        Variable("measured_position", _DRIVEN, "rad", "actuator position as recorded and filtered", _DRIVE, "series"),
+        Variable("measured_velocity", _DRIVEN, "rad/s", "differences of the measured position", _DRIVE, "series"),
+        Variable("measured_acceleration", _DRIVEN, "rad/s^2", "differences of the measured velocity", _DRIVE, "series"),
+        Variable("measured_current", (*_FRICTION, "actuator"), "A", "motor current as recorded", _DRIVE, "series"),
+        Variable(
+            "measured_force",
+            (*_FRICTION, "actuator"),
+            "N m",
+            "force or torque from the measured current",
+            _DRIVE,
+            "series",
+        ),
         Variable("joint_position", _JOINT, "rad", "relative joint position", _AXIS, "series"),
         Variable("joint_velocity", _JOINT, "rad/s", "relative joint velocity", _AXIS, "series"),
         Variable("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", _AXIS, "series"),

@@ -9,6 +9,7 @@ from tasks.direct_problem import simulate, simulate_adaptive
 from tasks.evaluate import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.forward import equations_of_motion, forward_dynamics, inertia_matrix
 from tasks.forward_kinematics import forward_kinematics
+from tasks.identification.regressor import regressor
 from tasks.lagrange_coefficients import lagrange_coefficients
 from tasks.profiles import profile
 
@@ -24,6 +25,7 @@ __all__ = [
     "joint_reactions",
     "lagrange_coefficients",
     "profile",
+    "regressor",
     "simulate",
     "simulate_adaptive",
 ]

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robots.formats.description import Description, family_of
 from robots.friction_groups import MOTOR, FrictionGroup
+from robots.measurement import CLEAN
 from robots.model import TWIST, Family
 from robots.status import Status
-from tasks import actuation, coupled_friction, friction_history, programs, reaction_programs, trajectories
+from tasks import actuation, coupled_friction, friction_history, measured, programs, reaction_programs, trajectories
 from tasks.buffers import empty
 from tasks.joint_friction import LimbFriction
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.measured import Measurement
 from tasks.pose_metrics import POSE_METRICS, needs_mass
 
 Arrays = dict[str, np.ndarray]
@@ -56,6 +58,8 @@ class Block:
     gravity: tuple[float, float, float]
     series: tuple[str, ...]
     metrics: tuple[str, ...]
+    measurement: Measurement | None = None
+    """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
 
@@ -75,9 +79,23 @@ class Block:
         return self.designs * len(self.trajectories) * len(self.times)
 
     @property
+    def variables(self) -> frozenset[str]:
+        """Everything that the block computes."""
+        return frozenset((*self.series, *self.metrics))
+
+    @property
+    def with_clean(self) -> Block:
+        """The block with the series that measured ones are made from, which another block may own."""
+        clean = dict.fromkeys(
+            name for each in self.series if each in CLEAN for name in ("actuator_position", CLEAN[each])
+        )
+        return replace(self, series=tuple(dict.fromkeys((*self.series, *clean))))
+
+    @property
     def limb_series(self) -> tuple[str, ...]:
         """Series that limbs have to compute."""
-        return tuple(name for name in (*programs.LIMB_SERIES, *programs.OWN_SERIES) if name in self.series)
+        wanted = self.with_clean.series
+        return tuple(name for name in (*programs.LIMB_SERIES, *programs.OWN_SERIES) if name in wanted)
 
     @functools.cached_property
     def limb_friction(self) -> tuple[LimbFriction, ...]:
@@ -185,8 +203,11 @@ def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) 
 
 def assembled(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
     """As `assemble`, with the platform's motion."""
-    made = assemble(block, root, own, limbs)
-    return Assembled(made.arrays | platform_series(block, root), made.loads)
+    made = assemble(block.with_clean, root, own, limbs)
+    arrays = made.arrays | platform_series(block, root)
+    if block.measurement is not None:
+        arrays |= measured.series(block.measurement, block.series, block.times, arrays)
+    return Assembled({name: each for name, each in arrays.items() if name in block.variables}, made.loads)
 
 
 def whole(block: Block) -> Arrays:

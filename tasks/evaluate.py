@@ -31,6 +31,7 @@ from tasks.inputs import (
 )
 from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.cache import kernel
+from tasks.kernels.program import Program
 from tasks.reactions import held
 
 Array = Any
@@ -107,7 +108,7 @@ def inverse_dynamics(
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
     base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
-    done = _Dynamics(robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction))
+    done = Dynamics(robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction))
     batch, samples, assembled = done.batch, done.samples, done.assembled
     if done.friction.groups:
         assembled = {**assembled, "force": done.with_friction("actuator_force")["actuator_force"]}
@@ -151,7 +152,7 @@ def joint_reactions(
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
     base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
-    done = _Dynamics(
+    done = Dynamics(
         robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction), statics=True
     )
     wrenches, held = done.reactions()
@@ -179,7 +180,7 @@ def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
     return np.ascontiguousarray(found.T).reshape(*batch, len(found))
 
 
-class _Dynamics:
+class Dynamics:
     """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
 
     def __init__(
@@ -204,7 +205,7 @@ class _Dynamics:
             robot, self.inputs, statics=self.statics, friction=self.wanted, moving_base=self.moving_base
         )
         self.own = self._platform(acting)
-        self.weights = _weights(robot, weights)
+        self.weights = weights_input(robot, weights)
         inputs = {"motion": self.motion, **self.weights}
         inputs |= {"platform_wrench": self.own["wrench"]} if self.own else {}
         for k, share in enumerate(self.shares):
@@ -234,14 +235,17 @@ class _Dynamics:
     def with_friction(self, *series: str) -> Mapping[str, np.ndarray]:
         """`series` of the friction program, (1, size, padded samples) each; statuses are of it too from here on."""
         run = kernel(actuation.program(self.robot.family, self.friction.groups, (*series, "unsettled"), ()))
-        width = self.motion.shape[-1]
-        given = {**self.assembled, **self._named_shares(), **self.weights}
-        given |= {"friction": self.friction.values, "held": self.held, "weight": np.zeros((1, 1, width))}
-        wanted = (*run.program.case, *run.program.sample)
-        result = run({name: given[name] for name in wanted}, width)
+        result = run(self.friction_inputs(run.program), self.motion.shape[-1])
         unsettled = result["unsettled"][0, 0, : self.samples] > 0.5
         self.status[(self.status == Status.OK) & unsettled] = Status.FRICTION_NOT_CONVERGED
         return result
+
+    def friction_inputs(self, program: Program) -> dict[str, np.ndarray]:
+        """Inputs of a program of friction: of the whole robot without friction, and the friction's parameters."""
+        given = {**self.assembled, **self._named_shares(), **self.weights}
+        weight = np.zeros((1, 1, self.motion.shape[-1]))
+        given |= {"friction": self.friction.values, "held": self.held, "weight": weight}
+        return {name: given[name] for name in program.inputs}
 
     def _named_shares(self) -> dict[str, np.ndarray]:
         return {f"{name}_{k}": value for k, share in enumerate(self.shares) for name, value in share.items()}
@@ -275,7 +279,8 @@ class _Dynamics:
         return result, (balanced["missing"][0, 0] <= HELD * size)[: self.samples]
 
 
-def _weights(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
+def weights_input(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
+    """The `weights` input of an assembly; none for a robot without a choice. Raises ValueError."""
     even = programs.even_weights(robot.family)
     if weights is None:
         return even

@@ -149,3 +149,13 @@ def force(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]
         told = "has a state: see tasks.friction_states" if law in data.LAWS else nearest(law, LAWS)
         raise ValueError(f"friction law: got {law!r}; expected a law without a state; {told}")
     return LAWS[law](velocity, load, **values)
+
+
+def columns(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """What each parameter in which a law is linear (`FrictionLaw.linear`) has as its factor in the force.
+
+    `values` of the others count, such as the velocity of the Stribeck effect. Raises ValueError as `force`.
+    """
+    linear = [each.name for each in data.LAWS[law].linear]
+    off = {**values, **dict.fromkeys(linear, 0.0)}
+    return {name: force(law, velocity, load, {**off, name: 1.0}) for name in linear}

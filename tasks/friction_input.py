@@ -18,8 +18,6 @@ from robots.friction_groups import LOADS, FrictionGroup, Place, group_parameters
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
 
-Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
-
 KEYS = ("law", "joints", "load")
 
 
@@ -36,11 +34,16 @@ class FrictionInput:
         return any(group.load == "reaction" for group in self.groups)
 
 
+Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | FrictionInput | None
+
+
 def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
     """The groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
 
     `laws` are those that serve: along a motion the curves, in forward dynamics all.
     """
+    if isinstance(friction, FrictionInput):
+        return friction
     given = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
     groups: list[FrictionGroup] = []
     values: list[float] = []

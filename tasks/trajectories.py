@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robots.motions import JOINT_MOTIONS, MOTIONS
+from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS
 from tasks.algebra import array, cross, sqrt, where
 from tasks.elementary import sincos
 from tasks.kernels.cache import kernel
@@ -70,11 +70,27 @@ def quintic(t: Scalar, start: Any, end: Any, duration: Scalar) -> Any:
     return start + way * s, way * ds, way * dds
 
 
+def fourier(t: Scalar, centre: Any, period: Scalar, **amplitudes: Any) -> Any:
+    """Finite Fourier series, of a platform or of one joint. Swevers et al. 1997."""
+    rate = 2.0 * math.pi / period
+    position, velocity, acceleration = centre, centre * 0.0, centre * 0.0
+    for k in range(1, HARMONICS + 1):
+        turning = rate * float(k)
+        s, c = sincos(turning * t)
+        a, b = amplitudes[f"sine_{k}"], amplitudes[f"cosine_{k}"]
+        swing = a * s + b * c
+        position = position + swing
+        velocity = velocity + (a * c - b * s) * turning
+        acceleration = acceleration - swing * (turning * turning)
+    return position, velocity, acceleration
+
+
 CLOSED_FORMS: Mapping[str, Callable[..., Instant]] = {
     "line_sine": line_sine,
     "circle": circle,
     "spiral": spiral,
     "quintic": quintic,
+    "fourier": fourier,
 }
 
 
@@ -114,6 +130,7 @@ JOINT_FORMS: Mapping[str, Callable[..., JointInstant]] = {
     "constant_acceleration": constant_acceleration,
     "harmonic": harmonic,
     "quintic": quintic,
+    "fourier": fourier,
 }
 
 

@@ -25,6 +25,12 @@ CASES: dict[str, dict[str, Any]] = {
         "phase": 0.3,
     },
     "quintic": {"start": (0.0, 0.1, -0.9), "end": (0.2, -0.1, -0.7), "duration": 1.7},
+    "fourier": {
+        "centre": (0.0, 0.1, -0.9),
+        "period": 6.0,
+        **{f"sine_{k}": (0.1 / k, 0.05, -0.02 * k) for k in range(1, 6)},
+        **{f"cosine_{k}": (0.02, -0.1 / k, 0.03) for k in range(1, 6)},
+    },
 }
 POINTS = np.array([[0.0, 0.0, 0.0, -0.9], [0.4, 0.1, 0.0, -0.8], [1.1, 0.1, 0.2, -0.9], [1.5, -0.1, 0.0, -0.7]])
 # weights of the eighth-order central difference

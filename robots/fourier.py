@@ -1,0 +1,84 @@
+"""Finite Fourier series that start and end at rest, scaled to limits: the motions of the kind `fourier`, in numbers.
+
+Source: Swevers et al. 1997, Optimal robot excitation and identification; Park 2006, for the conditions at the ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from robots.motions import HARMONICS
+
+Array = Any
+
+LOOKED_AT = 500
+"""Samples of a period at which limits are kept: 50 for a turn of the fastest harmonic."""
+
+NUMBERS = np.arange(1.0, HARMONICS + 1)
+
+
+def _null_space(rows: np.ndarray) -> np.ndarray:
+    """Orthonormal vectors (n, k) that all rows are perpendicular to."""
+    return np.asarray(np.linalg.svd(rows)[2][len(rows) :].T)
+
+
+SINES, COSINES = _null_space(NUMBERS[None]), _null_space(np.stack([np.ones(HARMONICS), NUMBERS**2]))
+"""Amplitudes of sines without velocity, and of cosines without position and acceleration, at both ends."""
+
+FREE = SINES.shape[1] + COSINES.shape[1]
+"""Numbers of a coordinate that are free."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A motion: centre (coordinate,), period [s], amplitudes of sines and cosines (coordinate, harmonic)."""
+
+    centre: np.ndarray
+    period: float
+    sines: np.ndarray
+    cosines: np.ndarray
+
+    @classmethod
+    def within(cls, free: Array, centre: Array, period: float, limits: Sequence[Array]) -> Self:
+        """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
+
+        limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
+        """
+        free = np.asarray(free, dtype=float).reshape(-1, FREE)
+        sines, cosines = free[:, : SINES.shape[1]] @ SINES.T, free[:, SINES.shape[1] :] @ COSINES.T
+        raw = cls(np.zeros(len(free)), period, sines, cosines)
+        excess = np.zeros(len(free))
+        for moved, limit in zip(raw.at(raw.times(LOOKED_AT)), limits, strict=True):
+            excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
+        scale = 1.0 / np.maximum(excess, np.finfo(float).tiny)
+        return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
+
+    def times(self, samples: int) -> np.ndarray:
+        """Times over one period, the end left out."""
+        return np.arange(samples) * (self.period / samples)
+
+    def at(self, times: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity, acceleration (time, coordinate)."""
+        turning = 2.0 * np.pi / self.period * NUMBERS
+        angle = np.asarray(times, dtype=float)[:, None] * turning
+        s, c = np.sin(angle), np.cos(angle)
+        position = s @ self.sines.T + c @ self.cosines.T
+        velocity = (c * turning) @ self.sines.T - (s * turning) @ self.cosines.T
+        return self.centre + position, velocity, -((s * turning**2) @ self.sines.T + (c * turning**2) @ self.cosines.T)
+
+    def shrunk(self, factor: float) -> Series:
+        """The same motion, smaller."""
+        return Series(self.centre, self.period, self.sines * factor, self.cosines * factor)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Parameters of the kind `fourier` of `robots.motions`: tuples by coordinate."""
+        named: dict[str, Any] = {"centre": tuple(self.centre.tolist()), "period": self.period}
+        for k in range(HARMONICS):
+            named[f"sine_{k + 1}"] = tuple(self.sines[:, k].tolist())
+            named[f"cosine_{k + 1}"] = tuple(self.cosines[:, k].tolist())
+        return named

@@ -1,0 +1,44 @@
+"""What a robot's sensors and amplifiers make of its motion and forces: parameters with units. Plain data.
+
+The mathematics is in `tasks.identification.signals`. Units of an actuator are those of its joint: rad and N m, or m
+and N.
+"""
+
+from __future__ import annotations
+
+import math
+
+from robots.parameters import Parameter
+
+_JOINT, _FORCE = "rad or m", "N m or N"
+
+
+def _positive(name: str, unit: str, text: str, default: float = 0.0) -> Parameter:
+    return Parameter(name, unit, default, 0.0, math.inf, text)
+
+
+MEASUREMENT: tuple[Parameter, ...] = (
+    _positive("encoder_step", _JOINT, "step of the encoder; 0: none"),
+    _positive("position_noise", _JOINT, "standard deviation of the noise of positions, before the encoder's steps"),
+    _positive("force_noise", _FORCE, "standard deviation of the noise of forces"),
+    _positive("noise_time", "s", "correlation time of the noise of forces; 0: white"),
+    _positive("delay", "s", "time by which forces are recorded late"),
+    Parameter("force_offset", _FORCE, 0.0, text="constant added to forces"),
+    _positive("ripple", _FORCE, "amplitude of the ripple of forces"),
+    _positive("ripple_number", "1/rad or 1/m", "ripples for one radian or metre of the actuator", 1.0),
+    Parameter("force_constant", "N m/A or N/A", 1.0, 1e-12, math.inf, "force of one ampere, as the user believes it"),
+    _positive("current_step", "A", "step of the recorded current; 0: none"),
+    _positive("cutoff", "Hz", "cutoff of the filter that the user applies to positions and forces; 0: none"),
+    Parameter("order", "1", 4.0, 1.0, 10.0, "order of that filter, a Butterworth filter run forth and back"),
+)
+"""Parameters of a measurement; at their defaults nothing is changed."""
+
+POSITIONS = ("measured_position", "measured_velocity", "measured_acceleration")
+FORCES = ("measured_current", "measured_force")
+"""Signals that a measurement gives, from positions and from forces of actuators."""
+
+CLEAN = dict.fromkeys(POSITIONS, "actuator_position") | dict.fromkeys(FORCES, "actuator_force")
+"""The clean signal that each of them is made from."""
+
+SHORTEST = 64
+"""Samples that a filtered signal has at least, so that its ends can be continued."""

@@ -1,0 +1,147 @@
+"""Base parameters: the combinations of parameters that a regressor can tell apart, with readable names.
+
+The rank comes from a QR factorisation with column pivoting; which columns stay is then decided from left to right, so
+that the groupings do not depend on rounding: a parameter is joined to the earlier ones that it cannot be told from.
+Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from robots.model import Robot
+from tasks.identification.regressor import regressor
+from tasks.identification.states import random_motion
+
+Array = Any
+
+TOLERANCE = 1e-9
+"""A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
+NEGLIGIBLE = 1e-7
+"""Coefficients of a grouping up to this count as zero: rounding, as those of mechanisms are lengths in metres."""
+STATES = 4
+"""Rows of the regressor for each column."""
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Which columns are kept, and what each of them stands for.
+
+    independent: indices of kept columns; groups (kept, column): base parameters = groups @ parameters; names: of all
+    columns; margin: smallest accepted over largest refused new part, how clear the rank is.
+    """
+
+    independent: tuple[int, ...]
+    groups: np.ndarray
+    names: tuple[str, ...]
+    margin: float
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self.independent)
+
+    def of(self, parameters: Array) -> np.ndarray:
+        """Values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
+        return np.asarray(parameters, dtype=float) @ self.groups.T
+
+    def reduced(self, matrix: Array) -> np.ndarray:
+        """The kept columns of a regressor (..., column)."""
+        return np.asarray(matrix)[..., list(self.independent)]
+
+    def grouping(self, number: int) -> str:
+        """What a base parameter is, in words: its column first, then those that are joined to it."""
+        row, own = self.groups[number], self.independent[number]
+        others = [(row[k], self.names[k]) for k in np.flatnonzero(row) if k != own]
+        return self.names[own] + "".join(_term(value, name) for value, name in others)
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self.grouping(k) for k in range(self.count))
+
+
+def _term(value: float, name: str) -> str:
+    sign, size = (" - " if value < 0 else " + "), abs(value)
+    return f"{sign}{name}" if abs(size - 1.0) < NEGLIGIBLE else f"{sign}{size:.6g} {name}"
+
+
+def from_matrix(matrix: Array, names: Sequence[str], tolerance: float = TOLERANCE) -> BaseParameters:
+    """Base parameters of stacked regressors (rows, column) at states rich enough. Raises ValueError."""
+    stacked = np.asarray(matrix, dtype=float)
+    if stacked.ndim != 2 or stacked.shape[1] != len(names) or not np.isfinite(stacked).all():
+        raise ValueError(
+            f"matrix: got shape {stacked.shape} for {len(names)} names; expected finite rows of one number per column"
+        )
+    # relations between columns hold row by row, so that no row near a singular pose has to outweigh the others
+    stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), np.finfo(float).tiny)
+    sizes = np.linalg.norm(stacked, axis=0)
+    moving = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
+    scaled = stacked[:, moving] / sizes[moving]
+    # R alone has the same column relations, and far fewer rows
+    scaled = qr(scaled, mode="r")[0][: len(moving)]
+    kept, margin = _left_to_right(scaled, tolerance)
+    if len(kept) != rank(scaled, tolerance):
+        raise ValueError(
+            f"matrix: {len(kept)} columns are independent from left to right, {rank(scaled, tolerance)} with pivoting; "
+            "expected the same number; give more states, or another tolerance"
+        )
+    answer = np.linalg.lstsq(scaled[:, kept], scaled, rcond=None)[0]
+    groups = np.zeros((len(kept), len(names)))
+    own = moving[kept]
+    groups[:, moving] = answer * sizes[moving] / sizes[own][:, None]
+    groups[np.abs(groups) < NEGLIGIBLE] = 0.0
+    groups[:, own] = np.eye(len(kept))
+    return BaseParameters(tuple(own.tolist()), groups, tuple(names), margin)
+
+
+def rank(matrix: Array, tolerance: float = TOLERANCE) -> int:
+    """Rank by QR with column pivoting: diagonal entries of R above `tolerance` times the largest."""
+    diagonal = np.abs(np.diagonal(qr(matrix, mode="r", pivoting=True)[0]))
+    return int(np.sum(diagonal > tolerance * diagonal.max(initial=0.0)))
+
+
+def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], float]:
+    kept: list[int] = []
+    basis = np.zeros((len(scaled), 0))
+    smallest, largest = np.inf, 0.0
+    for k, column in enumerate(scaled.T):
+        new = column - basis @ (basis.T @ column)
+        new = new - basis @ (basis.T @ new)  # twice: one pass of Gram-Schmidt leaves rounding of the first
+        size = float(np.linalg.norm(new))
+        if size > tolerance:
+            kept.append(k)
+            basis = np.column_stack([basis, new / size])
+            smallest = min(smallest, size)
+        else:
+            largest = max(largest, size)
+    return kept, smallest / max(largest, np.finfo(float).tiny)
+
+
+def base_parameters(
+    robot: Robot,
+    *,
+    friction: Any = None,
+    shared: bool = False,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    **options: Any,
+) -> BaseParameters:
+    """Base parameters of a robot at random states; `options` as for `tasks.regressor`. Raises ValueError as it does."""
+    found = regressor(robot, friction=friction, shared=shared, full=True, **options, **random_motion(robot, 1))
+    rows = STATES * len(found.columns)
+    moving = random_motion(robot, -(-rows // found.matrix.shape[-2]), seed)
+    matrix = regressor(robot, friction=friction, shared=shared, **options, **moving)
+    rows_ = matrix.reshape(-1, matrix.shape[-1])
+    return from_matrix(rows_[np.isfinite(rows_).all(axis=1)], found.names, tolerance)
+
+
+def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:
+    """Base parameters by the name of their kept column, from all parameters by name."""
+    found = base.of([parameters[name] for name in base.names])
+    return {base.names[k]: float(x) for k, x in zip(base.independent, found, strict=True)}

@@ -1,0 +1,169 @@
+"""Which parameters inverse dynamics is linear in, as named columns: inertial ones of bodies, and of drives.
+
+Ten for each body, about the origin of its frame in its axes: mass, first moment of mass, elements of the inertia
+tensor. One for each armature, and for each rotor or shaft that spins. A body whose inertia a family declares to be
+nothing, such as the cross of a universal joint, has no columns.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family, Inertia, Limb, Link
+from tasks.algebra import array, is_zero
+from tasks.kernels.expression import CASE, Graph
+from tasks.newton_euler import Massing
+from tasks.programs import structure
+
+Array = Any
+
+TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+BODY: Mapping[str, str] = {
+    "mass": "kg",
+    **{f"m{axis}": "kg m" for axis in "xyz"},
+    **{"I" + "xyz"[i] + "xyz"[j]: "kg m^2" for i, j in TENSOR},
+}
+"""Inertial parameters of a body, with their units."""
+
+ARMATURE, SPIN = "armature", "spin"
+DRIVE_UNITS = {"revolute": "kg m^2", "prismatic": "kg"}
+PLATFORM = "platform"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One parameter: the body or joint that it belongs to, its own name, its unit."""
+
+    owner: str
+    parameter: str
+    unit: str
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return f"{self.owner}.{self.parameter}"
+
+
+def body_parameters(inertia: Inertia) -> np.ndarray:
+    """The ten parameters of a body (10,), from mass, centre, and tensor about the centre."""
+    centre, mass = array(inertia.centre), inertia.mass
+    about = array(inertia.tensor) + (array(np.eye(3)) * (centre @ centre) - np.outer(centre, centre)) * mass
+    return array([mass, *(centre * mass), *(about[i, j] for i, j in TENSOR)])
+
+
+def unit_massings() -> list[Massing]:
+    """The mass distribution of one unit of each of the ten parameters."""
+    result = [Massing(1.0, np.zeros(3), np.zeros((3, 3)))]
+    result += [Massing(0.0, axis, np.zeros((3, 3))) for axis in np.eye(3)]
+    for i, j in TENSOR:
+        tensor = np.zeros((3, 3))
+        tensor[i, j] = tensor[j, i] = 1.0
+        result.append(Massing(0.0, np.zeros(3), np.eye(3) * (np.trace(tensor) * 0.5) - tensor))
+    return result
+
+
+@dataclass(frozen=True)
+class LimbColumns:
+    """What has columns in a representative limb: bodies of links, armatures of links, what spins with drives.
+
+    The latter by the number of the drive and the place among its spins.
+    """
+
+    bodies: tuple[int, ...]
+    armatures: tuple[int, ...]
+    spins: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """Number of columns."""
+        return len(BODY) * len(self.bodies) + len(self.armatures) + len(self.spins)
+
+    def named(self, limb: Limb, prefix: str = "") -> list[Column]:
+        """The columns in order; `prefix` goes before the names of bodies and joints."""
+        links = limb.links
+        result = [Column(prefix + links[k].body, name, unit) for k in self.bodies for name, unit in BODY.items()]
+        result += [Column(prefix + links[k].joint, ARMATURE, DRIVE_UNITS[links[k].kind]) for k in self.armatures]
+        for k, place in self.spins:
+            drive = limb.drives[k]
+            result.append(Column(prefix + drive.name, f"{SPIN}_{place + 1}", DRIVE_UNITS[drive.kind]))
+        return result
+
+    def values(self, limb: Limb) -> np.ndarray:
+        """The parameters of a limb in numbers, in the same order."""
+        bodies = [body_parameters(limb.links[k].inertia) for k in self.bodies]
+        armatures = [limb.links[k].armature for k in self.armatures]
+        spins = [limb.drives[k].spins[place].inertia for k, place in self.spins]
+        return np.concatenate([*bodies, armatures, spins]).astype(float)
+
+
+@functools.cache
+def limb_columns(family: Family, limb_index: int) -> LimbColumns:
+    """Which links of a limb have columns: decided on the symbols of the family, so the same for all its robots."""
+    limb = _symbolic(family).limbs[limb_index]
+    moving = tuple(k for k, link in enumerate(limb.links) if not _nothing(link.inertia))
+    driven = tuple(k for k, link in enumerate(limb.links) if _has_drive(limb, link))
+    spins = tuple((k, place) for k, drive in enumerate(limb.drives) for place in range(len(drive.spins)))
+    return LimbColumns(moving, driven, spins)
+
+
+@functools.cache
+def platform_has_columns(family: Family) -> bool:
+    """Whether there is a platform, with an inertia."""
+    return not family.reference.is_chain and not _nothing(_symbolic(family).platform.inertia)
+
+
+def _symbolic(family: Family) -> Any:
+    graph = Graph()
+    return family.assemble({p.name: graph.node(CASE, data=("parameters", i)) for i, p in enumerate(family.parameters)})
+
+
+def _has_drive(limb: Limb, link: Link) -> bool:
+    return (link.joint in limb.actuated and not limb.drives) or not is_zero(link.armature)
+
+
+def _nothing(inertia: Inertia) -> bool:
+    return is_zero(inertia.mass) and all(is_zero(x) for row in inertia.tensor for x in row)
+
+
+def family_columns(family: Family) -> tuple[Column, ...]:
+    """Columns of a robot: limb by limb, then the platform."""
+    mechanism, result = structure(family).mechanism, []
+    for instance in mechanism.instances:
+        prefix = "" if mechanism.is_chain else f"{instance.name}."
+        result += limb_columns(family, instance.limb).named(mechanism.limbs[instance.limb], prefix)
+    if platform_has_columns(family):
+        result += [Column(PLATFORM, name, unit) for name, unit in BODY.items()]
+    return tuple(result)
+
+
+def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+    """Columns where limbs that are copies of each other have the same parameters; and which one each column goes to."""
+    mechanism = structure(family).mechanism
+    if mechanism.is_chain:
+        return family_columns(family), tuple(range(len(family_columns(family))))
+    result: list[Column] = []
+    start: dict[int, int] = {}
+    for k, limb in enumerate(mechanism.limbs):
+        start[k] = len(result)
+        result += limb_columns(family, k).named(limb, f"{limb.name}.")
+    place = [start[each.limb] + i for each in mechanism.instances for i in range(limb_columns(family, each.limb).count)]
+    if platform_has_columns(family):
+        place += range(len(result), len(result) + len(BODY))
+        result += [Column(PLATFORM, name, unit) for name, unit in BODY.items()]
+    return tuple(result), tuple(place)
+
+
+def selection(family: Family) -> np.ndarray:
+    """Matrix (column, shared column) of zeros and ones: multiply a regressor by it so that copies share parameters."""
+    shared, place = shared_columns(family)
+    return np.eye(len(shared))[list(place)]
+
+
+def names(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Names of columns."""
+    return tuple(each.name for each in columns)

@@ -1,0 +1,158 @@
+"""Programs of the regressor: columns of limbs and of the platform on the freedoms, and what actuators make of them.
+
+The wrench that a body's motion takes is linear in its ten parameters, and constraint embedding is linear in wrenches;
+so the columns are those of `tasks.limb.dynamics` with unit parameters in place of the body's own. Inputs are named as
+in `tasks.programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper, Eqs. (97), (140).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robots.friction_groups import FrictionGroup
+from robots.model import TWIST, Family, Limb
+from tasks import assembly, drives, joint_friction, limb, newton_euler, platform
+from tasks import coupled_friction as coupled
+from tasks.actuation import joint_kinds
+from tasks.algebra import array
+from tasks.field import Field
+from tasks.friction import columns as law_columns
+from tasks.identification.columns import limb_columns, unit_massings
+from tasks.kernels.program import Program, trace
+from tasks.programs import GRAVITY, even_weights, limb_inputs, solved_limb, structure, symbolic
+
+Array = Any
+
+
+def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
+    """(moment, force) at a body's origin for one unit of each of its parameters: (6, 10), in its axes."""
+    return array(np.stack([np.concatenate(each.wrench(spin, acceleration)) for each in unit_massings()], axis=1))
+
+
+def on_freedoms(mounted: limb.Mounted, solved: limb.Solved) -> np.ndarray:
+    """What forces of the tree joints do along the robot's freedoms: (freedom, joint). Eqs. (97), (77)."""
+    tips = solved.tips
+    back = tips.inverse.T @ tips.embedding.matrix.T
+    return array(np.stack([array(mounted.outward(tips.covector(column))) for column in back.T], axis=1))
+
+
+def on_joints(mounted: limb.Mounted, solved: limb.Solved, body: int) -> np.ndarray:
+    """What a wrench at the origin of a body, in its axes, does along the tree joints: (joint, 6)."""
+    links, nothing = mounted.limb.links, (np.zeros(3), np.zeros(3))
+    columns = []
+    for unit in np.eye(6):
+        own = [(unit[:3], unit[3:]) if k == body else nothing for k in range(len(links))]
+        carried = newton_euler.joint_wrenches(links, solved.states, own)
+        columns.append(
+            [array(x.axis) @ w[0 if x.kind == "revolute" else 1] for x, w in zip(links, carried, strict=True)]
+        )
+    return array(np.array(columns, dtype=object).T)
+
+
+def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
+    """A limb in which nothing spins but one thing, with an inertia of one."""
+    own = replace(of.drives[drive].spins[spin], inertia=1.0)
+    kept = tuple(replace(each, spins=(own,) if k == drive else ()) for k, each in enumerate(of.drives))
+    return replace(of, drives=kept)
+
+
+@functools.cache
+def limb_program(family: Family, limb_index: int) -> Program:
+    """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`."""
+    made, chosen = structure(family), limb_columns(family, limb_index)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
+        acting = Field.of(gravity).seen_from(mounted.base)
+        motion_of = (mounted.limb.links, solved.states, solved.rates, solved.accelerations)
+        moving, geared = newton_euler.body_motions(*motion_of, acting), limb.transmission(mounted, solved)
+        through = on_freedoms(mounted, solved)
+        parts = [
+            (through @ on_joints(mounted, solved, k)) @ unit_wrenches(moving[k].spin, moving[k].acceleration)
+            for k in chosen.bodies
+        ]
+        parts += [through[:, k : k + 1] * solved.accelerations[k] for k in chosen.armatures]
+        for place in chosen.spins:
+            bare = with_unit_spin(mounted.limb, *place)
+            forces = drives.spin_forces(bare, solved.states, solved.rates, solved.accelerations, geared)
+            parts.append((through @ forces)[:, None])
+        rows = geared.rows(solved.tips.embedding.matrix) @ solved.tips.inverse
+        jacobian = [mounted.outward(solved.tips.covector(row)) for row in rows]
+        columns = np.concatenate(parts, axis=1) if parts else np.zeros((made.freedoms, 0))
+        return {"columns": columns, "jacobian": jacobian, "status": [solved.status]}
+
+    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.regressor"
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def platform_program(family: Family) -> Program:
+    """The platform's `columns` (freedom, 10)."""
+    made = structure(family)
+
+    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        body = symbolic(made, parameters).platform
+        pose, moving = platform.unpack(motion, body)
+        inward = pose.rotation.T
+        spin = newton_euler.spin_matrix(inward @ moving.omega, inward @ moving.alpha)
+        units = unit_wrenches(spin, inward @ (moving.a - array(gravity)))
+        world = np.concatenate([pose.rotation @ units[:3], pose.rotation @ units[3:]])
+        return {"columns": [world[TWIST.index(name)] for name in body.mobility]}
+
+    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    return trace(f"{family.name}.platform.regressor", one_sample, case=case, sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def actuator_program(family: Family) -> Program:
+    """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140)."""
+    made = structure(family)
+    count, driven = len(made.mechanism.instances), made.driven
+    case = {name: value.shape[1:] for name, value in even_weights(family).items()}
+
+    def one_sample(weights: Array = None, **shares: Array) -> dict[str, Any]:
+        jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
+        columns = [array(assembly.actuator_forces(jacobian, unit, weights)) for unit in np.eye(made.freedoms)]
+        found = np.stack(columns, axis=1)
+        status = assembly.combined_status(
+            [shares[f"status_{k}"][0] for k in range(count)], jacobian, list(found.ravel())
+        )
+        return {"map": found, "status": [status]}
+
+    sample: dict[str, tuple[int, ...]] = {}
+    for k in range(count):
+        sample |= {f"jacobian_{k}": (driven[k].stop - driven[k].start, made.freedoms), f"status_{k}": (1,)}
+    return trace(f"{family.name}.regressor", one_sample, case=case, sample=sample)
+
+
+@functools.cache
+def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
+    """The `columns` (actuator, parameter) of friction: the linear parameters of each joint with friction, in order.
+
+    Loads are those of the motion without friction. Inputs as in `tasks.actuation.program`.
+    """
+    kinds, limbs = joint_kinds(family), coupled.wanted(family, groups)
+    actuators = len(family.reference.actuators)
+
+    def one_sample(friction: Array, force: Array, velocity: Array, **given: Array) -> dict[str, Any]:
+        robot, columns = coupled.Robot(family, limbs, array(force), given), []
+        still = np.zeros(len(robot.passive))
+        for each in joint_friction.rubbing(groups, kinds, friction):
+            load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
+            rate = robot.rate(each.place, velocity)
+            direction = np.eye(actuators)[each.place.actuator]
+            if each.place.actuator < 0:
+                direction = robot.influence[:, robot.passive.index(each.place)]
+            columns += [direction * x for x in law_columns(each.group.law, rate, load, each.own).values()]
+        return {"columns": np.stack(columns, axis=1)}
+
+    beside = coupled.inputs(family, groups)
+    sample = {"force": (actuators,), "velocity": (actuators,), **beside}
+    case = {"friction": (sum(len(group.parameters) for group in groups),)}
+    case |= {name: value.shape[1:] for name, value in even_weights(family).items() if beside}
+    name = "-".join(f"{group.law}.{group.load}" for group in groups)
+    return trace(f"{family.name}.regressor.{name}", one_sample, case=case, sample=sample)

@@ -1,0 +1,156 @@
+"""Inverse dynamics as a product: actuator forces = Y(motion) times parameters, for batches, by compiled kernels.
+
+Parameters are the inertial ones of bodies and drives (`tasks.identification.columns`) and the linear ones of friction.
+Trees, closed chains and parallel robots alike: constraint embedding is linear in the wrenches of bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from robots.friction import LAWS
+from robots.friction_groups import places
+from robots.model import Robot
+from robots.status import Status
+from tasks import programs as dynamics
+from tasks.evaluate import Dynamics, weights_input
+from tasks.friction_input import Friction, FrictionInput, friction_input
+from tasks.identification import programs
+from tasks.identification.columns import (
+    Column,
+    body_parameters,
+    family_columns,
+    limb_columns,
+    platform_has_columns,
+    selection,
+    shared_columns,
+)
+from tasks.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters
+from tasks.kernels.cache import kernel
+
+Array = Any
+
+
+class Regressor(NamedTuple):
+    """Y (*batch, actuator, parameter), its columns, and status (*batch)."""
+
+    matrix: np.ndarray
+    columns: tuple[Column, ...]
+    status: np.ndarray
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(each.name for each in self.columns)
+
+
+def regressor(
+    robot: Robot,
+    *,
+    gravity: Array = GRAVITY,
+    friction: Friction = None,
+    weights: Array = None,
+    shared: bool = False,
+    full: bool = False,
+    **moving: Unpack[Moving],
+) -> Any:
+    """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
+
+    With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
+    for every joint of each group those of `FrictionLaw.linear`; the others, such as a Stribeck velocity, are as given.
+    Normal loads from reactions are those of the motion without friction, so that their columns are exact where friction
+    does not change reactions: in trees, and where only actuated joints have friction. With `full`, a Regressor. Samples
+    that cannot be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
+    Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
+    """
+    batch, motion = moving_input(robot, moving)
+    samples, family = int(np.prod(batch, dtype=int)), robot.family
+    inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
+    parts, shares = _limb_columns(robot, inputs, samples)
+    if platform_has_columns(family):
+        parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
+    assembled = kernel(programs.actuator_program(family))(shares | weights_input(robot, weights), samples)
+    free = dynamics.structure(family).freedoms
+    along = np.concatenate([_per_sample(each, free, samples) for each in parts], axis=2)
+    matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
+    columns = shared_columns(family)[0] if shared else family_columns(family)
+    matrix = matrix @ selection(family) if shared else matrix
+    status = assembled["status"][0, 0, :samples]
+    if friction is not None:
+        given = friction_input(robot, friction)
+        matrix = np.concatenate([matrix, _friction_columns(robot, moving, gravity, weights, given, samples)], axis=2)
+        columns += friction_parameters(robot, given)
+    matrix[status != Status.OK] = np.nan
+    matrix = matrix.reshape(*batch, *matrix.shape[1:])
+    return Regressor(matrix, columns, status.astype(np.int8).reshape(batch)) if full else matrix
+
+
+def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
+    """The robot's own values of the columns of `regressor`, by name. Raises ParameterError as it does."""
+    mechanism, family = robot.mechanism, robot.family
+    values = [limb_columns(family, k.limb).values(mechanism.limbs[k.limb]) for k in mechanism.instances]
+    values += [body_parameters(mechanism.platform.inertia)] if platform_has_columns(family) else []
+    columns = shared_columns(family)[0] if shared else family_columns(family)
+    every = np.concatenate(values).astype(float)
+    if shared:
+        chosen = selection(family)
+        every = chosen.T @ every / chosen.sum(axis=0)
+    result = dict(zip((each.name for each in columns), every.tolist(), strict=True))
+    return result | (_friction_values(robot, friction_input(robot, friction)) if friction is not None else {})
+
+
+def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, ...]:
+    """Columns of the friction of each joint with friction: parameters in which its law is linear."""
+    joint = {place: name for name, (place, _) in places(robot.mechanism).items()}
+    return tuple(
+        Column(joint[place], each.name, each.unit)
+        for group in friction.groups
+        for place in group.places
+        for each in LAWS[group.law].linear
+    )
+
+
+def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
+    numbers = iter(friction.values[0])
+    own = [dict(zip(group.parameters, numbers, strict=False)) for group in friction.groups]
+    values = [
+        float(known[each.name])
+        for group, known in zip(friction.groups, own, strict=True)
+        for _ in group.places
+        for each in LAWS[group.law].linear
+    ]
+    return dict(zip((each.name for each in friction_parameters(robot, friction)), values, strict=True))
+
+
+def _limb_columns(
+    robot: Robot, inputs: Mapping[str, np.ndarray], samples: int
+) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+    """Columns of each limb on the freedoms, (1, size, padded samples); and what the actuators need of them."""
+    parts: list[np.ndarray] = []
+    shares: dict[str, np.ndarray] = {}
+    instances = dynamics.structure(robot.family).mechanism.instances
+    for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
+        found = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
+        parts.append(found["columns"])
+        shares |= {f"{name}_{k}": found[name] for name in ("jacobian", "status")}
+    return parts, shares
+
+
+def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:
+    """An output of a kernel (1, rows * n, padded samples) as matrices (samples, rows, n)."""
+    columns = values.shape[1] // rows
+    return np.ascontiguousarray(np.moveaxis(values[0, :, :samples], -1, 0)).reshape(samples, rows, columns)
+
+
+def _friction_columns(
+    robot: Robot, moving: Moving, gravity: Array, weights: Array, friction: FrictionInput, samples: int
+) -> np.ndarray:
+    actuators = len(robot.mechanism.actuators)
+    if not friction_parameters(robot, friction):
+        return np.zeros((samples, actuators, 0))
+    done = Dynamics(robot, moving, field_input(gravity, {}), None, weights, friction)
+    run = kernel(programs.friction_program(robot.family, friction.groups))
+    return _per_sample(run(done.friction_inputs(run.program), samples)["columns"], actuators, samples)

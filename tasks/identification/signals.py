@@ -1,0 +1,87 @@
+"""What is measured of clean positions and forces of actuators: pure functions, seeded for each signal of each case.
+
+Positions: noise, steps of the encoder, then what a user makes of them: a zero-phase filter and differences for velocity
+and acceleration. Forces: ripple over the position, offset, delay, noise, recorded as currents with steps; then the same
+filter. Bits depend on the seed and the place of a case, not on how a sweep is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.signal import butter, lfilter, sosfiltfilt
+
+from robots.measurement import FORCES, MEASUREMENT, POSITIONS
+from robots.parameters import ParameterError, complete
+
+Array = Any
+
+
+def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:
+    """Random numbers of the case at this place of a sweep: of a design and trajectory, or with a friction set."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
+
+
+def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]:
+    """All parameters of a measurement, sampled every `step` [s]. Raises ParameterError."""
+    result = complete(MEASUREMENT, values, owner="measurement")
+    if step and result["cutoff"] >= 0.5 / step:
+        raise ParameterError(
+            f"measurement: cutoff = {result['cutoff']!r} Hz of signals with {1.0 / step:.6g} samples a second; "
+            "expected less than half of that"
+        )
+    return result
+
+
+def positions(
+    values: Mapping[str, float], step: float, clean: Array, random: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
+    noisy = clean + random.normal(size=clean.shape) * values["position_noise"]
+    smooth = filtered(values, step, stepped(noisy, values["encoder_step"]))
+    velocity = np.gradient(smooth, step, axis=0)
+    return dict(zip(POSITIONS, (smooth, velocity, np.gradient(velocity, step, axis=0)), strict=True))
+
+
+def forces(
+    values: Mapping[str, float], step: float, clean: Array, position: Array, random: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
+    real = clean + values["ripple"] * np.sin(position * values["ripple_number"]) + values["force_offset"]
+    noise = coloured(random.normal(size=clean.shape), values["noise_time"], step) * values["force_noise"]
+    current = stepped((delayed(real, values["delay"], step) + noise) / values["force_constant"], values["current_step"])
+    current = filtered(values, step, current)
+    return dict(zip(FORCES, (current, current * values["force_constant"]), strict=True))
+
+
+def stepped(values: Array, step: float) -> np.ndarray:
+    """The nearest multiples of `step`; as they are where it is zero."""
+    return np.round(values / step) * step if step else np.asarray(values)
+
+
+def delayed(values: Array, delay: float, step: float) -> np.ndarray:
+    """The signal `delay` seconds ago, linear between samples; at the start its first value."""
+    if not delay:
+        return np.asarray(values)
+    times = np.arange(len(values)) * step
+    return np.stack([np.interp(times - delay, times, column) for column in values.T], axis=1)
+
+
+def coloured(white: Array, time: float, step: float) -> np.ndarray:
+    """Noise of the same variance whose correlation falls to 1/e within `time`: a first-order process, stationary."""
+    if not time:
+        return np.asarray(white)
+    keep = float(np.exp(-step / time))
+    driven = white * np.sqrt(1.0 - keep * keep)
+    driven[0] = white[0]
+    return np.asarray(lfilter([1.0], [1.0, -keep], driven, axis=0))
+
+
+def filtered(values: Mapping[str, float], step: float, signal: Array) -> np.ndarray:
+    """The signal through the Butterworth filter, forth and back, so that it is not late."""
+    if not values["cutoff"]:
+        return np.asarray(signal)
+    sections = butter(round(values["order"]), values["cutoff"], fs=1.0 / step, output="sos")
+    return np.asarray(sosfiltfilt(sections, signal, axis=0))

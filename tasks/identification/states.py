@@ -1,0 +1,75 @@
+"""Random motions that a robot can make, for whatever has to hold at generic states: ranks, tests, first guesses.
+
+Spread around the reference pose over as much of the workspace as solves easily; samples that cannot be solved are left
+out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from robots.model import TWIST, Robot
+from robots.status import Status
+from tasks.evaluate import inverse_kinematics
+from tasks.inputs import Moving
+from tasks.rotations import roll_pitch_yaw
+
+SPREAD = 0.5
+"""First try of the distance from the reference pose, relative to the robot's size; platforms turn by as many rad."""
+ENOUGH = 0.3
+"""Share of samples that must be solvable for a spread to be taken; else it is halved."""
+TRIES = 12
+SPEED, ACCELERATION = 2.0, 10.0
+
+
+def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
+    """Keyword arguments (see `tasks.inputs.Moving`) of `count` random states that the robot can be in.
+
+    Raises ValueError for a robot that hardly any pose solves.
+    """
+    generator, spread = np.random.default_rng(seed), SPREAD
+    for _ in range(TRIES):
+        drawn = _drawn(robot, 4 * count, spread, generator)
+        good = inverse_kinematics(robot, **drawn).status == Status.OK
+        if good.mean() >= ENOUGH:
+            chosen = np.flatnonzero(good)[:count]
+            return taken(drawn, chosen)
+        spread *= 0.5
+    raise ValueError(
+        f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "
+        "that can move; check its parameters with tasks.inverse_kinematics"
+    )
+
+
+def taken(moving: Moving, chosen: Any) -> Moving:
+    """Some samples of a motion whose arrays have one batch dim."""
+    return cast(Moving, {name: np.asarray(value)[chosen] for name, value in moving.items()})
+
+
+def size(robot: Robot) -> float:
+    """A length of the robot: the mean distance of its limbs' mounts from the platform at the reference pose [m]."""
+    home = np.array(robot.mechanism.platform.home.position, dtype=float)
+    mounts = [np.array(each.base.position, dtype=float) for each in robot.mechanism.instances]
+    return float(np.mean([np.linalg.norm(home - mount) for mount in mounts]))
+
+
+def _drawn(robot: Robot, count: int, spread: float, generator: np.random.Generator) -> Moving:
+    if robot.mechanism.is_chain:
+        free = len(robot.mechanism.freedoms)
+        scales = (2.0 * np.pi * spread, SPEED, ACCELERATION)
+        q, qd, qdd = (generator.uniform(-x, x, (count, free)) for x in scales)
+        return {"q": q, "qd": qd, "qdd": qdd}
+    platform, length = robot.mechanism.platform, size(robot)
+    free6 = np.array([name in platform.mobility for name in TWIST])
+    units = np.array([1.0] * 3 + [length] * 3) * free6
+    away = generator.uniform(-spread, spread, (count, 6)) * units
+    rates, changes = generator.normal(size=(2, count, 6)) * np.array([SPEED, ACCELERATION])[:, None, None] * units
+    turn = roll_pitch_yaw(away[:, :3], rates[:, :3], changes[:, :3])
+    return {
+        "position": np.array(platform.home.position) + away[:, 3:],
+        "rotation": turn.rotation @ np.array(platform.home.rotation),
+        "twist": np.concatenate([turn.omega, rates[:, 3:]], axis=1),
+        "acceleration": np.concatenate([turn.alpha, changes[:, 3:]], axis=1),
+    }

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.fourier import FREE, Series
+from tasks import inverse_dynamics, trajectories
+from tasks.identification.base import base_parameters
+from tasks.identification.excitation import Excitation, Limits, moving
+from tasks.identification.regressor import standard_parameters
+
+LIMITS = Limits(1.2, 3.0, [10.0, 12.0, 15.0])
+
+
+def planar(**options: object) -> Excitation:
+    robot = catalog.build("planar_3r")
+    base = base_parameters(robot)
+    nominal = base.of(list(standard_parameters(robot).values()))
+    return Excitation(robot, base, options.pop("limits", LIMITS), 4.0, samples=60, nominal=nominal, **options)  # type: ignore[arg-type]
+
+
+def test_a_series_starts_and_ends_at_rest_and_keeps_limits() -> None:
+    problem = planar()
+    series = problem.series(problem.random(0, 0))
+    position, velocity, acceleration = series.at([0.0, 4.0])
+    assert np.abs(position).max() < 1e-12
+    assert np.abs(velocity).max() < 1e-12
+    assert np.abs(acceleration).max() < 1e-11
+    moved = series.at(np.linspace(0.0, 4.0, 3001))
+    for part, limit in zip(moved, (1.2, 3.0, [10.0, 12.0, 15.0]), strict=True):
+        assert (np.abs(part) <= np.array(limit) * 1.001).all()
+
+
+@pytest.mark.parametrize("joints", [0, 3])
+def test_the_kind_of_trajectory_is_the_same_series(joints: int) -> None:
+    free = np.random.default_rng(3).normal(size=(3, FREE))
+    series, times = Series.within(free, [0.1, 0.2, 0.3], 2.0, LIMITS.of_motion), np.linspace(0.0, 2.0, 16)
+    found = trajectories.motion("fourier", series.values, times, joints=joints)
+    assert np.allclose(found[:, :16], np.concatenate([part.T for part in series.at(times)]), atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["condition", "determinant"])
+def test_optimised_motions_beat_random_ones(criterion: str) -> None:
+    problem = planar(criterion=criterion)
+    found = problem.optimise(starts=3, steps=6)
+    assert found.cost < found.random.min()
+    assert found.factor > 2.0
+
+
+def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> None:
+    robot = catalog.build("gough_stewart")
+    base = base_parameters(robot, shared=True)
+    nominal = base.of(list(standard_parameters(robot, shared=True).values()))
+    limits = Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 3.0, 30.0)
+    free = Excitation(robot, base, limits, 5.0, samples=40, options={"shared": True})
+    first = free.series(free.random(0, 1))
+    moved = moving(robot, first, first.times(40))
+    peak = float(np.abs(inverse_dynamics(robot, **moved)).max())
+    rest = float(np.abs(inverse_dynamics(robot, position=robot.mechanism.platform.home.position)).max())
+    most = 0.5 * (peak + rest)
+    limits, shared = Limits(limits.position, 3.0, 30.0, most), {"shared": True}
+    problem = Excitation(robot, base, limits, 5.0, samples=40, nominal=nominal, options=shared)
+    series = problem.series(problem.random(0, 1))
+    assert np.abs(inverse_dynamics(robot, **moving(robot, series, series.times(40)))).max() <= most * (1 + 1e-9)
+
+
+def test_the_same_for_any_number_of_threads() -> None:
+    one, two = (planar().optimise(starts=2, steps=2, threads=k) for k in (1, 2))
+    assert one.cost == two.cost
+
+
+def test_forces_that_cannot_hold_the_robot_are_refused() -> None:
+    robot = catalog.build("gough_stewart")
+    base = base_parameters(robot, shared=True)
+    nominal = base.of(list(standard_parameters(robot, shared=True).values()))
+    problem = Excitation(
+        robot, base, Limits(0.1, force=1e-6), 5.0, samples=16, nominal=nominal, options={"shared": True}
+    )
+    with pytest.raises(ValueError, match="cannot move around"):
+        problem.series(problem.random(0, 0))
+
+
+def test_limits_of_forces_need_nominal_values() -> None:
+    problem = planar()
+    with pytest.raises(ValueError, match="expected guesses of the base parameters"):
+        Excitation(problem.robot, problem.base, Limits(1.0, force=3.0), 1.0)
+
+
+def test_an_unknown_criterion_is_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean 'condition'"):
+        planar(criterion="conditon")

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robots.parameters import ParameterError
+from tasks.identification import signals
+
+STEP = 1e-3
+TIMES = np.arange(4000) * STEP
+CLEAN = np.stack([np.sin(2.0 * TIMES), np.cos(3.0 * TIMES)], axis=1)
+
+
+def measured(seed: int = 1, **values: float) -> dict[str, np.ndarray]:
+    given = signals.settings(values, STEP)
+    made = signals.positions(given, STEP, CLEAN, signals.generator(seed, (0, 0)))
+    return made | signals.forces(given, STEP, 5.0 * CLEAN, CLEAN, signals.generator(seed, (0, 0, 0)))
+
+
+def test_without_errors_signals_are_clean() -> None:
+    found = measured()
+    assert (found["measured_position"] == CLEAN).all()
+    assert (found["measured_force"] == 5.0 * CLEAN).all()
+    assert np.allclose(found["measured_velocity"][5:-5, 0], 2.0 * np.cos(2.0 * TIMES[5:-5]), atol=1e-5)
+    assert np.allclose(found["measured_acceleration"][5:-5, 0], -4.0 * np.sin(2.0 * TIMES[5:-5]), atol=1e-4)
+
+
+def test_an_encoder_gives_multiples_of_its_step() -> None:
+    found = measured(encoder_step=0.01)["measured_position"]
+    assert np.allclose(found / 0.01, np.round(found / 0.01), atol=1e-9)
+    assert np.abs(found - CLEAN).max() <= 0.005 + 1e-12
+
+
+def test_noise_has_the_deviation_that_was_asked_for() -> None:
+    for time in (0.0, 0.02):
+        noise = measured(force_noise=0.3, noise_time=time)["measured_force"] - 5.0 * CLEAN
+        assert noise.std() == pytest.approx(0.3, rel=0.15)
+        kept = np.corrcoef(noise[:-20, 0], noise[20:, 0])[0, 1]
+        assert kept == pytest.approx(np.exp(-1.0) if time else 0.0, abs=0.15)
+
+
+def test_delay_ripple_offset_and_current() -> None:
+    late = measured(delay=0.01)["measured_force"]
+    assert np.allclose(late[10:], 5.0 * CLEAN[:-10], atol=1e-9)
+    rippled = measured(ripple=0.2, ripple_number=40.0, force_offset=0.5)["measured_force"]
+    assert np.allclose(rippled - 5.0 * CLEAN, 0.5 + 0.2 * np.sin(40.0 * CLEAN))
+    stepped = measured(force_constant=2.0, current_step=0.1)
+    assert np.allclose(stepped["measured_current"] / 0.1, np.round(stepped["measured_current"] / 0.1), atol=1e-9)
+    assert np.allclose(stepped["measured_force"], 2.0 * stepped["measured_current"])
+
+
+def test_a_filter_forth_and_back_is_not_late_and_takes_noise_away() -> None:
+    plain, smooth = (measured(position_noise=1e-3, cutoff=x)["measured_acceleration"] for x in (0.0, 10.0))
+    truth = -4.0 * np.sin(2.0 * TIMES)
+    inside = slice(500, -500)
+    assert np.std((smooth[:, 0] - truth)[inside]) < 0.02 * np.std((plain[:, 0] - truth)[inside])
+    late = [np.sum((np.roll(smooth[:, 0], -k) - truth)[inside] ** 2) for k in (-5, 0, 5)]
+    assert late[1] == min(late)
+
+
+def test_seeds_and_places_tell_cases_apart() -> None:
+    first, again, other = (measured(seed, force_noise=0.1)["measured_force"] for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+    assert signals.generator(1, (0, 1)).normal() != signals.generator(1, (1, 0)).normal()
+
+
+def test_a_cutoff_beyond_half_the_rate_is_refused() -> None:
+    with pytest.raises(ParameterError, match="expected less than half of that"):
+        signals.settings({"cutoff": 500.0}, STEP)
+
+
+def test_an_unknown_parameter_is_refused() -> None:
+    with pytest.raises(ParameterError, match="did you mean 'ripple'"):
+        signals.settings({"rippel": 1.0})

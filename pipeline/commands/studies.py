@@ -146,9 +146,9 @@ def _numbers(values: np.ndarray) -> list[str]:
 
 def _show(rows: Rows, top: int, file: Path | None) -> None:
     """Print the first rows, and write all to a file where one is named."""
-    from pipeline.cli import _print
+    from pipeline.commands.terminal import print_rows
 
-    _print(rows[: top + 1])
+    print_rows(rows[: top + 1])
     if file is not None:
 
         def write() -> None:
@@ -160,7 +160,7 @@ def _show(rows: Rows, top: int, file: Path | None) -> None:
 
 
 def _written(path: Path, write: Callable[[], Any]) -> None:
-    from pipeline.cli import _writing
+    from pipeline.commands.terminal import writing
 
-    with _writing(path):
+    with writing(path):
         write()

@@ -1,0 +1,54 @@
+"""Commands that draw results: report, figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    pass
+from pipeline.commands.terminal import STORE, writing
+
+
+def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of commands that look into one design of a store."""
+    help_files = "Folder of the files that the sweep names, such as points; to draw the robot."
+    command = click.option("--files", type=click.Path(path_type=Path), metavar="DIR", help=help_files)(command)
+    command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(
+        command
+    )
+    return click.option("--design", type=int, metavar="N", help="Design to look into; default: the best.")(command)
+
+
+@click.command()
+@STORE
+@click.option("--output", type=click.Path(path_type=Path), default="report.html", help="Default: report.html.")
+@_looked_into
+def report(store: str, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
+    """Write a page about STORE: one HTML file that needs no network."""
+    from pipeline.report import write_report
+
+    with writing(output):
+        click.echo(f"wrote {write_report(store, output, design=design, friction=friction, files=files)}")
+
+
+@click.command()
+@STORE
+@click.argument("kind")
+@click.option("--output", type=click.Path(path_type=Path), help="A .png, .svg or .pdf file; default: KIND.png.")
+@_looked_into
+def figure(
+    store: str, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
+) -> None:
+    """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
+    from pipeline.report import static
+    from pipeline.report.results import results_of
+
+    path = output or Path(f"{kind}.png")
+    results = results_of(store, design, friction, files)
+    with writing(path):
+        static.save(results, kind, path)
+    click.echo(f"wrote {path}")

@@ -1,0 +1,108 @@
+"""Commands about robots: the catalogue, pictures, first sweep files, imports."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    pass
+from pipeline.commands.terminal import Refused, print_rows, setting, write_text, writing
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: other than the default.")
+@click.option("--export", type=click.Path(path_type=Path), metavar="FILE", help="Write a robot file.")
+def robots(name: str | None, settings: tuple[str, ...], export: Path | None) -> None:
+    """List the catalogue, or the parameters of the robot NAME, which may be a robot file."""
+    if export is None and not settings:
+        print_rows(_catalogue() if name is None else _parameters(name))
+    elif name is None or export is None:
+        raise Refused(f"--{'set' if export is None else 'export'}: expected a robot and --export FILE; name both")
+    else:
+        _export(name, settings, export)
+
+
+def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
+    from pipeline import robot_file
+    from robots.formats import description, writing
+    from robots.model import Robot
+
+    robot = Robot.of(robot_file.find(name), dict(setting(text) for text in settings))
+    try:
+        text = writing.text(description.describe(robot))
+    except ValueError as error:
+        raise Refused(f"--export: got {robot.name}: {error}") from None
+    write_text(path, text)
+    click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
+
+
+def _catalogue() -> Iterator[tuple[str, ...]]:
+    from robots import catalog
+
+    yield "name", "dof", "actuators", "title", "source"
+    for family in catalog.FAMILIES.values():
+        mechanism = catalog.build(family.name).mechanism
+        freedom, actuators = len(mechanism.freedoms), len(mechanism.actuators)
+        yield family.name, str(freedom), str(actuators), family.title, family.source
+
+
+def _parameters(name: str) -> Iterator[tuple[str, ...]]:
+    from pipeline import robot_file
+
+    family = robot_file.find(name)
+    yield "parameter", "default", "unit", "bounds", "meaning", "source"
+    for each in family.parameters:
+        bounds = f"[{each.lower:g}, {each.upper:g}]"
+        yield each.name, f"{each.default:g}", each.unit, bounds, each.text, each.source
+
+
+@click.command()
+@click.argument("name")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
+@click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
+def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
+    """Draw the robot NAME at its reference pose."""
+    from pipeline import picture, robot_file
+    from robots.model import Robot
+
+    robot = Robot.of(robot_file.find(name), dict(setting(text) for text in settings))
+    path = output or Path(f"{robot.name}.png")
+    if path.suffix.lower() != ".png":
+        raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
+    with writing(path):
+        picture.save(robot, path)
+    click.echo(f"wrote {path}")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
+def new(name: str, output: Path) -> None:
+    """Write a commented sweep file for the robot NAME."""
+    from pipeline import robot_file
+    from pipeline.template import sweep_text
+
+    family = robot_file.find(name)
+    write_text(output, sweep_text(family, robot_file.seen_from(name, output.parent)))
+    click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
+@click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
+def import_(file: Path, loops: Path | None, output: Path) -> None:
+    """Make a robot file of the URDF file FILE."""
+    from pipeline.robot_import import import_urdf
+
+    made = import_urdf(file, loops)
+    for warning in made.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    write_text(output, made.text)
+    click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

@@ -1,0 +1,202 @@
+"""Commands that plan and run sweeps: check, run, submit, and what follows a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.errors import RunCancelledError, RunStoppedError
+
+if TYPE_CHECKING:
+    from pipeline.graph import Granularity
+    from pipeline.sweep import Sweep
+from pipeline.commands.terminal import (
+    CLUSTER,
+    GRANULARITY,
+    SOURCE,
+    STORE,
+    SUBSET,
+    SWEEP,
+    TARGET,
+    Interrupted,
+    print_rows,
+    stopped,
+    sweeps_in,
+)
+
+
+@click.command()
+@SWEEP
+@SUBSET
+def check(sweep: Path, subset: str | None) -> None:
+    """Validate the sweep file SWEEP and print the plan, without computing anything."""
+    from pipeline.plan import plan
+
+    for number, made in enumerate([plan(each) for each in sweeps_in(sweep, subset)]):
+        if number:
+            click.echo()
+        print_rows(made.rows())
+
+
+@click.command()
+@SOURCE
+@SUBSET
+@TARGET
+@CLUSTER
+@GRANULARITY
+def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
+    """Run the sweep file SWEEP into a store; go on with a store that is not finished.
+
+    A file with several robots makes a folder with a store for each. SWEEP may be a store: its own sweep then goes on in
+    it, or is repeated in the one that --store names.
+    """
+    from pipeline.status import failed_cases
+
+    stores, whole = stores_of(sweep, subset, store)
+    again = _command("run", sweep, whole, cluster, granularity, subset)
+    blocks = cases = 0
+    for each, place in stores:
+        blocks += run_sweep("run", each, place, cluster, granularity, again)
+        cases += len(failed_cases(place))
+        click.echo(f"results in {place}")
+    end(whole, blocks, cases, again)
+
+
+@click.command()
+@SOURCE
+@SUBSET
+@TARGET
+@CLUSTER
+@GRANULARITY
+def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
+    """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
+    from pipeline.cluster_file import ClusterConfig
+    from pipeline.submit import submit as begin
+
+    config = ClusterConfig.from_yaml(cluster) if cluster else None
+    for each, place in stores_of(sweep, subset, store)[0]:
+        made = begin(each, place, config, granularity)
+        click.echo(f"process {made.pid} on {made.host} runs {sweep} into {place}; it prints to {made.output} there")
+        for command in ("status", "attach", "cancel"):
+            click.echo(f"  {shlex.join(['limbsweep', command, place])}")
+
+
+@click.command()
+@STORE
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def status(store: str, as_json: bool) -> None:
+    """Say how far the run of STORE is, who runs it, and what has failed."""
+    import json
+
+    from pipeline.status import status as look
+
+    found = look(store)
+    if as_json:
+        click.echo(json.dumps(found.as_dict()))
+    else:
+        print_rows(found.rows())
+
+
+@click.command()
+@STORE
+def attach(store: str) -> None:
+    """Follow the run of STORE until it ends; the exit status is that of the run."""
+    from pipeline.events import Finished, Stopped
+    from pipeline.follow import follow
+    from pipeline.progress import progress
+    from pipeline.status import failed_cases
+
+    with progress() as show_progress:
+        for event in follow(store):
+            show_progress(event)
+    if isinstance(event, Stopped):
+        raise stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
+    end(store, event.failed_blocks if isinstance(event, Finished) else 0, len(failed_cases(store)), "the same command")
+
+
+@click.command()
+@STORE
+def cancel(store: str) -> None:
+    """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
+    from pipeline.follow import cancel as ask
+
+    ask(store)
+    click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
+
+
+def stores_of(given: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:
+    """The sweeps of a file, or that of a store, with the store of each, and what all of these are in.
+
+    One store, or one for each of several robots in a folder.
+    """
+    if _is_store(given):
+        from pipeline.recompute import stored_sweep
+
+        if subset:
+            raise click.UsageError("--subset chooses a part of a sweep file; in a store the choice is made")
+        return [(stored_sweep(given), store or given)], store or given
+    parsed, name = sweeps_in(Path(given), subset), f"{Path(given).stem}-{subset}" if subset else Path(given).stem
+    whole = store or (name if len(parsed) > 1 else f"{name}.zarr")
+    _check_name(whole)
+    return [(each, f"{whole}/{each.robot}.zarr" if len(parsed) > 1 else whole) for each in parsed], whole
+
+
+def _is_store(text: str) -> bool:
+    """Whether an argument names a store: a folder, or a URL; a sweep is a file."""
+    return "://" in text or Path(text).is_dir()
+
+
+def _check_name(store: str) -> None:
+    from pipeline.places import check_store_name
+
+    if "://" not in store:
+        check_store_name(Path(store))
+
+
+def _command(
+    name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity, subset: str | None
+) -> str:
+    """The command line that goes on with a run."""
+    words = ["limbsweep", name, sweep, *(["--store", store] if store != sweep else [])]
+    return shlex.join(words + options(subset, cluster, granularity))
+
+
+def options(subset: str | None, cluster: Path | None, granularity: str) -> list[str]:
+    """Options that were given, to be given again."""
+    given = ["--cluster", str(cluster)] if cluster else []
+    given += ["--granularity", granularity] if granularity != "limb" else []
+    return given + (["--subset", subset] if subset else [])
+
+
+def end(store: str, blocks: int, cases: int, again: str) -> None:
+    """Exit with 1 where something is missing in a store."""
+    if blocks:
+        click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
+    if cases:
+        told = shlex.join(["limbsweep", "status", store])
+        click.echo(f"{cases} cases cannot be computed and hold NaN; {told} says which and why", err=True)
+    if blocks or cases:
+        raise click.exceptions.Exit(1)
+
+
+def run_sweep(what: str, sweep: Sweep, store: str, cluster: Path | None, granularity: Granularity, again: str) -> int:
+    """Run or append with progress; the number of blocks that were given up."""
+    import pipeline
+    from pipeline.events import Event, Finished
+    from pipeline.progress import progress
+
+    last: deque[Event] = deque(maxlen=1)
+    try:
+        with progress() as show_progress:
+            listeners = (show_progress, last.append)
+            action = pipeline.append if what == "append" else pipeline.run
+            action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; go on with: {again}") from None
+    except RunStoppedError as error:
+        raise stopped(error, again) from None
+    return sum(event.failed_blocks for event in last if isinstance(event, Finished))

@@ -1,0 +1,77 @@
+"""Commands about what is stored: append, verify, info."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pipeline.graph import Granularity
+    from pipeline.sweep import Sweep
+from pipeline.commands.runs import end, options, run_sweep
+from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, print_rows, sweeps_in
+
+
+@click.command()
+@STORE
+@click.argument("sweep", type=click.Path(path_type=Path), required=False)
+@SUBSET
+@CLUSTER
+@GRANULARITY
+@click.option("--drop", is_flag=True, help="Give up an append that was interrupted; STORE is what it was.")
+def append(
+    store: str, sweep: Path | None, subset: str | None, cluster: Path | None, granularity: Granularity, drop: bool
+) -> None:
+    """Add to STORE the designs or friction sets that SWEEP has more, without computing again what is there."""
+    from pipeline.status import failed_cases
+
+    if drop == (sweep is not None):
+        raise click.UsageError("append needs a SWEEP, or --drop without one")
+    if sweep is None:
+        from pipeline.appending import drop as drop_growth
+
+        drop_growth(store)
+        click.echo(f"{store} is what it was before")
+        return
+    again = shlex.join(["limbsweep", "append", store, str(sweep), *options(subset, cluster, granularity)])
+    parsed = sweeps_in(sweep, subset)
+    blocks = run_sweep("append", _of_robot(parsed, store), store, cluster, granularity, again)
+    click.echo(f"results in {store}")
+    end(store, blocks, len(failed_cases(store)), again)
+
+
+def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
+    """The sweep of the store's robot, or any one, which is refused with the difference."""
+    from storage.manifest import Manifest
+
+    robot = Manifest.load(store).attributes.get("robot")
+    return next((each for each in sweeps if each.robot == robot), sweeps[0])
+
+
+@click.command()
+@STORE
+@click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
+@click.option("--seed", type=int, help="Which blocks these are; default: others every time.")
+@click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
+@CLUSTER
+def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:
+    """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
+    from pipeline.verification import verify
+
+    found = verify(store, recompute, seed, repair=repair, cluster=cluster)
+    print_rows(found.rows())
+    if not found.is_sound:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@STORE
+def info(store: str) -> None:
+    """Say what is in STORE."""
+    from pipeline import describe
+    from storage import open_results
+
+    print_rows(describe.rows(open_results(store, unfinished=True), store))

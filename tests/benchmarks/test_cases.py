@@ -21,6 +21,7 @@ WANTED = {
     "run": ("limb tasks, local, ", "block tasks, local, ", "  efficiency when steady"),
     "blocks": ("64 Ki samples, limb tasks", "64 Ki samples, block tasks"),
     "series": ("run, of plain Zarr",),
+    "dataset": ("samples", "time", "stored", "largest error"),
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),

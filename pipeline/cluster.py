@@ -118,7 +118,7 @@ def _running(config: ClusterConfig) -> Iterator[Client]:
     address = config.cluster.address
     security = Security(require_encryption=True) if str(address).startswith("tls:") else None
     try:
-        client = Client(address, security=security, timeout=ANSWER_SECONDS)
+        client = Client(address, security=security, timeout=ANSWER_SECONDS, set_as_default=False)
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         hint = f"Check that it runs and that its TLS files fit ({type(error).__name__})."
         raise config.problem(config.cluster.kind, repr(address), "a scheduler that answers", hint) from error
@@ -135,7 +135,7 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
         try:
             if config.kind.family == "jobqueue":  # made without any
                 made.sync(_submit, made, first_workers(config))
-            client = Client(made)
+            client = Client(made, set_as_default=False)  # of two at once, the last to go would stay the default
         except Exception as error:  # whatever a batch system says
             raise _not_started(config, error) from error
         with client:

@@ -28,7 +28,7 @@ def sweep_text(family: Family, robot: str = "") -> str:
         designs=_designs(family),
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
-        motions=_comment(f"{each.name:<12} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
+        motions=_comment(f"{each.name:<11} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
         motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
     )
 

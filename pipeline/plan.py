@@ -249,7 +249,7 @@ def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) 
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
     fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
-    count = max(1, min(wanted // times, fitting))
+    count = max(1, min(wanted // times, fitting, pairs))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))

@@ -129,7 +129,7 @@ def program(
     friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled.
 
     Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
-    inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_inputs` lists.
+    inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_friction.inputs` lists.
     """
     kinds, made, actuators = joint_kinds(family), programs.structure(family), len(family.reference.actuators)
     electric = any(name in OF_MOTORS for name in (*series, *metrics))

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from robots.model import PLATFORM, Closure, Instance, Robot
-from tasks.frames import joined_pose, mount_pose
 from tasks.kernels.expression import CONSTANT, RESULT, STATE
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program
-from tasks.kinematics import JointState, Pose, poses
+from tasks.mechanics.frames import joined_pose, mount_pose
+from tasks.mechanics.kinematics import JointState, Pose, poses
 
 PASSES = "passes"
 """Output of a counted program: passes of its first loop, one number for each sample."""

@@ -15,7 +15,8 @@ import numpy as np
 from benchmarks.figures import require
 from robots import catalog
 from robots.model import Family
-from tasks import programs, trajectories
+from tasks import programs
+from tasks.blocks import trajectories
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.program import Program

@@ -23,7 +23,7 @@ from tasks.inertia.explicit import element_of
 from tasks.inertia.methods import METHODS
 from tasks.inertia.placed import Body, Placed, symmetric
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import JointState
+from tasks.mechanics.kinematics import JointState
 
 Array = Any
 

@@ -18,9 +18,9 @@ from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require
 from robots.model import Inertia, Instance, Mechanism, Robot
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.frames import inverse_pose, joined_pose, mount_pose
 from tasks.kernels.cache import kernel
-from tasks.kinematics import Pose
+from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
+from tasks.mechanics.kinematics import Pose
 
 STRIP = 16
 

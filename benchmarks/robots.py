@@ -19,13 +19,14 @@ from benchmarks.figures import Figure, Size, best, require
 from robots import catalog
 from robots.model import TWIST, Robot
 from robots.status import Status
-from tasks import equations_of_motion, inverse_dynamics, programs, reaction_programs
+from tasks import equations_of_motion, inverse_dynamics, programs
 from tasks.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.program import Program
-from tasks.newton_euler_system import joint_reactions_reference
-from tasks.reactions import SHARES
+from tasks.reactions import programs as reaction_programs
+from tasks.reactions.limb import SHARES
+from tasks.reactions.system import joint_reactions_reference
 
 Arrays = Mapping[str, np.ndarray]
 

@@ -21,11 +21,12 @@ from pipeline.sweep import Sweep
 from robots import catalog
 from robots.model import BASE, PLATFORM, TWIST, Closure, Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter
-from tasks import programs, system_solution
-from tasks.closures import row_count
-from tasks.embedding import LimbChoice
+from tasks import programs
 from tasks.inputs import Moving
-from tasks.newton_euler_system import assemble
+from tasks.mechanics.closures import row_count
+from tasks.mechanics.embedding import LimbChoice
+from tasks.reactions import solution as system_solution
+from tasks.reactions.system import assemble
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

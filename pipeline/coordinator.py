@@ -39,7 +39,7 @@ from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
 from storage.schema import Coordinate, units
 from storage.store import StoreWriter, create, open_results
-from tasks.newton_euler_system import unique
+from tasks.reactions.system import unique
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,7 +6,7 @@ import numpy as np
 from xarray import Dataset
 
 from robots.parameters import nearest
-from tasks.friction_curve import Curve, curve
+from tasks.friction.curve import Curve, curve
 
 OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 

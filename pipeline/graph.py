@@ -31,10 +31,10 @@ from storage.ledger import Receipt
 from storage.schema import VARIABLES
 from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
-from tasks import block as bodies
-from tasks.block import Block, Trajectory
+from tasks.blocks import block as bodies
+from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.measured import Measurement
 from tasks.identification.fit import Fit
-from tasks.measured import Measurement
 
 Granularity = Literal["limb", "block"]
 Graph = dict[Any, Task]

@@ -11,7 +11,7 @@ from pipeline.recordings import recordings
 from pipeline.sweep import Sweep
 from robots.model import Robot
 from storage.store import open_results
-from tasks.friction_input import FrictionInput
+from tasks.friction.given import FrictionInput
 from tasks.identification.fit import Filtering, Fit, fit
 
 if TYPE_CHECKING:

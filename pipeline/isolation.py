@@ -22,8 +22,8 @@ from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.schema import SPLIT, lookup
-from tasks import block as bodies
-from tasks.block import Block
+from tasks.blocks import block as bodies
+from tasks.blocks.block import Block
 
 Arrays = dict[str, np.ndarray]
 Part = tuple[slice, slice, slice]

@@ -1,4 +1,4 @@
-"""Friction laws as data: parameters with units, what is optional, and presets. The mathematics: `tasks.friction`.
+"""Friction laws as data: parameters with units, what is optional, and presets. The mathematics: `tasks.friction.laws`.
 
 Forces of a law are torques in revolute joints and forces in prismatic ones. Where the normal load of a joint is 1, the
 dry parameters are such forces; where it is the joint's normal torque or force, they are coefficients of friction.
@@ -21,8 +21,8 @@ class FrictionLaw:
     """A friction law: its name, the parameters of one joint, where it comes from.
 
     `options` are parameters that a law does without: a program that is not given one has no operation for it, as if it
-    were the default. `state`: how many numbers the law remembers; `tasks.friction` has the laws without, whose force is
-    a curve over velocity, `tasks.friction_states` the others.
+    were the default. `state`: how many numbers the law remembers; `tasks.friction.laws` has the laws without, whose
+    force is a curve over velocity, `tasks.friction.states` the others.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Which joints of a robot have friction: groups that share a law, the origin of their normal load, and parameters.
 
 Parameters of a group are those of its law, then those of its load. Plain data; the mathematics is in
-`tasks.joint_friction`.
+`tasks.friction.joints`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories`.
+"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.blocks.trajectories`.
 
 Those of a platform are in `MOTIONS`, those of the independent joints of a chain in `JOINT_MOTIONS`. Positions of a
 platform are in the axes of the base and count from the reference position of the robot with its fixed parameters

@@ -16,10 +16,11 @@ import numpy as np
 from robots.drives import Motor
 from robots.friction_groups import MOTOR, FrictionGroup, Place, places
 from robots.model import Family
-from tasks import coupled_friction as coupled
-from tasks import joint_friction, programs
-from tasks.algebra import where
+from tasks import programs
+from tasks.friction import coupled
+from tasks.friction import joints as joint_friction
 from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import where
 
 Array = Any
 Scalar = Any

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from tasks import chain, equations, limb, platform
-from tasks.algebra import array, inverse, total, where
-from tasks.assembly import singularity
-from tasks.equations import Share
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import state_at
+from tasks.mathematics.algebra import array, inverse, total, where
+from tasks.mechanics import chain, equations, limb, platform
+from tasks.mechanics.assembly import singularity
+from tasks.mechanics.equations import Share
+from tasks.mechanics.kinematics import state_at
 from tasks.programs import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure, symbolic
 
 Array = Any

@@ -13,8 +13,10 @@ import numpy as np
 
 from robots.model import TWIST, Robot
 from robots.status import Status
-from tasks import actuation, coupled_friction, programs, reaction_programs
-from tasks.friction_input import Friction, FrictionInput, friction_input
+from tasks import actuation, programs
+from tasks.friction import coupled as coupled_friction
+from tasks.friction.given import Friction, FrictionInput, friction_input
+from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.inputs import (
     GRAVITY,
     Base,
@@ -29,10 +31,10 @@ from tasks.inputs import (
     parameters,
     rows,
 )
-from tasks.joint_friction import NO_FRICTION, LimbFriction
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program
-from tasks.reactions import held
+from tasks.reactions import programs as reaction_programs
+from tasks.reactions.limb import held
 
 Array = Any
 
@@ -99,7 +101,7 @@ def inverse_dynamics(
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
-    `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction_input`; weights (actuator,),
+    `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction.given`; weights (actuator,),
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
     each where they are absent; base_rotation, base_twist, base_acceleration: see `tasks.inputs.Base`. With `full`, an
     InverseDynamics.
@@ -144,9 +146,9 @@ def joint_reactions(
     passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
     Forces inside a train show where its rods are links in loops. The child of a joint at the platform is
     the platform, that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some
-    components are not unique: those given have the least norm, see `tasks.reactions`. NaN for joints that only other
-    limbs have, and for samples that cannot be solved, or whose load no joint holds (SINGULAR), friction in a part that
-    is loose included. With `full`, a pair with the status
+    components are not unique: those given have the least norm, see `tasks.reactions.limb`. NaN for joints that only
+    other limbs have, and for samples that cannot be solved, or whose load no joint holds (SINGULAR), friction in a part
+    that is loose included. With `full`, a pair with the status
     (*batch). Raises ValueError as above.
     Source: hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """

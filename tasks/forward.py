@@ -1,7 +1,7 @@
 """The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
 
 Functions take keyword arguments with any leading batch dims, as those of `tasks.evaluate`. SI units, world axes. Motion
-over time is in `tasks.simulation`, the pose that belongs to actuator positions in `tasks.forward_kinematics`.
+over time is in `tasks.motion.platforms`, the pose that belongs to actuator positions in `tasks.forward_kinematics`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import numpy as np
 from robots.model import Robot
 from robots.parameters import nearest
 from tasks import programs
-from tasks.field import MOVING
 from tasks.kernels.kernel import padded
+from tasks.mechanics.field import MOVING
 
 Array = Any
 Batch = tuple[int, ...]
@@ -82,7 +82,7 @@ BASES = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
 
 @dataclass(frozen=True)
 class FieldInput:
-    """What acts on all bodies: gravity (3,), or where the base moves (*batch, 9); see `tasks.field`."""
+    """What acts on all bodies: gravity (3,), or where the base moves (*batch, 9); see `tasks.mechanics.field`."""
 
     values: np.ndarray
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import Mechanism
-from tasks.algebra import array, singular_values, where
+from tasks.mathematics.algebra import array, singular_values, where
 
 Scalar = Any
 Array = Any

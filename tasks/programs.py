@@ -1,8 +1,8 @@
 """The programs of a robot family: one per representative limb, one for the platform, one for the assembly.
 
 Inputs have the same names everywhere: `parameters` in the order of the family, `mount` (what differs between the
-instances of a limb), `gravity` (3,) per case; `motion` (see `tasks.platform`) per sample. A family is traced once; its
-geometry is an input.
+instances of a limb), `gravity` (3,) per case; `motion` (see `tasks.mechanics.platform`) per sample. A family is traced
+once; its geometry is an input.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 
 from robots.model import TWIST, Family, Frame, Instance, Mechanism
-from tasks import assembly, chain, equations, joint_friction, limb, platform, pose_metrics, reactions
-from tasks.algebra import array, where
-from tasks.embedding import LimbChoice, others
-from tasks.field import MOVING
-from tasks.frames import mount_pose
-from tasks.joint_friction import NO_FRICTION, LimbFriction
+from tasks import pose_metrics
+from tasks.friction import joints as joint_friction
+from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import Graph
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import REST, Motion, Pose
+from tasks.mathematics.algebra import array, where
+from tasks.mechanics import assembly, chain, equations, limb, platform
+from tasks.mechanics.embedding import LimbChoice, others
+from tasks.mechanics.field import MOVING
+from tasks.mechanics.frames import mount_pose
+from tasks.mechanics.kinematics import REST, Motion, Pose
+from tasks.mechanics.topology import choose
 from tasks.pose_metrics import POSE_METRICS
-from tasks.topology import choose
+from tasks.reactions import limb as reactions
 
 Array = Any
 Shape = tuple[int, ...]
@@ -105,7 +108,7 @@ def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
 
 @functools.cache
 def structure(family: Family) -> Structure:
-    """Analyse a family at its default parameters. Raises tasks.topology.TopologyError."""
+    """Analyse a family at its default parameters. Raises tasks.mechanics.topology.TopologyError."""
     mechanism = family.reference
     indices = range(len(mechanism.limbs))
     choices = tuple(choose(mechanism, k) for k in indices)
@@ -170,7 +173,7 @@ def limb_program(
     if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
-            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler_system"
+            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.reactions.system"
         )
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
@@ -203,7 +206,7 @@ def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
 
 
 def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
-    """Inputs of a program, (per case, per sample): where the base moves, `gravity` is per sample; see `tasks.field`."""
+    """Inputs of a program, (per case, per sample): `gravity` is per sample where the base moves."""
     if not moving_base:
         return dict(case), dict(sample)
     return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}

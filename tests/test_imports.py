@@ -234,7 +234,7 @@ def test_every_door_is_used(project: Tree) -> None:
 
 BAD = {
     "robots/model.py": "import storage.store\n",
-    "tasks/limb.py": "def f():\n    from pipeline import run\n",
+    "tasks/mechanics/limb.py": "def f():\n    from pipeline import run\n",
     "storage/layout.py": "from robots import catalog\n",
     "pipeline/study.py": "import benchmarks.delta\n",
     "pipeline/run.py": "import zarr\nimport distributed as d\nfrom dask.delayed import delayed\n\nc = d.Client()\n",
@@ -263,7 +263,7 @@ def bad(tmp_path: Path) -> Tree:
 def test_wrong_directions_are_seen(bad: Tree) -> None:
     assert wrong_directions(bad) == [
         "robots.model:1 imports storage.store",
-        "tasks.limb:2 imports pipeline.run",
+        "tasks.mechanics.limb:2 imports pipeline.run",
         "storage.layout:1 imports robots.catalog",
         "pipeline.study:1 imports benchmarks.delta",
     ]
@@ -283,7 +283,7 @@ def test_cycles_are_seen(bad: Tree) -> None:
 
 
 def test_planning_that_computes_is_seen(bad: Tree) -> None:
-    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.limb"]
+    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.mechanics.limb"]
 
 
 @pytest.mark.parametrize(

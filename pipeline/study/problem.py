@@ -16,8 +16,8 @@ from pipeline.sweep import Sweep
 from pipeline.validation import sentence
 from robots.parameters import nearest
 from storage.schema import VARIABLES
-from tasks import block as bodies
-from tasks.gradients import DIFFERENTIABLE, metric_rates
+from tasks.blocks import block as bodies
+from tasks.blocks.gradients import DIFFERENTIABLE, metric_rates
 
 Array = np.ndarray
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family, Inertia, Limb, Link
-from tasks.algebra import array, is_zero
 from tasks.kernels.expression import CASE, Graph
-from tasks.newton_euler import Massing
+from tasks.mathematics.algebra import array, is_zero
+from tasks.mechanics.newton_euler import Massing
 from tasks.programs import structure
 
 Array = Any

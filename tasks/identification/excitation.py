@@ -23,7 +23,7 @@ from robots.parameters import nearest
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import regressor
 from tasks.inputs import Moving
-from tasks.rotations import roll_pitch_yaw
+from tasks.mathematics.rotations import roll_pitch_yaw
 
 Array = Any
 SHRINK = 0.8

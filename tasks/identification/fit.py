@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import Robot
-from tasks.friction_input import FrictionInput
+from tasks.friction.given import FrictionInput
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters, base_parameters
 from tasks.identification.regressor import regressor, standard_parameters

@@ -1,8 +1,9 @@
 """Programs of the regressor: columns of limbs and of the platform on the freedoms, and what actuators make of them.
 
 The wrench that a body's motion takes is linear in its ten parameters, and constraint embedding is linear in wrenches;
-so the columns are those of `tasks.limb.dynamics` with unit parameters in place of the body's own. Inputs are named as
-in `tasks.programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper, Eqs. (97), (140).
+so the columns are those of `tasks.mechanics.limb.dynamics` with unit parameters in place of the body's own. Inputs are
+named as in `tasks.programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper, Eqs.
+(97), (140).
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import numpy as np
 
 from robots.friction_groups import FrictionGroup
 from robots.model import TWIST, Family, Limb
-from tasks import assembly, drives, joint_friction, limb, newton_euler, platform
-from tasks import coupled_friction as coupled
 from tasks.actuation import joint_kinds
-from tasks.algebra import array
-from tasks.field import Field
-from tasks.friction import columns as law_columns
+from tasks.friction import coupled
+from tasks.friction import joints as joint_friction
+from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
 from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array
+from tasks.mechanics import assembly, drives, limb, newton_euler, platform
+from tasks.mechanics.field import Field
 from tasks.programs import GRAVITY, even_weights, limb_inputs, solved_limb, structure, symbolic
 
 Array = Any

@@ -17,7 +17,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import programs as dynamics
 from tasks.evaluate import Dynamics, weights_input
-from tasks.friction_input import Friction, FrictionInput, friction_input
+from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.identification import programs
 from tasks.identification.columns import (
     Column,

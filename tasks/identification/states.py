@@ -14,7 +14,7 @@ from robots.model import TWIST, Robot
 from robots.status import Status
 from tasks.evaluate import inverse_kinematics
 from tasks.inputs import Moving
-from tasks.rotations import roll_pitch_yaw
+from tasks.mathematics.rotations import roll_pitch_yaw
 
 SPREAD = 0.5
 """First try of the distance from the reference pose, relative to the robot's size; platforms turn by as many rad."""

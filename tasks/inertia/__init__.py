@@ -2,7 +2,7 @@
 
 `placed` is the tree at a configuration, from which `explicit`, `momentum`, `pseudo_inertia` and `crba` start;
 `methods` is the table of these, `programs` what kernels are compiled from. Not here: closed loops and platforms, see
-`tasks.equations`.
+`tasks.mechanics.equations`.
 """
 
 from tasks.inertia.methods import METHODS, inertia_matrix

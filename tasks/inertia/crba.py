@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tasks.algebra import array, cross
 from tasks.inertia.placed import Body, Placed, symmetric
+from tasks.mathematics.algebra import array, cross
 
 Scalar = Any
 Array = Any

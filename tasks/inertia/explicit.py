@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from robots.model import Link
-from tasks.algebra import array, cross
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.kinematics import ZERO, JointState
+from tasks.mathematics.algebra import array, cross
+from tasks.mechanics.kinematics import ZERO, JointState
 
 Scalar = Any
 Array = Any

@@ -9,10 +9,10 @@ import numpy as np
 
 from robots.model import Link
 from robots.parameters import nearest
-from tasks.algebra import array
 from tasks.inertia import crba, explicit, momentum, pseudo_inertia
 from tasks.inertia.placed import Placed
-from tasks.kinematics import JointState
+from tasks.mathematics.algebra import array
+from tasks.mechanics.kinematics import JointState
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A tree at one configuration: what every method for its inertia matrix starts from, for one sample.
 
-All vectors are in the axes of one `root`, the base or a link, as in `tasks.kinematics`.
+All vectors are in the axes of one `root`, the base or a link, as in `tasks.mechanics.kinematics`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from robots.model import BASE, Inertia, JointKind, Link
-from tasks.algebra import array, cross
-from tasks.kinematics import ZERO, JointState, poses
+from tasks.mathematics.algebra import array, cross
+from tasks.mechanics.kinematics import ZERO, JointState, poses
 
 Scalar = Any
 Array = Any

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family, Limb, Link, Mechanism
-from tasks import drives
-from tasks.algebra import array
-from tasks.drives import Transmission
 from tasks.inertia import explicit
 from tasks.inertia.methods import method_named
 from tasks.kernels.program import Program, trace
-from tasks.kinematics import JointState, state_at
+from tasks.mathematics.algebra import array
+from tasks.mechanics import drives
+from tasks.mechanics.drives import Transmission
+from tasks.mechanics.kinematics import JointState, state_at
 
 Array = Any
 

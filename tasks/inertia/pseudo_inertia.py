@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tasks.algebra import array, cross
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.newton_euler import Massing
+from tasks.mathematics.algebra import array, cross
+from tasks.mechanics.newton_euler import Massing
 
 Array = Any
 

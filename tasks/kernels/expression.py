@@ -2,7 +2,7 @@
 
 An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a
 function written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in `elementary`; code
-that must also run on floats uses the functions of `tasks.algebra`.
+that must also run on floats uses the functions of `tasks.mathematics.algebra`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Expression:
     __slots__ = ("args", "data", "graph", "number", "op")
 
     functions: ClassVar[dict[str, Callable[[Expression], Expression]]] = {}
-    """Functions made of several operations, by name: `tasks.elementary` enters its own, so that `np.sin` finds them."""
+    """Functions made of several operations, by name: `tasks.mathematics.elementary` enters its own, so that
+    `np.sin` finds them."""
 
     def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
         self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
@@ -74,7 +75,7 @@ class Expression:
         return f"Expression({self.op}#{self.number})"
 
     def __bool__(self) -> bool:
-        raise TypeError("a traced value has no truth value; use tasks.algebra.where in place of a branch")
+        raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
     @property
     def value(self) -> float | None:

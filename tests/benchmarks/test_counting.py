@@ -11,9 +11,9 @@ from benchmarks import delta
 from benchmarks.counting import PASSES, counted, opening, operations
 from robots import catalog
 from tasks import inverse_kinematics, programs
-from tasks.algebra import iterate
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import iterate
 
 
 def halving() -> Program:

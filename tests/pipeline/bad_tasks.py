@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tasks import block as bodies
-from tasks.block import Block
+from tasks.blocks import block as bodies
+from tasks.blocks.block import Block
 
 FOREVER = 3600.0
 

@@ -12,8 +12,8 @@ from pipeline.errors import InputError
 from pipeline.friction_results import friction_curve
 from pipeline.sweep import Sweep
 from robots import catalog
-from tasks import friction
-from tasks.friction_curve import fit
+from tasks.friction import laws as friction
+from tasks.friction.curve import fit
 
 ROBOT = "planar_3r"
 JOINTS = catalog.family(ROBOT).reference.freedoms

@@ -19,7 +19,7 @@ from pipeline.isolation import Flag, Isolation, cases, cut, first_case, halves, 
 from pipeline.plan import Plan, plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
-from tasks import block as bodies
+from tasks.blocks import block as bodies
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
 

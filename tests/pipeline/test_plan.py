@@ -17,7 +17,7 @@ from pipeline.graph import block_graph
 from pipeline.plan import BLOCK_BYTES, BLOCK_MEMORY, BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, coordinates, plan
 from storage.layout import Layout, lengths
 from storage.store import StoreWriter
-from tasks.buffers import Pool
+from tasks.blocks.buffers import Pool
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, cut_finely, sweep
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +120,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pipeline.coordinator import _prepare
-    from tasks import block
+    from tasks.blocks import block
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))

@@ -8,7 +8,7 @@ import pytest
 from robots import catalog
 from tasks import equations_of_motion, forward_dynamics, forward_kinematics, inverse_dynamics, joint_reactions
 from tasks.evaluate import actuator_positions
-from tasks.newton_euler_system import joint_reactions_reference
+from tasks.reactions.system import joint_reactions_reference
 from tests.robots.test_payload import motion
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import TWIST, Robot
-from tasks.rotations import roll_pitch_yaw
+from tasks.mathematics.rotations import roll_pitch_yaw
 
 
 def motion(robot: Robot, count: int, seed: int = 0, time: Any = 0.0, reach: float = 0.05) -> dict[str, np.ndarray]:

@@ -13,8 +13,8 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics
+from tasks.blocks.trajectories import motion
 from tasks.evaluate import InverseDynamics
-from tasks.trajectories import motion
 from tests.reference.delta_bodies import AZIMUTHS, parse_delta
 from tests.reference.delta_newton_euler import energy
 from tests.reference.delta_newton_euler import inverse_dynamics as reference

@@ -15,9 +15,9 @@ from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
+from tests.tasks.mechanics.test_clusters import extended
+from tests.tasks.mechanics.test_every_row import general
 from tests.tasks.regions import close, freedoms, states
-from tests.tasks.test_clusters import extended
-from tests.tasks.test_every_row import general
 
 GRAVITY = (0.5, -0.3, -9.8)
 

@@ -8,9 +8,9 @@ import pytest
 from robots import catalog
 from storage.schema import units
 from tasks import equations_of_motion
-from tasks.block import motions
+from tasks.blocks.block import motions
 from tasks.pose_metrics import POSE_METRICS, characteristic_length, weights
-from tests.tasks.test_gradients import block, values_of
+from tests.tasks.blocks.test_gradients import block, values_of
 
 PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.reference.is_chain]
 

@@ -12,9 +12,10 @@ from robots.friction import CURVES
 from robots.friction_groups import FrictionGroup, select
 from robots.model import Family, Frame, Instance
 from robots.status import Status
-from tasks import programs, trajectories
+from tasks import programs
 from tasks.actuation import METRICS, OF_MOTORS, SERIES
 from tasks.actuation import program as actuation_program
+from tasks.blocks import trajectories
 from tasks.kernels.cache import kernel
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import padded

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.model import BASE, Frame, Inertia, Link
-from tasks.kinematics import JointState, state_at
+from tasks.mechanics.kinematics import JointState, state_at
 
 AXES = np.array([*np.eye(3), *-np.eye(3)])
 

@@ -5,7 +5,8 @@ import pytest
 
 from robots import catalog
 from robots.fourier import FREE, Series
-from tasks import inverse_dynamics, trajectories
+from tasks import inverse_dynamics
+from tasks.blocks import trajectories
 from tasks.identification.base import base_parameters
 from tasks.identification.excitation import Excitation, Limits, moving
 from tasks.identification.regressor import standard_parameters

@@ -11,7 +11,7 @@ from robots.catalog import planar_3r
 from robots.model import BASE, JointKind, Link, Robot
 from tasks.inertia import explicit, inertia_matrix
 from tasks.inertia.placed import Placed
-from tasks.newton_euler import inverse_dynamics
+from tasks.mechanics.newton_euler import inverse_dynamics
 from tests.tasks import trees
 
 

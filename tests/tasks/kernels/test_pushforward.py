@@ -9,13 +9,13 @@ import pytest
 
 from robots import catalog
 from tasks import programs
-from tasks.algebra import iterate, sqrt
 from tasks.kernels.cache import kernel
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import PER_CASE, Program, trace
 from tasks.kernels.pushforward import differentiated, pushforward
-from tests.tasks.test_gradients import block
+from tasks.mathematics.algebra import iterate, sqrt
+from tests.tasks.blocks.test_gradients import block
 
 STEP = 1e-100
 EXTRA = 2
@@ -78,7 +78,7 @@ def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, n
 
 def _at(given: Any) -> dict[str, np.ndarray]:
     """Inputs of the first limb's program at the first moment of a block."""
-    from tasks.block import motions
+    from tasks.blocks.block import motions
 
     inputs = {**given.case_inputs(), "mount": programs.mount_values(given.family, given.values())[0]}
     return {name: value[0] for name, value in inputs.items()} | {"motion": motions(given).motion[0][:, 0]}
@@ -92,7 +92,7 @@ def test_limbs_of_every_robot_against_the_complex_step(robot: str) -> None:
     program, at = programs.limb_program(given.family, instance.limb), _at(given)
     varying = [name for name in ("parameters", "mount") if len(at[name])]
     rng = np.random.default_rng(5)
-    # parameters alone: mounts follow in `tasks.gradients`; loops stay planar as the family's assembly keeps them so
+    # parameters alone: mounts follow in `tasks.blocks.gradients`; loops stay planar, as the family's assembly keeps
     along = {name: rng.normal(size=len(at[name])) * (0.0 if name == "mount" else 1.0) for name in varying}
     expected = complex_step(program, {**at, **{name: at[name] + 1j * STEP * along[name] for name in varying}})
     made = pushforward(program, varying)

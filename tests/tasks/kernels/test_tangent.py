@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.algebra import inverse, iterate, where
-from tasks.elementary import exp, expm1, log, sincos, tanh
 from tasks.kernels.expression import Expression, Graph, fma
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.kernels.tangent import tangent
+from tasks.mathematics.algebra import inverse, iterate, where
+from tasks.mathematics.elementary import exp, expm1, log, sincos, tanh
 
 X = np.array([-1.7, -0.3, 0.4, 2.5])
 

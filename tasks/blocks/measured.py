@@ -1,0 +1,61 @@
+"""Measured series of a block: what sensors make of the clean ones of each case, see `tasks.identification.signals`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.measurement import CLEAN
+from tasks.blocks.buffers import empty
+from tasks.identification import signals
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What sensors do: all parameters of `robots.measurement`, the seed of the noise.
+
+    `place` is that of the block's first case among designs, friction sets and trajectories of the sweep.
+    """
+
+    values: Mapping[str, float]
+    seed: int
+    place: tuple[int, int, int] = (0, 0, 0)
+
+    def moved(self, *by: int) -> Measurement:
+        """The same for a part of a block that begins so many cases further."""
+        design, friction, trajectory = (a + b for a, b in zip(self.place, by, strict=True))
+        return Measurement(self.values, self.seed, (design, friction, trajectory))
+
+
+def series(
+    measurement: Measurement, names: Sequence[str], times: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> Arrays:
+    """Those of the series `names` that are measured, in the dims of the clean ones among `arrays`.
+
+    Noise of positions belongs to a design on a trajectory, that of forces also to a friction set; so bits do not depend
+    on how a sweep is cut.
+    """
+    out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
+    if not out:
+        return out
+    first, step = measurement.place, float(times[1] - times[0])
+    sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
+    for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
+        position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
+        random = signals.generator(measurement.seed, place)
+        _keep(out, (d, j), signals.positions(measurement.values, step, position, random))
+        for f in range(sets):
+            random = signals.generator(measurement.seed, (*place, first[1] + f))
+            force = arrays["actuator_force"][d, f, j]
+            _keep(out, (d, f, j), signals.forces(measurement.values, step, force, position, random))
+    return out
+
+
+def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:
+    for name, values in made.items():
+        if name in out:
+            out[name][place] = values

@@ -1,0 +1,86 @@
+"""Friction as callers give it, brought to the groups and numbers of a friction program.
+
+One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction_groups.select`; `load`, where
+the normal load comes from (absent: constant, so that parameters are forces); and parameters of law and load by name,
+defaults for the others. Several groups are a sequence of such mappings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robots.friction import CURVES, LAWS, FrictionLaw
+from robots.friction_groups import LOADS, FrictionGroup, Place, group_parameters, select
+from robots.model import Robot
+from robots.parameters import ParameterError, complete, nearest
+
+KEYS = ("law", "joints", "load")
+
+
+@dataclass(frozen=True)
+class FrictionInput:
+    """Groups, and the case input `friction` (1, parameters of all groups)."""
+
+    groups: tuple[FrictionGroup, ...]
+    values: np.ndarray
+
+    @property
+    def statics(self) -> bool:
+        """Whether a normal load comes from reactions."""
+        return any(group.load == "reaction" for group in self.groups)
+
+
+Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | FrictionInput | None
+
+
+def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
+    """The groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
+
+    `laws` are those that serve: along a motion the curves, in forward dynamics all.
+    """
+    if isinstance(friction, FrictionInput):
+        return friction
+    given = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
+    groups: list[FrictionGroup] = []
+    values: list[float] = []
+    seen: set[Place] = set()
+    for number, one in enumerate(given):
+        group, numbers = _group(robot, one, laws, "friction" if len(given) == 1 else f"friction[{number}]")
+        if seen & set(group.places):
+            raise ParameterError(f"friction[{number}]: a joint of it is in another group too; name each joint once")
+        seen |= set(group.places)
+        groups.append(group)
+        values += numbers
+    return FrictionInput(tuple(groups), np.array([values], dtype=float))
+
+
+def without_zero_width(given: FrictionInput) -> FrictionInput:
+    """The same where a `width` of zero is left out, so that what is sharp is known to be."""
+    groups, values, rest = [], [], list(given.values[0]) if given.groups else []
+    for group in given.groups:
+        own = dict(zip(group.parameters, rest, strict=False))
+        rest = rest[len(own) :]
+        if own.get("width") == 0.0:
+            del own["width"]
+        groups.append(replace(group, parameters=tuple(own)))
+        values += list(own.values())
+    return FrictionInput(tuple(groups), np.array([values], dtype=float))
+
+
+def _group(
+    robot: Robot, given: Mapping[str, Any], laws: Mapping[str, FrictionLaw], where: str
+) -> tuple[FrictionGroup, list[float]]:
+    law, load = given.get("law", ""), given.get("load", "constant")
+    if law not in laws:
+        told = "has a state: see tasks.friction.states.along" if law in LAWS else nearest(str(law), laws)
+        raise ParameterError(f"{where}: got law {law!r}; {told}")
+    if load not in LOADS:
+        raise ParameterError(f"{where}: got load {load!r}; {nearest(str(load), LOADS)}")
+    numbers = {name: value for name, value in given.items() if name not in KEYS}
+    values = complete(group_parameters(law, load, numbers), numbers, owner=f"friction law {law}")
+    places = select(robot.mechanism, given.get("joints", "actuated"), load)
+    return FrictionGroup("", law, load, places, tuple(values)), list(values.values())

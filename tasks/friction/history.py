@@ -1,0 +1,46 @@
+"""Friction of joints whose law has a state, along the trajectories of a strip of designs: an input of `actuation`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robots.friction_groups import LOADS, FrictionGroup, Place
+from tasks.friction.states import along
+from tasks.kernels.kernel import padded
+
+if TYPE_CHECKING:
+    from tasks.blocks.block import Block
+
+
+def of_groups(block: Block, friction: np.ndarray, given: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+    """Friction (design, joint, padded time) for one friction set, joints as `coupled_friction.remembering` has them.
+
+    Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
+    """
+    samples, result, start = len(block.times), [], 0
+    for group in block.groups:
+        numbers = friction[start : start + len(group.parameters)]
+        start += len(group.parameters)
+        if group.remembers:
+            rates = [_velocity(block, place, given)[..., :samples] for place in group.places]
+            velocity = np.broadcast_to(np.stack(rates, axis=1), (count, len(rates), samples))
+            result.append(_force(group, dict(zip(group.parameters, numbers, strict=True)), velocity, block.times))
+    whole = np.concatenate(result, axis=1)
+    width = padded(samples) - samples
+    return np.ascontiguousarray(np.concatenate([whole, np.repeat(whole[..., -1:], width, axis=-1)], axis=-1))
+
+
+def _velocity(block: Block, place: Place, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    if place.actuator >= 0:
+        return given["velocity"][:, place.actuator]
+    joints = block.limb_friction[place.limb].passive
+    return given[f"passive_rate_{place.limb}"][:, joints.index(place.joint)]
+
+
+def _force(group: FrictionGroup, values: Mapping[str, float], velocity: np.ndarray, times: np.ndarray) -> np.ndarray:
+    of_load = {parameter.name for parameter in LOADS[group.load]}
+    own = {name: float(value) for name, value in values.items() if name not in of_load}
+    return along(group.law, velocity=velocity, times=times, values=own, load=float(values.get("preload", 1.0))).force

@@ -1,0 +1,167 @@
+"""Friction in the joints of a robot, for one sample: normal loads from reactions, and what friction does to actuators.
+
+Reactions are linear in actuator forces and in the friction of passive joints, and so is the motion's share; friction of
+a law is linear in its normal load. What depends on the friction of one set of parameters alone is a fixed point of that
+loop: loads -> friction -> actuator forces and reactions -> loads. For a tree there is no loop: friction of a joint does
+not change what the joint's bearings carry. Source: joint-friction paper, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.friction_groups import LOADS, FrictionGroup, Place
+from tasks.friction.laws import force
+from tasks.mathematics.algebra import array, sqrt
+from tasks.mechanics import limb
+from tasks.mechanics.kinematics import Motion
+from tasks.reactions import limb as reactions
+from tasks.reactions.limb import LimbStatics, Wrench
+
+Scalar = Any
+Array = Any
+
+COMPONENTS = 5
+"""Of what the bearings of a joint carry, see `bearing_load`."""
+
+
+@dataclass(frozen=True)
+class LimbFriction:
+    """The joints of one limb, by number in `Limb.joints`: passive ones with friction, ones whose load is a reaction.
+
+    `statics` says that a load is a reaction somewhere in the robot, so that the friction of this limb matters to it.
+    """
+
+    passive: tuple[int, ...] = ()
+    loaded: tuple[int, ...] = ()
+    statics: bool = False
+
+    def shapes(self, free: int, driven: int, redundant: int, held: int) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what `share` gives."""
+        count, rows = len(self.passive), COMPONENTS * len(self.loaded)
+        result: dict[str, tuple[int, ...]] = {"through": (count, free), "passive_rate": (count,)} if count else {}
+        if rows:
+            result |= {"load_own": (rows,), "load_driven": (rows, driven), "load_redundant": (rows, redundant)}
+        if self.statics and count:
+            result |= {"held_friction": (held, count), "wish_friction": (redundant, count)}
+        return result | ({"load_friction": (rows, count)} if rows and count else {})
+
+
+NO_FRICTION = LimbFriction()
+
+
+def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False) -> LimbFriction:
+    """What friction asks of limb `number` of the robot; with `statics` reactions are asked for too."""
+    mine = [(place, group) for group in groups for place in group.places if place.limb == number]
+    passive = tuple(sorted(place.joint for place, _ in mine if place.actuator < 0))
+    loaded = tuple(sorted(place.joint for place, group in mine if group.load == "reaction"))
+    reacting = any(group.load == "reaction" for group in groups)
+    return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
+
+
+def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Array]:
+    """What a limb gives for friction in its joints; shapes as in `LimbFriction.shapes`.
+
+    through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
+    held_friction, wish_friction: as in `reactions.share`.
+    """
+    rubbing = [statics.friction(joint) for joint in wanted.passive]
+    rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
+    result: dict[str, Array] = {}
+    if rubbing:
+        result["through"] = np.stack([array(statics.mounted.outward(statics.on_platform(each))) for each in rubbing])
+        result["passive_rate"] = [rates[joint] for joint in wanted.passive]
+    if rubbing and wanted.statics:
+        result |= reactions.friction_share(statics, rubbing)
+    if not wanted.loaded:
+        return result
+
+    def loads(causes: reactions.Causes) -> list[Scalar]:
+        wrenches = statics.joint_wrenches(causes)
+        return [x for joint in wanted.loaded for x in carried(statics, joint, wrenches[joint])]
+
+    motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
+    result["load_own"] = loads(motion)
+    result["load_driven"] = _columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
+    result["load_redundant"] = _columns([loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows)
+    if rubbing:
+        result["load_friction"] = _columns([loads(each) for each in rubbing], rows)
+    return result
+
+
+def _columns(columns: Sequence[Sequence[Scalar]], rows: int) -> Array:
+    return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
+
+
+def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
+    """What the bearings of a joint carry: two components across its axis of moment and of force, then one along it.
+
+    Along the axis it is the force in a revolute joint, the moment in a prismatic one; the other is no constraint.
+    """
+    limb_, tips = statics.mounted.limb, statics.solved.tips
+    if joint < len(limb_.links):
+        link, inward = limb_.links[joint], tips.at[joint].rotation.T
+        along, turns = int(np.flatnonzero(link.axis)[0]), link.kind == "revolute"
+    else:
+        joined = tips.cut_joints[joint - len(limb_.links)]
+        inward, along, turns = joined.a.axes.T, 2, joined.kind == "revolute"
+    moment, push = (inward @ array(part) for part in wrench)
+    across = [k for k in range(3) if k != along]
+    return [*moment[across], *push[across], (push if turns else moment)[along]]
+
+
+def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
+    """Equivalent normal torque [N m] of a revolute joint, or normal force [N] of a prismatic one; see `carried`."""
+    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
+    return normal_load(kind, bending, radial, abs(carried[4]), arms)
+
+
+def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms: Mapping[str, Scalar]) -> Scalar:
+    """The same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
+
+    As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
+    tau_m / R_n.
+    """
+    side = bending / arms["bending_arm"] + radial
+    if kind == "revolute":
+        return side * arms["pin_radius"] + along * arms["friction_arm"] + arms["preload"]
+    return side + along / arms["friction_arm"] + arms["preload"]
+
+
+@dataclass(frozen=True)
+class Rubbing:
+    """One joint with friction: where it is, of what kind, its group, and the group's parameters in this program."""
+
+    place: Place
+    kind: str
+    group: FrictionGroup
+    values: Mapping[str, Scalar]
+
+    def load(self, carried: Array | None) -> Scalar:
+        """Its normal load, from what its bearings carry where that counts."""
+        if self.group.load == "reaction":
+            return bearing_load(self.kind, carried, self.values)
+        return self.values["preload"] if self.group.load == "preload" else 1.0
+
+    @property
+    def own(self) -> dict[str, Scalar]:
+        """The parameters of its law, without those of its load."""
+        of_load = {parameter.name for parameter in LOADS[self.group.load]}
+        return {name: value for name, value in self.values.items() if name not in of_load}
+
+    def force(self, velocity: Scalar, load: Scalar) -> Scalar:
+        """Its friction against positive velocity [N m or N]."""
+        return force(self.group.law, velocity, load, self.own)
+
+
+def rubbing(groups: Sequence[FrictionGroup], kinds: Mapping[Place, str], numbers: Array) -> list[Rubbing]:
+    """All joints with friction, from the case input of a friction program: the parameters of all groups in order."""
+    values, result = iter(numbers), []
+    for group in groups:
+        own = {name: next(values) for name in group.parameters}
+        result += [Rubbing(place, kinds[place], group, own) for place in group.places]
+    return result

@@ -1,0 +1,283 @@
+"""Lagrange's equations of a chain with its drives, by 4x4 transforms: the coefficients D_ij, D_ijk and D_i.
+
+    F_i = sum_j D_ij q_j'' + sum_jk D_ijk q_j' q_k' + D_i        i, j, k: the independent joints
+
+Source: Szkodny, Dynamics of industrial robot manipulators, Eqs. (2) to (16) and appendix, whose symbols are used: T_p
+is the transform of link p, J_p its pseudo-inertia, T_a that of a rotor relative to the link that carries it, J_a that
+of the rotor. Loops are solved for the dependent joints, whose first and second derivatives over q enter those of T_p;
+so cranks and rods of a drive's train are bodies like all others, and Eqs. (15) are their share.
+
+Rotors are symmetric, as real ones are. Then the three terms of Eq. (9) with two derivatives of T_a vanish, each of them
+(and so does the one of Eq. (12)): T_p^T dT_p is skew in its rotations, and dT_a J_a dT_a^T is symmetric. What a
+spinning rotor does to a turning link is in terms with one derivative of T_a, which the simplification drops. It also
+drops the second derivative of T_a, which counts where a transmission depends on the configuration; here it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, Inertia
+from tasks.mathematics.algebra import array, cross
+from tasks.mechanics import drives
+from tasks.mechanics.limb import Mounted, Solved
+from tasks.mechanics.newton_euler import Massing
+
+Scalar = Any
+Array = Any
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """D_ij (n, n), D_ijk (n, n, n) and D_i (n,) of the independent joints."""
+
+    inertia: Array
+    velocity: Array
+    gravity: Array
+
+    def __add__(self, other: Coefficients) -> Coefficients:
+        return Coefficients(self.inertia + other.inertia, self.velocity + other.velocity, self.gravity + other.gravity)
+
+
+def nothing(count: int) -> Coefficients:
+    """What no body adds."""
+    return Coefficients(np.zeros((count, count)), np.zeros((count, count, count)), np.zeros(count))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain at one configuration, with derivatives over its independent joints."""
+
+    mounted: Mounted
+    solved: Solved
+
+    @property
+    def count(self) -> int:
+        """Number of independent joints."""
+        return int(self.first.shape[1])
+
+    @cached_property
+    def first(self) -> Array:
+        """First derivatives (tree joint, n) of the joints of the tree."""
+        return self.solved.tips.embedding.matrix
+
+    @cached_property
+    def second(self) -> Array:
+        """Second derivatives (tree joint, n, n): what the loops add where rates are constant, pair by pair."""
+        embedding, h, count = self.solved.tips.embedding, self.first, self.count
+        result = np.array(np.zeros((len(h), count, count)), dtype=object)
+        if embedding.loops:
+            own = [embedding.drift(h[:, j]) for j in range(count)]
+            for j in range(count):
+                for k in range(j):
+                    mixed = (embedding.drift(h[:, j] + h[:, k]) - own[j] - own[k]) * 0.5
+                    result[:, j, k] = result[:, k, j] = mixed
+                result[:, j, j] = own[j]
+        return array(result)
+
+    def transform(self, link: int) -> Array:
+        """T_p."""
+        pose = self.solved.tips.at[link]
+        return _four(pose.rotation, pose.position)
+
+    def slopes(self, link: int) -> list[Array]:
+        """dT_p/dq_j."""
+        return [self._summed(link, self.first[:, j]) for j in range(self.count)]
+
+    def curves(self, link: int) -> list[list[Array]]:
+        """d2T_p/dq_j dq_k."""
+        found: dict[tuple[int, int], Array] = {}
+        joints, at = self._chain(link), self.transform(link)
+        turned = {m: self._screw(m) @ at for m in joints}
+        products = {(m, n): self._screw(m) @ turned[n] for b, n in enumerate(joints) for m in joints[: b + 1]}
+        for j in range(self.count):
+            for k in range(j + 1):
+                total = self._summed(link, self.second[:, j, k])
+                for (m, n), product in products.items():
+                    h = self.first[m, j] * self.first[n, k]
+                    h = h + self.first[n, j] * self.first[m, k] if m != n else h
+                    total = total + product * h
+                found[j, k] = found[k, j] = total
+        return [[found[j, k] for k in range(self.count)] for j in range(self.count)]
+
+    def _chain(self, link: int) -> list[int]:
+        links = self.mounted.limb.links
+        joints: list[int] = []
+        while link != BASE:
+            joints.insert(0, link)
+            link = links[link].parent
+        return joints
+
+    def _screw(self, joint: int) -> Array:
+        """What a unit of a joint's variable does to all points beyond it."""
+        link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
+        axis = pose.rotation @ array(link.axis)
+        result = np.array(np.zeros((4, 4)), dtype=object)
+        if link.kind == "prismatic":
+            result[:3, 3] = axis
+        else:
+            result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
+        return array(result)
+
+    def _summed(self, link: int, amounts: Array) -> Array:
+        at, total = self.transform(link), np.zeros((4, 4))
+        for m in self._chain(link):
+            total = total + (self._screw(m) @ at) * amounts[m]
+        return array(total)
+
+
+def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coefficients:
+    """What a body fixed to a link adds: first terms of Eqs. (8) and (9), Eq. (10); so also Eqs. (15) and (16)."""
+    massing = Massing.of(inertia)
+    weight = _pseudo(massing)
+    slopes, curves, n = chain.slopes(link), chain.curves(link), range(chain.count)
+    weighted = [slope @ weight for slope in slopes]
+    mass = [[_trace(weighted[i], slopes[j]) for j in n] for i in n]
+    velocity = [[[_trace(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
+    first = array([*massing.first, massing.mass])
+    pull = [-(array(gravity) @ (slope @ first)[:3]) for slope in slopes]
+    return Coefficients(array(mass), array(velocity), array(pull))
+
+
+def of_spins(chain: Chain, simplified: bool) -> Coefficients:
+    """What all that spins adds: the terms with J_a of the appendix, or `simplified` those of Eqs. (8) and (9)."""
+    limb, total = chain.mounted.limb, nothing(chain.count)
+    ratios, changes = _ratios(chain)
+    for row, drive in enumerate(limb.drives):
+        for spin in drive.spins:
+            rotor = _Rotor(spin.inertia, array(spin.axis), ratios[row] * spin.share, changes[row] * spin.share)
+            total = total + rotor.alone()
+            if spin.carrier != BASE:
+                coupled = rotor.coupled(chain, spin.carrier, simplified)
+                factor = 1.0 if simplified else spin.coupling
+                total = total + Coefficients(
+                    coupled.inertia * factor, coupled.velocity * factor, coupled.gravity * factor
+                )
+    return total
+
+
+def transmission(chain: Chain) -> Array:
+    """dq_a/dq_j (actuator, n)."""
+    return _ratios(chain)[0]
+
+
+def _ratios(chain: Chain) -> tuple[Array, Array]:
+    """dq_a/dq_j (actuator, n) and d2q_a/dq_j dq_k (actuator, n, n)."""
+    limb, h = chain.mounted.limb, chain.first
+
+    def position(joint: int) -> Scalar:
+        return chain.solved.position(limb, joint)
+
+    along = [drives.transmission(limb, position, list(h[:, k])) for k in range(chain.count)]
+    bent = np.stack([each.rate_rows(h) for each in along], axis=2)
+    return along[0].rows(h), bent + np.stack([along[0].rows(chain.second[:, :, k]) for k in range(chain.count)], axis=2)
+
+
+@dataclass(frozen=True)
+class _Rotor:
+    """A symmetric rotor: T_a turns about `axis` of its link; `ratio` (n,), `bend` (n, n) are derivatives of its turn.
+
+    Its mass is in the link, so that only its second moments across the axis count, and the transform has no shift.
+    """
+
+    inertia: Scalar
+    axis: Array
+    ratio: Array
+    bend: Array
+
+    @cached_property
+    def pseudo(self) -> Array:
+        """T_a J_a T_a^T, which does not depend on the turn."""
+        across = array(np.eye(3)) - np.outer(self.axis, self.axis)
+        return _four(across * (self.inertia * 0.5), np.zeros(3), 0.0)
+
+    @cached_property
+    def turn(self) -> Array:
+        """E with dT_a/dq_j = ratio_j E T_a."""
+        return _four(_skew(self.axis), np.zeros(3), 0.0)
+
+    def slope(self, j: int) -> Array:
+        """dT_a/dq_j T_a^-1."""
+        return self.turn * self.ratio[j]
+
+    def curve(self, j: int, k: int) -> Array:
+        """d2T_a/dq_j dq_k T_a^-1."""
+        return self.turn * self.bend[j, k] + (self.turn @ self.turn) * (self.ratio[j] * self.ratio[k])
+
+    def alone(self) -> Coefficients:
+        """Terms without T_p: last ones of D_ij and D_ijk."""
+        n = range(len(self.ratio))
+        spun = [self.slope(i) @ self.pseudo for i in n]
+        mass = [[_trace(spun[i], self.slope(j)) for j in n] for i in n]
+        velocity = [[[_trace(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
+        return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
+
+    def coupled(self, chain: Chain, carrier: int, simplified: bool) -> Coefficients:
+        """Terms of T_a and T_p."""
+        n, at, slopes = range(chain.count), chain.transform(carrier), chain.slopes(carrier)
+        still, j_a = nothing(chain.count), self.pseudo
+
+        def term(left: Array, a: Array, b: Array, right: Array) -> Scalar:
+            """Trace of left a J_a b^T right^T."""
+            return _trace(left @ (a @ j_a), right @ b)
+
+        one, s = np.eye(4), [self.slope(j) for j in n]
+        velocity = np.array(still.velocity, dtype=object)
+        for i, j, k in np.ndindex(velocity.shape):
+            velocity[i, j, k] = (
+                term(slopes[i], s[k], s[j], at) + term(slopes[j], s[k], s[i], at) - term(slopes[j], s[i], s[k], at)
+            )
+        if simplified:
+            return Coefficients(still.inertia, array(velocity), still.gravity)
+        curves = chain.curves(carrier)
+        mass = [[term(slopes[i], one, s[j], at) + term(slopes[j], one, s[i], at) for j in n] for i in n]
+        for i, j, k in np.ndindex(velocity.shape):
+            velocity[i, j, k] = (
+                velocity[i, j, k]
+                - term(slopes[j], one, s[k], slopes[i])
+                + term(slopes[i], one, s[j], slopes[k])
+                + term(curves[j][k], one, s[i], at)
+                + term(slopes[j], one, s[i], slopes[k])
+                + term(slopes[i], one, self.curve(j, k), at)
+            )
+        return Coefficients(array(mass), array(velocity), still.gravity)
+
+
+def coefficients(
+    chain: Chain, gravity: Array, bodies: Sequence[int], spins: bool, simplified: bool, grasped: Inertia | None
+) -> Coefficients:
+    """The coefficients of some links, of all that spins, and of an object that the last link has grasped. Eq. (16)."""
+    links, total = chain.mounted.limb.links, nothing(chain.count)
+    for k in bodies:
+        total = total + of_body(chain, k, links[k].inertia, gravity)
+    if grasped is not None:
+        total = total + of_body(chain, len(links) - 1, grasped, gravity)
+    return total + of_spins(chain, simplified) if spins and chain.mounted.limb.drives else total
+
+
+def _skew(a: Array) -> Array:
+    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def _four(rotation: Array, shift: Array, corner: float = 1.0) -> Array:
+    result = np.array(np.zeros((4, 4)), dtype=object)
+    result[:3, :3], result[:3, 3], result[3, 3] = rotation, shift, corner
+    return array(result)
+
+
+def _pseudo(massing: Massing) -> Array:
+    """J_p (4, 4) in the axes of the body. Eq. (5)."""
+    result = np.array(np.zeros((4, 4)), dtype=object)
+    result[:3, :3], result[:3, 3], result[3, :3] = massing.second, massing.first, massing.first
+    result[3, 3] = massing.mass
+    return array(result)
+
+
+def _trace(a: Array, b: Array) -> Scalar:
+    """tr(a b^T) without the elements beside the diagonal."""
+    return np.sum(a * b)

@@ -1,0 +1,194 @@
+"""Kinematics of a chain without platform, for one sample: its independent joints are given, its loops are solved.
+
+The dependent joints of a closed chain are followed from the reference configuration along a straight line to the given
+values of the independent ones, in steps that stay on the branch; a full turn is taken back. What comes out is what
+`tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same functions: the platform's
+twist is replaced by the rates of the independent joints. Source: joint-friction paper, section 2.3 and Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, Link
+from robots.status import Status
+from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
+from tasks.mechanics.embedding import Embedding, Tips
+from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
+from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, Mounted, Solved
+
+Scalar = Any
+Array = Any
+
+ITERATIONS = 80
+STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch that the reference configuration is on
+
+
+@dataclass(frozen=True)
+class FreeTips(Tips):
+    """What a chain has instead of tips: its independent joints are where they are told to be."""
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Selects the independent joints among those of the tree."""
+        return np.eye(len(self.limb.links))[list(self.choice.independent)]
+
+    @cached_property
+    def compound(self) -> np.ndarray:
+        """The independent joints over themselves."""
+        return np.eye(len(self.choice.independent))
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """The same."""
+        return self.compound
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """No row is dropped."""
+        return np.zeros((0, len(self.limb.links)))
+
+    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """Generalised forces of the independent joints: as they come."""
+        return array(multipliers)
+
+    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """None."""
+        return np.zeros(len(self.choice.independent))
+
+
+@dataclass(frozen=True)
+class Chain(Mounted):
+    """A limb that carries no platform."""
+
+    @property
+    def freedoms(self) -> int:
+        """Number of independent joints."""
+        return len(self.choice.independent)
+
+    def tips(self, states: Sequence[JointState], platform: Pose | None = None) -> FreeTips:
+        """The chain at these joint states."""
+        at = poses(self.limb.links, states)
+        return FreeTips(self.limb, self.choice, Embedding.of(self.limb, self.choice, states), at, at[BASE], np.zeros(3))
+
+    def unit_rates(self, tips: Tips) -> Array:
+        """H of the embedding."""
+        return tips.embedding.matrix
+
+    def outward(self, covector: Array) -> list[Scalar]:
+        """Generalised forces have no axes."""
+        return list(covector)
+
+
+def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
+    """Positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
+    start = chain.tips([HOME] * len(chain.limb.links))
+    states = _positions(chain, start, q)
+    tips = chain.tips(states)
+    embedding = tips.embedding
+    tree = embedding.matrix @ array(rates)
+    second = embedding.matrix @ array(accelerations) + embedding.drift(tree)
+    given = dict(zip(chain.given, q, strict=True))
+    return Solved(tips, states, tree, second, _status(tips, start), given)
+
+
+def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:
+    """The motion of a chain whose joints are where they are, all but closed, without acceleration of its freedoms."""
+    start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
+    tree = tips.embedding.matrix @ array(rates)
+    return Solved(tips, states, tree, tips.embedding.drift(tree), _branch_status(tips, start))
+
+
+def _looped(chain: Chain) -> list[int]:
+    """Independent joints that loops contain."""
+    inside = {joint for loop in chain.choice.loops for joint in loop.joints}
+    return [joint for joint in chain.choice.independent if joint in inside]
+
+
+def _dependent(chain: Chain) -> list[int]:
+    return [joint for cluster in chain.choice.clusters for joint in cluster.dependent]
+
+
+def _size(start: FreeTips) -> Scalar:
+    """A length of the loops at the reference configuration [m]."""
+    loops = start.embedding.loops
+    return total([x for loop in loops for end in (loop.joined.a, loop.joined.b) for x in end.origin])
+
+
+def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
+    links, looped, dependent = chain.limb.links, _looped(chain), _dependent(chain)
+    place = {joint: k for k, joint in enumerate(chain.choice.independent)}
+    states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
+    if not dependent:
+        return states
+    targets = {joint: _within_turn(links[joint], q[place[joint]]) for joint in looped}
+    enough = CONVERGED * _size(start)
+
+    def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
+        values, result = iter(flat), list(states)
+        for i in dependent:
+            revolute = links[i].kind == "revolute"
+            result[i] = JointState(next(values), next(values)) if revolute else JointState(shift=next(values))
+        reached = list(values)
+        for i, value in zip(looped, reached, strict=True):
+            result[i] = state_at(links[i], value)
+        return result, reached
+
+    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+        current, reached = unpacked(flat)
+        embedding = chain.tips(current).embedding
+        left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
+        moves = np.array(np.zeros(chain.freedoms), dtype=object)
+        for joint, value in zip(looped, left, strict=True):
+            moves[place[joint]] = value
+        whole = embedding.matrix @ array(moves) + embedding.correction()
+        longest: Scalar = 0.0
+        for joint in (*looped, *dependent):
+            longest = where(abs(whole[joint]) > longest, abs(whole[joint]), longest)
+        near = opposite(longest > STEP_LIMIT)
+        scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
+        moved = {i: current[i].moved(links[i], whole[i] * scale) for i in dependent}
+        following = [x for i in dependent for x in _packed(links[i], moved[i])]
+        for joint, value, rest in zip(looped, reached, left, strict=True):
+            following.append(where(near, targets[joint], value + rest * scale))
+        # NaN counts as done: it will not get better
+        return following, opposite(total([*embedding.residuals(), *left]) > enough)
+
+    first = [x for i in dependent for x in _packed(links[i], HOME)] + [0.0] * len(looped)
+    return unpacked(iterate(step, step(first)[0], ITERATIONS))[0]
+
+
+def _packed(link: Link, state: JointState) -> list[Scalar]:
+    return [state.cos, state.sin] if link.kind == "revolute" else [state.shift]
+
+
+def _within_turn(link: Link, value: Scalar) -> Scalar:
+    """The same position of a joint within half a turn of its reference."""
+    if link.kind == "prismatic":
+        return value
+    return value - np.rint(value * (0.5 / math.pi)) * (2.0 * math.pi)
+
+
+def _branch_status(tips: FreeTips, start: FreeTips) -> Scalar:
+    """Whether loops have lost rank, or have come to another branch than that of the reference configuration."""
+    status: Scalar = float(Status.OK)
+    for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
+        columns = list(cluster.choice.dependent)
+        size, box = determinant(cluster.matrix[:, columns]), 1.0
+        for column in cluster.matrix[:, columns].T:
+            box = box * sum(x * x for x in column)
+        status = where(size * determinant(first.matrix[:, columns]) < 0.0, float(Status.WRONG_BRANCH), status)
+        status = where(size * size <= box * SINGULAR**2, float(Status.SINGULAR), status)
+    return status
+
+
+def _status(tips: FreeTips, start: FreeTips) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start)
+    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))

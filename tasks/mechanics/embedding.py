@@ -1,0 +1,388 @@
+"""Constraint embedding of a limb, for one sample: its loops solved for dependent joints, its tip for independent ones.
+
+Joint rates are theta' = H q' + h, where q are the independent joints and h answers what the loops demand on top (a
+residual, or an acceleration caused by velocity). Source: hybrid-limb paper, Eqs. (43)-(47), (76), (77), (90), (91). The
+joint at the platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, PLATFORM, Closure, Limb
+from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
+from tasks.mechanics.closures import End, Joined, row_count
+from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses
+
+Scalar = Any
+Array = Any
+
+
+ORIGIN = np.zeros(3)
+
+
+def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
+    """The rows of a closure that are not among these."""
+    return tuple(row for row in range(row_count(closure.kind)) if row not in rows)
+
+
+@dataclass(frozen=True)
+class LoopChoice:
+    """One loop as it is solved: the link it starts at, joints of its two sides, rows kept."""
+
+    root: int
+    side_a: tuple[int, ...]
+    side_b: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """All tree joints of the loop."""
+        return (*self.side_a, *self.side_b)
+
+
+@dataclass(frozen=True)
+class ClusterChoice:
+    """Loops that have to be solved together, by their number in the limb, and the joints that they are solved for.
+
+    Clusters come in the order in which they can be solved: other joints of a cluster are independent, or dependent ones
+    of clusters before it. Closure forces follow in the opposite order.
+    """
+
+    loops: tuple[int, ...]
+    dependent: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LimbChoice:
+    """How a limb is solved; made once per family by `tasks.mechanics.topology`."""
+
+    loops: tuple[LoopChoice, ...]
+    clusters: tuple[ClusterChoice, ...]
+    independent: tuple[int, ...]
+    tip_rows: tuple[tuple[int, ...], ...]
+
+
+def loop_matrix(
+    limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]
+) -> np.ndarray:
+    """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
+    result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
+    for side, point, sign in ((side_a, joined.point, 1.0), (side_b, joined.b.origin, -1.0)):
+        for i, (omega, v) in columns(limb.links, at, side, point).items():
+            for k, value in enumerate(joined.rate(omega, v)):
+                result[k, i] = result[k, i] + value * sign
+    return array(result)
+
+
+@dataclass(frozen=True)
+class SolvedLoop:
+    """One loop at one configuration."""
+
+    limb: Limb
+    choice: LoopChoice
+    closure: Closure
+    at: dict[int, Pose]
+
+    def with_rows(self, rows: tuple[int, ...]) -> Joined:
+        """Both ends of the cut joint with these rows."""
+        c = self.closure
+        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), rows)
+
+    @cached_property
+    def joined(self) -> Joined:
+        """Both ends of the cut joint, in the axes of the loop's root."""
+        return self.with_rows(self.choice.rows)
+
+    @cached_property
+    def redundant(self) -> Joined:
+        """The same with the rows that were dropped as redundant."""
+        return self.with_rows(others(self.closure, self.choice.rows))
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Constraint Jacobian, Eq. (13)."""
+        return self._matrix(self.joined)
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """The same for the rows that were dropped."""
+        return self._matrix(self.redundant)
+
+    def _matrix(self, joined: Joined) -> np.ndarray:
+        return loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
+
+    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
+        moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
+        ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
+        (motion_a, offset_a), (motion_b, offset_b) = ((moving[i], point - self.at[i].position) for i, point in ends)
+        return self.joined.drift(motion_a, motion_b, offset_a, offset_b)
+
+
+@dataclass(frozen=True)
+class SolvedCluster:
+    """Loops that are solved together, at one configuration: their rows determine the dependent joints.
+
+    Each loop stays in the axes of its own root, so that joints before that do not enter its rows.
+    """
+
+    choice: ClusterChoice
+    loops: tuple[SolvedLoop, ...]
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """All tree joints of the loops, each once."""
+        return tuple(dict.fromkeys(joint for loop in self.loops for joint in loop.choice.joints))
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Constraint Jacobians of the loops, one below the other."""
+        return np.vstack([loop.matrix for loop in self.loops])
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
+        return inverse(self.matrix[:, list(self.choice.dependent)])
+
+    def answer(self, demand: Array) -> dict[int, Scalar]:
+        """Dependent joints' part that makes up for `demand` in the rows."""
+        return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
+
+    def residual(self) -> list[Scalar]:
+        """How far every kept row is from closed."""
+        return [value for loop in self.loops for value in loop.joined.residual()]
+
+    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+        """Second derivative of the rows that velocity alone causes."""
+        return [value for loop in self.loops for value in loop.drift(rates)]
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """All loops of a limb at one configuration."""
+
+    limb: Limb
+    choice: LimbChoice
+    loops: tuple[SolvedLoop, ...]
+
+    @classmethod
+    def of(cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState]) -> Embedding:
+        """The loops of the limb for these joint states."""
+        solved = (
+            SolvedLoop(limb, each, closure, poses(limb.links, states, each.root))
+            for each, closure in zip(choice.loops, limb.loops, strict=True)
+        )
+        return cls(limb, choice, tuple(solved))
+
+    @cached_property
+    def clusters(self) -> tuple[SolvedCluster, ...]:
+        """The loops in the order of their clusters."""
+        return tuple(SolvedCluster(each, tuple(self.loops[k] for k in each.loops)) for each in self.choice.clusters)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """H (tree joints, independent joints) of Eqs. (45), (77)."""
+        position = {joint: k for k, joint in enumerate(self.choice.independent)}
+        result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
+        for joint, k in position.items():
+            result[joint, k] = 1.0
+        for k in range(len(position)):
+            self._answer(result[:, k], [np.zeros(1)] * len(self.clusters))
+        return array(result)
+
+    def _answers(self, demands: Sequence[Array]) -> np.ndarray:
+        result = np.array(np.zeros(len(self.limb.links)), dtype=object)
+        self._answer(result, demands)
+        return array(result)
+
+    def _answer(self, moves: np.ndarray, demands: Sequence[Array]) -> None:
+        """Fill in the dependent joints: cluster by cluster what makes up for its demand and for joints before it."""
+        for cluster, demand in zip(self.clusters, demands, strict=True):
+            given = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
+            caused = [cluster.matrix[:, joint] * moves[joint] for joint in given]
+            if caused or not all(map(is_zero, demand)):
+                for joint, value in cluster.answer(sum(caused, start=array(demand))).items():
+                    moves[joint] = value
+
+    def residuals(self) -> list[Scalar]:
+        """How far every kept row of every loop is from closed."""
+        return [value for loop in self.loops for value in loop.joined.residual()]
+
+    def dropped(self) -> list[Scalar]:
+        """How far every row that was dropped as redundant is from closed."""
+        return [value for loop in self.loops for value in loop.redundant.residual()]
+
+    def correction(self) -> np.ndarray:
+        """h of a Newton step: what closes the loops to first order."""
+        return self._answers([cluster.residual() for cluster in self.clusters])
+
+    def drift(self, rates: Sequence[Scalar]) -> np.ndarray:
+        """h of the accelerations: H' q' in Eqs. (46), (47)."""
+        return self._answers([cluster.drift(rates) for cluster in self.clusters])
+
+    def multipliers(self, forces: Array) -> list[list[Scalar]]:
+        """Multipliers of the kept rows of each loop that put these forces on the dependent joints."""
+        found: dict[int, list[Scalar]] = {}
+        rest = array(forces)
+        for cluster in reversed(self.clusters):
+            values = cluster.inverse.T @ rest[list(cluster.choice.dependent)]
+            rest = rest - cluster.matrix.T @ values
+            each = iter(values)
+            for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):
+                found[number] = [next(each) for _ in loop.joined.rows]
+        return [found[number] for number in range(len(self.loops))]
+
+
+@dataclass(frozen=True)
+class Tips:
+    """The cut joints between limb and platform at one configuration; all poses and motions in the limb's mount frame.
+
+    `platform` is the pose of the limb's mount frame at the platform, `reference` the position of the platform's own
+    origin.
+    """
+
+    limb: Limb
+    choice: LimbChoice
+    embedding: Embedding
+    at: dict[int, Pose]
+    platform: Pose
+    reference: Array
+
+    @classmethod
+    def of(
+        cls, limb: Limb, choice: LimbChoice, states: Sequence[JointState], platform: Pose, reference: Array = ORIGIN
+    ) -> Tips:
+        """The tips for these joint states."""
+        return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
+
+    def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
+        other = self.platform if closure.b == PLATFORM else self.at[closure.b]
+        return Joined(
+            closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows)
+        )
+
+    @cached_property
+    def joined(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform."""
+        return tuple(self._join(tip, rows) for tip, rows in zip(self.limb.tips, self.choice.tip_rows, strict=True))
+
+    @cached_property
+    def cut_joints(self) -> tuple[Joined, ...]:
+        """Both ends of every joint at the platform, then of every cut joint of a loop, with all rows, in mount axes."""
+        return tuple(self._join(each, range(row_count(each.kind))) for each in (*self.limb.tips, *self.limb.loops))
+
+    @cached_property
+    def offsets(self) -> tuple[Array, ...]:
+        """From the platform's origin to each joint."""
+        return tuple(joined.b.origin - self.reference for joined in self.joined)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Rows of the tips over tree joints."""
+        return self._matrix(self.joined)
+
+    def _matrix(self, joints: Sequence[Joined]) -> np.ndarray:
+        sides = (path(self.limb.links, tip.a) for tip in self.limb.tips)
+        pairs = zip(joints, sides, strict=True)
+        return np.vstack([loop_matrix(self.limb, self.at, joined, side, ()) for joined, side in pairs])
+
+    @cached_property
+    def compound(self) -> np.ndarray:
+        """Rows of the tips over independent joints, L_t = J H in Eqs. (79), (85)."""
+        return self.matrix @ self.embedding.matrix
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """L_t^-1 of Eqs. (86), (91); its left pseudo-inverse, Eq. (94), where every row is kept."""
+        return pseudo_inverse(self.compound) if self.limb.every_row else inverse(self.compound)
+
+    @cached_property
+    def determinant(self) -> Scalar:
+        """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
+        return volume(self.compound) if self.limb.every_row else determinant(self.compound)
+
+    def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
+        """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
+        wanted = array(demand) - self.matrix @ answered
+        return self.embedding.matrix @ (self.inverse @ wanted) + answered
+
+    def residuals(self) -> list[Scalar]:
+        """How far every kept row, of tips and loops, is from closed."""
+        return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
+
+    def dropped(self) -> list[Scalar]:
+        """How far every row of the tips that was dropped as redundant is from closed."""
+        return [value for joined in self.redundant for value in joined.residual()]
+
+    def newton_step(self) -> np.ndarray:
+        """Step of all tree joints, Eq. (96)."""
+        demand = [-value for joined in self.joined for value in joined.residual()]
+        return self.solve(demand, self.embedding.correction())
+
+    def rates(self, platform: Motion) -> np.ndarray:
+        """Tree joint rates for a motion of the platform's origin. Eq. (87)."""
+        demand: list[Scalar] = []
+        for joined, offset in zip(self.joined, self.offsets, strict=True):
+            demand += joined.rate(platform.omega, platform.at(offset)[0])
+        return self.embedding.matrix @ (self.inverse @ array(demand))
+
+    def accelerations(self, rates: Array, platform: Motion) -> np.ndarray:
+        """Tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
+        moving = motions(self.limb.links, self.at, rates, root=BASE)
+        demand: list[Scalar] = []
+        for tip, joined, offset in zip(self.limb.tips, self.joined, self.offsets, strict=True):
+            arm = joined.point - self.at[tip.a].position
+            demand += [-value for value in joined.drift(moving[tip.a], platform, arm, offset)]
+        return self.solve(demand, self.embedding.drift(rates))
+
+    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
+        return self._covector(self.joined, multipliers)
+
+    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+        """The same for the rows that were dropped as redundant."""
+        return self._covector(self.redundant, multipliers)
+
+    def _covector(self, joints: Sequence[Joined], multipliers: Sequence[Scalar]) -> np.ndarray:
+        values = iter(multipliers)
+        total = np.zeros(6)
+        for joined, offset in zip(joints, self.offsets, strict=True):
+            moment, force = total_wrench(joined, [next(values) for _ in joined.rows])
+            total = total + array([*(moment + cross(offset, force)), *force])
+        return total
+
+    @cached_property
+    def redundant(self) -> tuple[Joined, ...]:
+        """The joints at the platform with the rows that were dropped."""
+        pairs = zip(self.limb.tips, self.choice.tip_rows, strict=True)
+        return tuple(self._join(tip, others(tip, kept)) for tip, kept in pairs)
+
+    @cached_property
+    def dropped_matrix(self) -> np.ndarray:
+        """Dropped rows of the tips over tree joints."""
+        return self._matrix(self.redundant)
+
+    def joint_wrenches(self, kept: Sequence[Scalar], dropped: Sequence[Scalar]) -> list[tuple[Array, Array]]:
+        """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
+        values, rest = iter(kept), iter(dropped)
+        result = []
+        for joined, other in zip(self.joined, self.redundant, strict=True):
+            m, f = total_wrench(joined, [next(values) for _ in joined.rows])
+            n, g = total_wrench(other, [next(rest) for _ in other.rows])
+            result.append((m + n, f + g))
+        return result
+
+
+def total_wrench(joined: Joined, multipliers: Sequence[Scalar]) -> tuple[Array, Array]:
+    """(moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
+    moment, force = np.zeros(3), np.zeros(3)
+    for row, value in zip(joined.rows, multipliers, strict=True):
+        m, f = joined.wrench(row)
+        moment, force = moment + m * value, force + f * value
+    return moment, force

@@ -1,0 +1,189 @@
+"""Equations of motion of a robot in task space and in actuator coordinates, for one traced sample.
+
+    M_t V' + C_t V + W_grav = J_IK^T u + W_EE        V: the free components of the platform's twist, world axes;
+                                                        of a chain the rates of its independent joints
+
+Hybrid-limb paper, Eqs. (107) to (120). C_t is built body by body from body-fixed Jacobians L and their derivatives,
+with the momentum terms in skew form, so that M_t' - 2 C_t is skew-symmetric. Derivatives are exact: the traced values
+differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import BASE, Inertia, Platform
+from tasks.kernels.expression import Expression
+from tasks.kernels.tangent import tangent
+from tasks.mathematics.algebra import array, cross, inverse, where
+from tasks.mechanics import drives, newton_euler
+from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation
+from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
+from tasks.mechanics.newton_euler import Massing
+
+Scalar = Any
+Array = Any
+Seeds = Mapping[Expression, Scalar]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a limb, or the platform, adds: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
+
+    mass: Array
+    coriolis: Array
+    gravity: Array
+    jacobian: Array
+    jacobian_rate: Array
+
+
+def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], speed: Array, gravity: Array) -> Share:
+    """The share of a limb. `moving` is the platform's pose and motion, `speed` the rates of the robot's freedoms."""
+    links, rates = mounted.limb.links, mounted.unit_rates(solved.tips)  # H F, (joint, freedom)
+    seeds = state_seeds(mounted, solved) | pose_seeds(*moving)
+    rate_change = _tangent(rates, seeds)
+    velocities = [_body_velocities(mounted, solved.states, column) for column in rates.T]
+    count = len(velocities)
+    mass, coriolis = np.zeros((count, count)), np.zeros((count, count))
+    jacobians = [array(np.stack([velocity[i] for velocity in velocities], axis=1)) for i in range(len(links))]
+    changes = [_tangent(jacobian, seeds) for jacobian in jacobians]
+    for link, jacobian, change, row, row_change in zip(links, jacobians, changes, rates, rate_change, strict=True):
+        m, c = body_terms(link.inertia, jacobian, change, jacobian @ speed)
+        mass = mass + m + np.outer(row, row) * link.armature
+        coriolis = coriolis + c + np.outer(row, row_change) * link.armature
+    geared = transmission(mounted, solved)
+    rows = drives.Moving(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
+    for m, c in drives.spin_terms(mounted.limb, geared, rows, speed):
+        mass, coriolis = mass + m, coriolis + c
+    still = [0.0] * len(links)
+    turned = mounted.base.rotation.T @ gravity
+    weight = newton_euler.inverse_dynamics(links, solved.states, still, still, turned)
+    driven_change = geared.rows(rate_change) + geared.rate_rows(rates)
+    return Share(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
+
+
+def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:
+    """Potential energy of a limb's bodies [J], zero with all mass at the base's origin."""
+    total: Scalar = 0.0
+    for i, link in enumerate(mounted.limb.links):
+        centre = mounted.base.at(solved.tips.at[i].at(link.inertia.centre))
+        total = total - (array(gravity) @ centre) * link.inertia.mass
+    return total
+
+
+def platform_energy(platform: Platform, pose: Pose, gravity: Array) -> Scalar:
+    """Potential energy of the platform [J]."""
+    return -(array(gravity) @ pose.at(platform.inertia.centre)) * platform.inertia.mass
+
+
+def platform_share(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> Share:
+    """The share of the platform."""
+    inward = pose.rotation.T
+    units = [unit_motion(name) for name in platform.mobility]
+    jacobian = array(np.stack([array([*(inward @ omega), *(inward @ v)]) for omega, v in units], axis=1))
+    twist = array([*(inward @ motion.omega), *(inward @ motion.v)])
+    mass, coriolis = body_terms(platform.inertia, jacobian, _tangent(jacobian, pose_seeds(pose, motion)), twist)
+    massing = Massing.of(platform.inertia)
+    pull = inward @ (-array(gravity))
+    weight = array([*cross(massing.first, pull), *(pull * massing.mass)])
+    none = np.zeros((0, len(units)))
+    return Share(mass, coriolis, jacobian.T @ weight, none, none)
+
+
+def body_terms(inertia: Inertia, jacobian: Array, rate: Array, twist: Array) -> tuple[Array, Array]:
+    """L^T M L and L^T (M L' + K L) of a body from its body-fixed Jacobian (6, freedom), its rate, and its twist.
+
+    K is skew-symmetric and K V = -ad_V^T (M V), Eq. (105): built from the momentum M V.
+    """
+    massing = Massing.of(inertia)
+    moment = array(np.eye(3)) * np.trace(massing.second) - massing.second  # inertia about the origin
+    tilde = _tilde(massing.first)
+    spatial = array(np.block([[moment, tilde], [-tilde, array(np.eye(3)) * massing.mass]]))
+    momentum = spatial @ twist
+    angular, linear = _tilde(momentum[:3]), _tilde(momentum[3:])
+    gyroscopic = array(np.block([[-angular, -linear], [-linear, np.zeros((3, 3))]]))
+    return jacobian.T @ (spatial @ jacobian), jacobian.T @ (spatial @ rate + gyroscopic @ jacobian)
+
+
+def _tilde(v: Array) -> np.ndarray:
+    return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Array) -> list[np.ndarray]:
+    """Body-fixed twists (angular, linear) of all links at their origins for joint rates."""
+    zero = np.zeros(3)
+    moving: dict[int, tuple[Array, Array]] = {BASE: (zero, zero)}
+    result = []
+    for i, link in enumerate(mounted.limb.links):
+        omega, v = moving[link.parent]
+        axis, inward = array(link.axis), array(link.placement.rotation)
+        turn = joint_rotation(link, states[i])
+        at = array(link.placement.position) + (inward @ axis) * states[i].shift
+        omega, v = turn.T @ (inward.T @ omega), turn.T @ (inward.T @ (v + cross(omega, at)))
+        if link.kind == "revolute":
+            omega = omega + axis * rates[i]
+        else:
+            v = v + axis * rates[i]
+        moving[i] = (omega, v)
+        result.append(array([*omega, *v]))
+    return result
+
+
+def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
+    """How the joint states change along the motion: turned by their rates."""
+    seeds: dict[Expression, Scalar] = {}
+    for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
+        if link.kind == "revolute":
+            seeds[state.cos], seeds[state.sin] = -(state.sin * rate), state.cos * rate
+        else:
+            seeds[state.shift] = rate
+    return seeds
+
+
+def pose_seeds(pose: Pose, motion: Motion) -> dict[Expression, Scalar]:
+    """How the platform's pose changes along the motion."""
+    seeds = {}
+    change = np.stack([cross(motion.omega, column) for column in pose.rotation.T], axis=1)
+    rates = (*motion.v, *change.ravel())
+    for value, rate in zip((*pose.position, *pose.rotation.ravel()), rates, strict=True):
+        if isinstance(value, Expression):
+            seeds[value] = rate
+    return seeds
+
+
+def _tangent(values: Array, seeds: Seeds) -> np.ndarray:
+    return array(np.array(tangent(list(values.ravel()), seeds), dtype=object).reshape(values.shape))
+
+
+@dataclass(frozen=True)
+class ActuatorForm:
+    """Equations in actuator coordinates, Eqs. (116) to (119): M_a q'' + C_a q' + Q_grav = u; and J_FK with its rate."""
+
+    mass: Array
+    coriolis: Array
+    gravity: Array
+    forward: Array
+    forward_rate: Array
+
+
+def actuator_form(total: Share) -> ActuatorForm:
+    """From the summed task-space equations of a robot with as many actuators as freedoms."""
+    forward = inverse(total.jacobian)
+    rate = -(forward @ (total.jacobian_rate @ forward))
+    mass = forward.T @ (total.mass @ forward)
+    coriolis = forward.T @ (total.coriolis @ forward + total.mass @ rate)
+    return ActuatorForm(mass, coriolis, forward.T @ total.gravity, forward, rate)
+
+
+def flag(mask: Scalar) -> Scalar:
+    """1 where a mask holds, else 0."""
+    return where(mask, 1.0, 0.0)
+
+
+def acceleration(total: Share, speed: Array, forces: Array, load: Array) -> np.ndarray:
+    """V' from actuator forces and the load on the platform along its freedoms. Eq. (129)."""
+    return inverse(total.mass) @ (total.jacobian.T @ forces + load - total.coriolis @ speed - total.gravity)

@@ -1,0 +1,241 @@
+"""Inverse kinematics and dynamics of one limb, separated from the platform, for one sample.
+
+Hybrid-limb paper, Fig. 13, steps 1 to 4: position by Newton steps from the reference pose, velocity, acceleration, then
+the recursion on the tree; the results are the limb's share of the wrench on the platform and its rows of J_IK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from robots.model import PLATFORM, TWIST, Limb
+from robots.status import Status
+from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
+from tasks.mathematics.elementary import atan2
+from tasks.mechanics import drives
+from tasks.mechanics.drives import Transmission
+from tasks.mechanics.embedding import LimbChoice, Tips
+from tasks.mechanics.field import Field
+from tasks.mechanics.frames import inverse_pose, joined_pose
+from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
+
+Scalar = Any
+Array = Any
+
+ITERATIONS = 20
+STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
+CONVERGED = 1e-8  # residual, relative to the size of the limb, from which one more step is exact to rounding
+CLOSED = 1e-10  # the same for a sample to count as solved
+TORN = 1e-3  # the same for given joint variables to belong to the pose at all
+SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
+
+
+def unit_motion(name: str) -> tuple[Array, Array]:
+    """Angular velocity and velocity of the platform for one unit of a free component."""
+    unit = np.eye(6)[TWIST.index(name)]
+    return unit[:3], unit[3:]
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """A representative limb with its mount frames at base and platform, and how it is solved."""
+
+    limb: Limb
+    choice: LimbChoice
+    base: Pose
+    platform: Pose
+    mobility: tuple[str, ...]
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """Joints of the tree whose positions are given: those of a chain that are independent."""
+        return () if self.limb.tips else self.choice.independent
+
+    def target(self, platform: Pose) -> Pose:
+        """Pose of the mount frame at the platform, seen from the one at the base."""
+        return joined_pose(inverse_pose(self.base), joined_pose(platform, self.platform))
+
+    def tips(self, states: Sequence[JointState], platform: Pose) -> Tips:
+        """The limb's tips for these joint states and this pose of the platform."""
+        reference = self.base.rotation.T @ (platform.position - self.base.position)
+        return Tips.of(self.limb, self.choice, states, self.target(platform), reference)
+
+    def inward(self, motion: Motion) -> Motion:
+        """A motion in world axes, turned to the axes of the limb."""
+        turn = self.base.rotation.T
+        return Motion(turn @ motion.omega, turn @ motion.v, turn @ motion.alpha, turn @ motion.a)
+
+    def unit_rates(self, tips: Tips) -> Array:
+        """Rates of the tree joints for one unit of each freedom of the robot, (joint, freedom)."""
+        units = [unit_motion(name) for name in self.mobility]
+        moves = [Motion(array(omega), array(v), ZERO, ZERO) for omega, v in units]
+        return array(np.stack([tips.rates(self.inward(move)) for move in moves], axis=1))
+
+    def outward(self, covector: Array) -> list[Scalar]:
+        """The components of a (moment, force) in limb axes that the platform's free twists see, in world axes."""
+        turned = [*(self.base.rotation @ covector[:3]), *(self.base.rotation @ covector[3:])]
+        return [turned[TWIST.index(name)] for name in self.mobility]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The motion of a limb: tips, joint states, rates and accelerations, status; positions that were `given`."""
+
+    tips: Tips
+    states: Sequence[JointState]
+    rates: Array
+    accelerations: Array
+    status: Scalar
+    given: Mapping[int, Scalar] = field(default_factory=dict)
+
+    def position(self, limb: Limb, joint: int) -> Scalar:
+        """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose."""
+        if joint in self.given:
+            return self.given[joint]
+        state = self.states[joint]
+        return atan2(state.sin, state.cos) if limb.links[joint].kind == "revolute" else state.shift
+
+
+def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
+    """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
+    start = mounted.tips([HOME] * len(mounted.limb.links), home)
+    states = _positions(mounted, start, platform)
+    tips = mounted.tips(states, platform)
+    moving = mounted.inward(motion)
+    rates = tips.rates(moving)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
+
+
+def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints are where they are, all but closed. Its status allows for what drifts open."""
+    start = mounted.tips([HOME] * len(mounted.limb.links), home)
+    tips, moving = mounted.tips(states, platform), mounted.inward(motion)
+    rates = tips.rates(moving)
+    torn = total(tips.residuals()) > TORN * _size(start)
+    status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start))
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), status)
+
+
+def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
+    """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
+    tips, embedding, geared = solved.tips, solved.tips.embedding.matrix, transmission(mounted, solved)
+    _, forces = tree_dynamics(mounted, solved, gravity, geared)
+    wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
+    rows = geared.rows(embedding) @ tips.inverse
+    return wrench, [mounted.outward(tips.covector(row)) for row in rows]
+
+
+def transmission(mounted: Mounted, solved: Solved) -> Transmission:
+    """What the actuators of a limb have to do with its joints."""
+    limb = mounted.limb
+    return drives.transmission(limb, lambda joint: solved.position(limb, joint), solved.rates)
+
+
+def tree_dynamics(
+    mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission
+) -> tuple[list[tuple[Array, Array]], Array]:
+    """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
+    acting = Field.of(gravity).seen_from(mounted.base)
+    return drives.tree_dynamics(mounted.limb, solved.states, solved.rates, solved.accelerations, acting, geared)
+
+
+def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
+    """Positions of the actuators [rad or m]."""
+    return drives.positions(mounted.limb, lambda joint: solved.position(mounted.limb, joint))
+
+
+def _size(start: Tips) -> Scalar:
+    """A length of the limb at its reference pose [m]."""
+    return total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
+
+
+def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState]:
+    links, size = mounted.limb.links, _size(start)
+
+    def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
+        longest: Scalar = 0.0
+        for d in step:
+            longest = where(abs(d) > longest, abs(d), longest)
+        scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
+        return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
+
+    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+        states = _unpacked(mounted.limb, flat)
+        tips = mounted.tips(states, platform)
+        # NaN counts as done: it will not get better
+        far = total(tips.residuals()) > CONVERGED * size
+        return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
+
+    first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
+    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), ITERATIONS))
+
+
+def _packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
+    flat: list[Scalar] = []
+    for link, state in zip(limb.links, states, strict=True):
+        flat += [state.cos, state.sin] if link.kind == "revolute" else [state.shift]
+    return flat
+
+
+def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
+    values = iter(flat)
+    return [
+        JointState(next(values), next(values)) if link.kind == "revolute" else JointState(shift=next(values))
+        for link in limb.links
+    ]
+
+
+def _branch_status(tips: Tips, start: Tips) -> Scalar:
+    """Whether the limb has lost rank, or has come to another branch than that of the reference pose."""
+    determinant = tips.determinant
+    box: Scalar = 1.0
+    for column in tips.compound.T:
+        box = box * sum(x * x for x in column)
+    flat = determinant * determinant <= box * SINGULAR**2
+    status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
+    return where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
+
+
+def _status(tips: Tips, start: Tips) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start)
+    status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
+    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
+
+
+def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
+    """Positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
+
+    NaN for a cut joint with several variables.
+    """
+    angles = [replace(solved, given={}).position(mounted.limb, joint) for joint in range(len(solved.states))]
+    for joined in solved.tips.cut_joints:
+        a, b = joined.a.axes, joined.b.axes
+        one = joined.kind == "revolute"
+        angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
+    return angles
+
+
+def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:
+    """The same of a limb, and of a chain, whose independent joints are where the motion vector has them."""
+    angles = joint_angles(mounted, solved)
+    for joint, value in zip(mounted.given, motion, strict=False):
+        angles[joint] = value
+    return angles
+
+
+def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
+    """Velocities and accelerations in the order of `joint_angles`."""
+    tips, limb = solved.tips, mounted.limb
+    bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}
+    rates, accelerations = list(solved.rates), list(solved.accelerations)
+    for closure, joined in zip((*limb.tips, *limb.loops), tips.cut_joints, strict=True):
+        a, b, axis = bodies[closure.a], bodies[closure.b], joined.a.axes[:, 2]
+        relative = b.omega - a.omega
+        one = joined.kind == "revolute"
+        rates.append(axis @ relative if one else np.nan)
+        accelerations.append(axis @ (b.alpha - a.alpha) + cross(a.omega, axis) @ relative if one else np.nan)
+    return rates, accelerations

@@ -1,0 +1,59 @@
+"""The moving platform, for one sample: its motion from the inputs of a kernel, and the wrench that the motion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robots.model import TRANSLATION, TWIST, Platform
+from tasks.mathematics.algebra import array
+from tasks.mathematics.rotations import roll_pitch_yaw
+from tasks.mechanics.field import Field
+from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.newton_euler import Massing, spin_matrix
+
+Scalar = Any
+Array = Any
+
+
+def motion_size(mobility: Sequence[str]) -> int:
+    """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
+    return 9 if set(mobility) <= set(TRANSLATION) else 24
+
+
+def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
+    """Pose and motion of the platform from a motion vector.
+
+    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
+    (6), its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
+    """
+    m, zero = array(motion), np.zeros(3)
+    if motion_size(platform.mobility) == 9:
+        return Pose(array(platform.home.rotation), m[0:3]), Motion(zero, m[3:6], zero, m[6:9])
+    return Pose(m[3:12].reshape(3, 3), m[0:3]), Motion(m[12:15], m[15:18], m[18:21], m[21:24])
+
+
+def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
+    """The motion vector at rest, away from the reference pose by roll, pitch and yaw [rad] and by a shift [m]."""
+    home = platform.home
+    position = np.array(home.position, dtype=float) + shift
+    if motion_size(platform.mobility) == 9:
+        return np.concatenate([position, np.zeros(6)])
+    rotation = roll_pitch_yaw(turn).rotation @ np.array(home.rotation, dtype=float)
+    return np.concatenate([position, rotation.ravel(), np.zeros(12)])
+
+
+def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
+    """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
+    inward, moving = pose.rotation.T, Field.of(gravity).at(pose.position, motion)
+    spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
+    moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)
+    return [*(pose.rotation @ moment), *(pose.rotation @ force)]
+
+
+def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
+    """The free components of the platform's twist, V_t of Eq. (82)."""
+    twist = [*motion.omega, *motion.v]
+    return array([twist[TWIST.index(name)] for name in platform.mobility])

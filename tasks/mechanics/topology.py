@@ -1,0 +1,241 @@
+"""How a limb is solved, decided once when a model is built: rows that are not redundant, joints that are independent.
+
+Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
+matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
+from robots.model import PLATFORM, TWIST, Closure, Limb, Link, Mechanism
+from tasks.mechanics.closures import End, Joined, row_count
+from tasks.mechanics.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
+from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
+from tasks.mechanics.kinematics import HOME, JointState, Pose, path, poses
+
+SAMPLES = 4
+RANK_TOLERANCE = 1e-7
+_REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
+
+
+class TopologyError(ValueError):
+    """A limb that cannot be solved as described. The text says which part and why."""
+
+
+def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
+    """The choice for one representative limb of a mechanism in numbers. Raises TopologyError."""
+    limb = mechanism.limbs[limb_index]
+    if mechanism.is_chain:
+        return _chain_choice(mechanism)
+    instance = next(each for each in mechanism.instances if each.limb == limb_index)
+    base, mount = mount_pose(instance.base), mount_pose(instance.platform)
+    home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
+    generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
+    before = _loop_choices(limb, [states for states, _ in generic])
+    return replace(before, tip_rows=_tip_rows(limb, before, generic))
+
+
+def _chain_choice(mechanism: Mechanism) -> LimbChoice:
+    """The choice of a chain, whose independent joints are those that its mechanism names."""
+    (limb,) = mechanism.limbs
+    random = np.random.default_rng(20240501)
+    starts = [random.uniform(-_REACH, _REACH, len(limb.links)) * (1.0 if sample else 0.0) for sample in range(SAMPLES)]
+    generic = [
+        _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)]) for each in starts
+    ]
+    made = _loop_choices(limb, generic if limb.loops else [])
+    found, wanted = (set(each) for each in ([limb.links[i].joint for i in made.independent], mechanism.freedoms))
+    if found != wanted:
+        missing, spare = sorted(found - wanted), sorted(wanted - found)
+        remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
+        raise TopologyError(
+            f"chain {limb.name}: got the independent joints {', '.join(mechanism.freedoms) or 'none'}; expected "
+            f"{len(found)}, as many as it has freedoms; {remedy} in its independent or its actuated joints"
+        )
+    return made
+
+
+def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) -> LimbChoice:
+    """Rows and dependent joints of all loops; all rows of tips."""
+    whole = [_whole_loop(limb, closure) for closure in limb.loops]
+    loops, clusters = list(whole), []
+    for group in clusters_of([loop.joints for loop in whole]):
+        rows, found = _cluster_choices(limb, whole, group, configurations)
+        clusters += found
+        for k, kept in zip(group, rows, strict=True):
+            loops[k] = replace(whole[k], rows=kept)
+    dependent = {joint for cluster in clusters for joint in cluster.dependent}
+    independent = tuple(i for i in range(len(limb.links)) if i not in dependent)
+    return LimbChoice(tuple(loops), tuple(clusters), independent, tuple(map(_every_row, limb.tips)))
+
+
+def _whole_loop(limb: Limb, closure: Closure) -> LoopChoice:
+    side_a, side_b = path(limb.links, closure.a), path(limb.links, closure.b)
+    shared = [i for i, j in zip(side_a, side_b, strict=False) if i == j]
+    root = shared[-1] if shared else -1
+    return LoopChoice(root, side_a[len(shared) :], side_b[len(shared) :], _every_row(closure))
+
+
+def clusters_of(loops: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """Loops that have to be solved together, by number: those that share joints, directly or through others."""
+    clusters: list[tuple[int, ...]] = []
+    for number, joints in enumerate(loops):
+        touched = [each for each in clusters if any(set(joints) & set(loops[k]) for k in each)]
+        clusters = [each for each in clusters if each not in touched]
+        clusters.append((*sorted(k for each in touched for k in each), number))
+    return clusters
+
+
+def _cluster_choices(
+    limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], configurations: Sequence[Sequence[JointState]]
+) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
+    """Rows kept of each loop of a group that shares joints, and the clusters that it falls into."""
+    closures = [limb.loops[k] for k in group]
+    matrices = []
+    for states in configurations:
+        solved = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
+        matrices.append(np.vstack([loop.matrix for loop in solved]))
+    rows = pivots(matrices)
+    driving = [limb.index(name) for name in limb.independent or limb.actuated]
+    joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
+    candidates = [i for i in joints if i not in driving]
+    columns = pivots([m[list(rows)][:, candidates].T for m in matrices])
+    if len(columns) < len(rows):
+        raise TopologyError(
+            f"limb {limb.name}, joint {', '.join(each.joint for each in closures)}: an actuated joint of the loop is "
+            "not independent; actuate another joint, or fewer"
+        )
+    dependent = [candidates[i] for i in columns]
+    pattern = np.any([np.abs(m[np.ix_(rows, dependent)]) > RANK_TOLERANCE for m in matrices], axis=0)
+    kept = _by_closure(rows, closures)
+    owners = [k for k, chosen in zip(group, kept, strict=True) for _ in chosen]
+    return kept, [
+        ClusterChoice(loops, tuple(sorted(dependent[i] for i in solved))) for loops, solved in in_order(pattern, owners)
+    ]
+
+
+def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Loops that have to be solved together, and the columns that they are solved for, in an order that works.
+
+    pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
+    form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
+    """
+    matched = maximum_bipartite_matching(csr_array(pattern), perm_type="column")
+    needs = pattern[:, matched] | np.equal.outer(owners, owners)
+    count, label = connected_components(csr_array(needs), connection="strong")
+    waiting, result = list(range(count)), []
+    while waiting:
+        ready = next(k for k in waiting if not needs[label == k][:, [m in waiting and m != k for m in label]].any())
+        waiting.remove(ready)
+        mine = np.flatnonzero(label == ready)
+        result.append((tuple(dict.fromkeys(owners[int(i)] for i in mine)), [int(matched[i]) for i in mine]))
+    return result
+
+
+def _tip_rows(
+    limb: Limb, every: LimbChoice, generic: Sequence[tuple[list[JointState], Pose]]
+) -> tuple[tuple[int, ...], ...]:
+    rows = pivots([Tips.of(limb, every, states, target).compound for states, target in generic])
+    if len(rows) < len(every.independent):
+        names = ", ".join(limb.links[i].joint for i in every.independent)
+        raise TopologyError(
+            f"limb {limb.name}: the platform determines {len(rows)} of its {len(every.independent)} "
+            f"independent joints ({names}); give it fewer joints, or a tip that holds more"
+        )
+    return every.tip_rows if limb.every_row else _by_closure(rows, limb.tips)
+
+
+def _by_closure(rows: Sequence[int], closures: Sequence[Closure]) -> tuple[tuple[int, ...], ...]:
+    """Rows counted over several closures, as rows of each of them."""
+    counts = [row_count(closure.kind) for closure in closures]
+    starts = [sum(counts[:k]) for k in range(len(counts))]
+    return tuple(
+        tuple(row - start for row in rows if 0 <= row - start < n) for start, n in zip(starts, counts, strict=True)
+    )
+
+
+def _every_row(closure: Closure) -> tuple[int, ...]:
+    return tuple(range(row_count(closure.kind)))
+
+
+def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """Rows, ascending, that are independent in every one of some matrices; best conditioned in the worst of them."""
+    rest = [np.array(m, dtype=float) for m in matrices]
+    scale = max(np.abs(m).max(initial=0.0) for m in rest)
+    chosen: list[int] = []
+    while len(chosen) < min(rest[0].shape):
+        lengths = np.min([np.linalg.norm(m, axis=1) for m in rest], axis=0)
+        # near ties go to the first row, so that symmetric choices do not hang on the last bit
+        best = int(np.flatnonzero(lengths >= lengths.max() * (1 - 1e-6))[0])
+        if lengths[best] <= RANK_TOLERANCE * scale:
+            break
+        chosen.append(best)
+        for m in rest:
+            unit = m[best] / np.linalg.norm(m[best])
+            m -= np.outer(m @ unit, unit)
+    return tuple(sorted(chosen))
+
+
+def _generic_configurations(
+    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str]
+) -> list[tuple[list[JointState], Pose]]:
+    random = np.random.default_rng(20240501)
+    size = max(float(np.linalg.norm(home.position)), 1e-3)
+    result = []
+    for sample in range(SAMPLES):
+        step = np.zeros(6)
+        if sample:  # the first is the reference pose itself
+            free = [TWIST.index(name) for name in mobility]
+            step[free] = random.uniform(-_REACH, _REACH, len(free))
+        shift = base_rotation.T @ step[3:] * size
+        target = Pose(_small_rotation(base_rotation.T @ step[:3]) @ home.rotation, home.position + shift)
+        result.append((_assembled(limb, target), target))
+    return result
+
+
+def _small_rotation(vector: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+
+
+def _assembled(limb: Limb, target: Pose | None, start: Sequence[JointState] = ()) -> list[JointState]:
+    """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too."""
+    states = list(start) or [HOME] * len(limb.links)
+    if not (limb.loops or limb.tips):
+        return states
+    for _ in range(50):
+        residual, matrix = _all_rows(limb, states, target)
+        if np.abs(residual).max() < 1e-13:
+            break
+        step = np.linalg.lstsq(matrix, -residual, rcond=1e-9)[0]
+        states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
+    if np.abs(residual).max() > 1e-9:
+        raise TopologyError(
+            f"limb {limb.name} does not close near its reference pose: residual {np.abs(residual).max():.2g}; "
+            "check lengths, joint axes and mount frames"
+        )
+    return states
+
+
+def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose | None) -> tuple[np.ndarray, np.ndarray]:
+    at = poses(limb.links, states)
+    residuals, matrices = [], []
+    for closure in (*limb.loops, *limb.tips):
+        other = target if closure.b == PLATFORM and target is not None else at[closure.b]
+        ends = End.of(at[closure.a], closure.frame_a), End.of(other, closure.frame_b)
+        joined = Joined(closure.kind, *ends, tuple(range(row_count(closure.kind))))
+        side_a, side_b = _sides(limb.links, closure.a, closure.b)
+        residuals += joined.residual()
+        matrices.append(loop_matrix(limb, at, joined, side_a, side_b))
+    return np.array(residuals, dtype=float), np.vstack(matrices)
+
+
+def _sides(links: Sequence[Link], a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return path(links, a), path(links, b) if b >= 0 else ()

@@ -1,0 +1,171 @@
+"""Motion of one case of a chain with friction by an adaptive integrator that finds the instants where modes end.
+
+scipy's DOP853, or Radau where friction is stiff, between events: a joint comes to rest, breaks away, or its law
+forgets that it was at rest. The result is accepted on its own account: energy has to balance the work of actuators and
+of friction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
+from scipy.optimize import brentq
+
+from robots.model import Robot
+from robots.status import Status
+from tasks.forward import equations_of_motion
+from tasks.friction.given import Friction
+from tasks.inputs import GRAVITY
+from tasks.kernels.kernel import padded
+from tasks.motion.chains import ChainMotion, begun, collected, opened
+from tasks.motion.events import Moment
+from tasks.motion.pushes import Acting, Pushes
+from tasks.motion.system import ChainSystem, Modes, Rates
+
+Array = Any
+
+SHORT = 1e-14
+"""Share of the whole time below which an adaptive step is stuck."""
+
+EVENTS = 10_000
+"""Events after which a case has come to its end."""
+
+
+def simulate_chain_adaptive(
+    robot: Robot,
+    *,
+    force: Acting,
+    times: Array,
+    q: Array,
+    qd: Array = None,
+    friction: Friction = None,
+    memory: Array = None,
+    gravity: Array = GRAVITY,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+    balance: float = 1e-6,
+) -> ChainMotion:
+    """Integrate one case and keep it at `times` (kept,) [s], from the first on.
+
+    balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
+    case to be OK; else its status is INTEGRATION_FAILED. Other arguments and errors as in `simulate_chain`, without
+    batch dims.
+    """
+    wanted = np.asarray(times, dtype=float)
+    if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
+        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
+    system = ChainSystem.of(robot, friction, gravity)
+    batch, state, pushes = opened(system, force, q, qd, memory, float(wanted[0]))
+    if batch:
+        raise ValueError(f"q, qd, force, ...: got batch dims {batch}; expected one case, or call simulate")
+    with np.errstate(all="ignore"):  # a failed case holds NaN
+        now = begun(system, state, pushes, float(wanted[0]), 1.0)
+        case = _Case(system, pushes, "DOP853" if not system.smooth.any() else "Radau", rtol, atol)
+        kept = list(case.kept(now, wanted))
+        found = collected(system, kept, ())
+    if found.status == Status.OK and not imbalance(robot, found, gravity) <= balance:
+        return found._replace(status=np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8))
+    return found
+
+
+def imbalance(robot: Robot, found: ChainMotion, gravity: Array = GRAVITY) -> float:
+    """Largest change of energy, less the work of actuators and friction, relative to the largest of all these."""
+    energies = equations_of_motion(robot, q=found.q, qd=found.qd, gravity=gravity)
+    energy = energies.kinetic_energy + energies.potential_energy
+    taken, done = found.loss.sum(axis=-1), found.work.sum(axis=-1)
+    size = max(np.abs(each - each[0]).max() for each in (energies.kinetic_energy, energies.potential_energy))
+    size = max(size, float(energies.kinetic_energy[0].max()), np.abs(taken).max(initial=0.0))
+    missing = np.abs(energy - energy[0] + taken - done).max(initial=0.0)
+    return float(missing / max(size, np.abs(done).max(initial=0.0), np.finfo(float).tiny))
+
+
+class _Case:
+    """One case under way; states are (size,), in kernels repeated over the lanes."""
+
+    def __init__(self, system: ChainSystem, pushes: Pushes, solver: str, rtol: float, atol: float):
+        self.system, self.pushes = system, pushes
+        self.solver: type[OdeSolver] = {"DOP853": DOP853, "Radau": Radau}[solver]
+        self.tolerances = {"rtol": rtol, "atol": atol}
+
+    def rates(self, time: float, state: np.ndarray, modes: Modes) -> Rates:
+        wide = np.repeat(state[:, None], padded(1), axis=1)
+        return self.system.rates(wide, modes, self.force(time, wide))
+
+    def force(self, time: float, wide: np.ndarray) -> np.ndarray:
+        push = self.pushes.over(time, 0.0, wide[: 2 * self.system.layout.free])
+        return push(np.zeros(wide.shape[1]), wide)
+
+    def kept(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
+        """The case at all times; NaN from where it came to its end."""
+        yield float(times[0]), now
+        waiting, time = list(times[1:]), float(times[0])
+        for _ in range(EVENTS):
+            solver = self.solver(
+                lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
+                time, now.state[:, 0], float(times[-1]), **self.tolerances,
+            )  # fmt: skip
+            for reached, dense, event in self._until_event(solver, now):
+                while waiting and waiting[0] <= reached:
+                    yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
+                if event:
+                    time, now = reached, self._after(reached, dense, now)
+            if not waiting:
+                return
+            if solver.status == "failed" or not np.isfinite(now.rates.rate).all():
+                break
+        lost = now.like(np.full_like(each, np.nan) for each in now.arrays())
+        for left in waiting:
+            yield float(left), lost
+
+    def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
+        """Each step of the solver, the last one up to the event where there is one."""
+        whole = abs(solver.t_bound - solver.t)
+        while solver.status == "running":
+            solver.step()
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                solver.status = "failed"
+                return
+            dense = solver.dense_output()
+            if self._past(solver.t, solver.y, start) < 0.0:
+                low = float(solver.t_old)
+                if self._past(low, dense(low), start) >= 0.0:
+                    low = self._first(dense, low, float(solver.t), start)
+                yield low, dense, True
+                return
+            changed = self._forgets(solver.t, solver.y, start)
+            yield float(solver.t), dense, changed
+            if changed:
+                return
+            if solver.step_size < SHORT * whole and solver.status == "running":
+                solver.status = "failed"
+
+    def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
+        """The instant just past which a mode has ended."""
+        root = float(brentq(lambda t: self._past(t, dense(t), start), low, high, xtol=1e-15, rtol=8.9e-16))
+        beyond = np.finfo(float).eps * abs(high)
+        while root + beyond < high:
+            if self._past(root + beyond, dense(root + beyond), start) < 0.0:
+                return root + beyond
+            beyond *= 2.0
+        return high
+
+    def _past(self, time: float, state: np.ndarray, start: Moment) -> float:
+        rates = self.rates(time, state, start.modes)
+        return float(self.system.margins(start.rates, start.modes, rates).min(initial=np.inf))
+
+    def _forgets(self, time: float, state: np.ndarray, start: Moment) -> bool:
+        found = self.rates(time, state, start.modes).remembered[:, 0]
+        return bool((found != state[self.system.layout.at["memory"]]).any())
+
+    def _at(self, time: float, dense: DenseOutput, modes: Modes) -> Moment:
+        state = dense(time)
+        return Moment(np.repeat(state[:, None], padded(1), axis=1), modes, self.rates(time, state, modes))
+
+    def _after(self, time: float, dense: DenseOutput, start: Moment) -> Moment:
+        there = self._at(time, dense, start.modes)
+        near = self.system.margins(start.rates, start.modes, there.rates) <= 1e-9
+        stopping = near & (start.modes.stuck < 0.5) & (there.modes.direction != 0.0)
+        return Moment(*self.system.settled(there.state, start.modes, stopping, lambda at: self.force(time, at)))

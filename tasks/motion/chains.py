@@ -1,0 +1,170 @@
+"""Motion of chains over time: trees and closed chains with joint friction, from actuator forces, in batches.
+
+Fixed steps that are cut, for each sample by itself, where a joint comes to rest or breaks away: what is at rest stays
+at rest to the last bit, and what slides stops where it should. Joints are those of `tasks.friction.given`, with any law
+of `robots.friction.LAWS`; see `tasks.friction.forward` for how they come to rest. Parallel robots:
+`tasks.motion.platforms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robots.model import Robot
+from robots.parameters import nearest
+from robots.status import Status
+from tasks import inputs
+from tasks.friction.given import Friction
+from tasks.inputs import GRAVITY, Batch
+from tasks.motion.events import Moment, Stepper
+from tasks.motion.pushes import Acting, Pushes, first_shape
+from tasks.motion.steps import METHODS
+from tasks.motion.system import ChainSystem
+
+Array = Any
+
+
+class ChainMotion(NamedTuple):
+    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): INTEGRATION_FAILED of a case that ended.
+
+    Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
+    hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
+    work (kept, *batch, actuator): what actuators have done [J]. A case that has come to an end holds NaN from there on.
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+    memory: np.ndarray
+    loss: np.ndarray
+    work: np.ndarray
+    status: np.ndarray
+
+
+class ChainAcceleration(NamedTuple):
+    """Accelerations qdd (*batch, freedom), friction and stuck (*batch, joint with friction), status (*batch)."""
+
+    qdd: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+    status: np.ndarray
+
+
+def accelerate_chain(
+    robot: Robot,
+    *,
+    force: Array,
+    q: Array,
+    qd: Array = None,
+    friction: Friction = None,
+    memory: Array = None,
+    gravity: Array = GRAVITY,
+) -> ChainAcceleration:
+    """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
+
+    Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
+    """
+    system = ChainSystem.of(robot, friction, gravity)
+    batch, state, pushes = opened(system, force, q, qd, memory, 0.0)
+    with np.errstate(all="ignore"):  # a failed sample holds NaN
+        now = begun(system, state, pushes, 0.0, 1.0)
+    rates, samples = now.rates, int(np.prod(batch, dtype=int))
+    found = (rates.rate[system.layout.at["qd"]], rates.braking, now.modes.stuck > 0.5)
+    qdd, braking, stuck = (each[:, :samples].T.reshape(*batch, len(each)) for each in found)
+    status = rates.status[:samples].astype(np.int8).reshape(batch)
+    qdd[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
+    return ChainAcceleration(qdd, braking, stuck, status)
+
+
+def simulate_chain(
+    robot: Robot,
+    *,
+    force: Acting,
+    step: float,
+    steps: int,
+    q: Array,
+    qd: Array = None,
+    friction: Friction = None,
+    memory: Array = None,
+    gravity: Array = GRAVITY,
+    method: str | None = None,
+    every: int = 1,
+    start: float = 0.0,
+) -> ChainMotion:
+    """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
+
+    q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
+    of time (*batch,), q and qd. friction: see `tasks.friction.given`, laws with a state among them; memory (*batch,
+    joint): their state at the start (absent: relaxed bristles, stiction at rest). method: one of
+    `chain_steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th step is kept, the
+    start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    """
+    if not step > 0 or min(steps, every) < 1:
+        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+    system = ChainSystem.of(robot, friction, gravity)
+    name = method or ("rosenbrock" if system.bristling.any() else "rk4")
+    if name not in METHODS:
+        raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
+    batch, state, pushes = opened(system, force, q, qd, memory, start)
+    with np.errstate(all="ignore"):  # a case that came to an end holds NaN
+        now = begun(system, state, pushes, start, step)
+        kept = [(start, now)]
+        for k in range(1, steps + 1):
+            before = start + (k - 1) * step
+            push = pushes.over(before, step, now.state[: 2 * system.layout.free])
+            now = Stepper(system, METHODS[name], step, push).taken(now)
+            if k % every == 0:
+                kept.append((start + k * step, now))
+    return collected(system, kept, batch)
+
+
+def opened(
+    system: ChainSystem, force: Acting, q: Array, qd: Array, memory: Array, start: float
+) -> tuple[Batch, np.ndarray, Pushes]:
+    """Batch dims, the state (size, padded samples) at the start, and what acts, from what a caller gives."""
+    layout = system.layout
+    inputs.check_names(system.robot, {"q": q, "qd": qd})
+    speed = np.zeros(layout.free) if qd is None else qd
+    given = {"q": inputs.checked("q", q, (layout.free,)), "qd": inputs.checked("qd", speed, (layout.free,))}
+    if memory is not None:
+        given["memory"] = inputs.checked("memory", memory, (layout.joints,))
+    shapes = {name: value.shape[:-1] for name, value in given.items()}
+    shapes["force"] = first_shape(force, start, given["q"], given["qd"], layout.actuators)
+    batch = inputs.common_batch(shapes)
+    rows = {name: inputs.rows(value, batch) for name, value in given.items()}
+    state = np.zeros((layout.size, rows["q"].shape[1]))
+    for name, value in rows.items():
+        state[layout.at[name]] = value
+    return batch, state, Pushes(force, layout.actuators, batch)
+
+
+def begun(system: ChainSystem, state: np.ndarray, pushes: Pushes, start: float, step: float) -> Moment:
+    """The first moment: joints without velocity hold, if they can."""
+    push, now = pushes.over(start, step, state[: 2 * system.layout.free]), np.zeros(state.shape[1])
+    modes = system.first_modes(state, push(now, state))
+    return Moment(*system.settled(state, modes, modes.stuck > 0.5, lambda at: push(now, at)))
+
+
+def collected(system: ChainSystem, kept: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
+    """The result, from moments."""
+    samples, at = int(np.prod(batch, dtype=int)), system.layout.at
+
+    def stacked(rows: Sequence[np.ndarray]) -> np.ndarray:
+        return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])
+
+    moments = [each for _, each in kept]
+    ended = stacked([~np.isfinite(each.rates.rate).all(axis=0)[None] for each in moments])[..., 0]
+    ended = np.logical_or.accumulate(ended, axis=0)
+    series = {name: stacked([each.state[rows] for each in moments]) for name, rows in at.items()}
+    series["friction"] = stacked([each.rates.braking for each in moments])
+    for values in series.values():
+        values[ended] = np.nan
+    stuck = stacked([each.modes.stuck > 0.5 for each in moments]) & ~ended[..., None]
+    first = stacked([moments[0].rates.status[None]])[0, ..., 0]
+    status = np.where(ended.any(axis=0), np.where(first > 0.5, first, Status.INTEGRATION_FAILED), Status.OK)
+    return ChainMotion(np.array([time for time, _ in kept]), stuck=stuck, status=status.astype(np.int8), **series)

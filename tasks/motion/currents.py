@@ -1,0 +1,40 @@
+"""Actuator forces from motor currents: torque constant times current. Industrial manipulators paper, section 3.
+
+A current is given as forces are to `tasks.simulate`: an array, or a function of time, or of time, q and qd.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robots.model import Robot
+from tasks import inputs
+from tasks.motion.pushes import Acting, kind_of
+
+
+def torque_constants(robot: Robot) -> np.ndarray:
+    """Torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor."""
+    mechanism = robot.mechanism
+    drives = [drive for each in mechanism.instances for drive in mechanism.limbs[each.limb].drives]
+    without = [drive.name for drive in drives if drive.motor is None]
+    if without or len(drives) != len(mechanism.actuators):
+        told = ", ".join(without) if drives else f"the actuators of {robot.name}"
+        raise ValueError(f"current: got currents, but {told} have no motor; expected drives with one, or give forces")
+    return np.array([drive.motor.torque_constant for drive in drives if drive.motor is not None], dtype=float)
+
+
+def from_currents(robot: Robot, current: Acting) -> Acting:
+    """What acts on a robot whose motors carry these currents (*batch, actuator) [A]. Raises ValueError, TypeError."""
+    constants = torque_constants(robot)
+
+    def torque(value: Any) -> np.ndarray:
+        return inputs.checked("current", value, constants.shape) * constants
+
+    kind = kind_of(current)
+    if kind == "array":
+        return torque(current)
+    if kind == "time":
+        return lambda time: torque(current(time))
+    return lambda time, q, qd: torque(current(time, q, qd))

@@ -1,0 +1,222 @@
+"""Forward dynamics over time: batches of cases in fixed Runge-Kutta steps of order four, single cases in adaptive ones.
+
+The equations may be integrated in three forms, see `tasks.motion.forms`. Where joint variables are part of the state,
+the drift of the loops is reported, and taken back by a Newton step after each step in time. The orientation is a unit
+quaternion: no parameterisation has a singularity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from robots.model import Robot
+from robots.status import Status
+from tasks import inputs
+from tasks.inputs import GRAVITY, Batch
+from tasks.kernels.kernel import padded
+from tasks.mathematics import quaternions
+from tasks.motion.forms import Form, OfTime, State, System
+
+Array = Any
+Acting = Any
+"""Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
+
+_RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
+
+ROUGH = 0.1
+"""Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
+
+STILL = 1e-6
+"""Acceleration [m/s^2, rad/s^2] below which differences are rounding."""
+
+SHORT = 1e-9
+"""Share of the whole time below which an adaptive step is stuck."""
+
+
+class Simulation(NamedTuple):
+    """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
+
+    drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
+    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
+    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
+    twist: np.ndarray
+    drift: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+
+
+class Kept(NamedTuple):
+    """What is kept of one time: the state (size, padded samples), drift and gap (padded samples,)."""
+
+    time: float
+    state: State
+    drift: np.ndarray
+    gap: np.ndarray
+
+
+def simulate(
+    robot: Robot,
+    *,
+    force: Acting,
+    step: float,
+    steps: int,
+    position: Array = None,
+    rotation: Array = None,
+    twist: Array = None,
+    load: Acting = None,
+    load_axes: str = "world",
+    gravity: Array = GRAVITY,
+    form: Form = "task_space",
+    every: int = 1,
+    close: bool = True,
+) -> Simulation:
+    """Integrate the motion of a batch of cases with constant steps [s].
+
+    position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
+    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; `load_axes` are those
+    of the "world", or of the "platform", with which the load then turns. Every n-th step is kept, the start included.
+    Without `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot
+    make, and a form that does not exist or does not suit the robot.
+    """
+    if not step > 0 or min(steps, every) < 1:
+        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), (position, rotation, twist))
+    state = system.start(motion)
+    drift = np.zeros(motion.shape[-1])
+    kept = [Kept(0.0, state, drift, system.closed(state)[1])]
+    with np.errstate(all="ignore"):  # a failed case holds NaN
+        for k in range(1, steps + 1):
+            state = _rk4(system, (k - 1) * step, state, step)
+            closed, opened = system.closed(state)
+            state, drift = closed if close else state, np.maximum(drift, opened)
+            if k % every == 0:
+                kept.append(Kept(k * step, state, drift, system.closed(state)[1]))
+                drift = np.zeros_like(drift)
+        return _collected(system, kept, batch)
+
+
+def simulate_adaptive(
+    robot: Robot,
+    *,
+    force: Acting,
+    times: Array,
+    position: Array = None,
+    rotation: Array = None,
+    twist: Array = None,
+    load: Acting = None,
+    load_axes: str = "world",
+    gravity: Array = GRAVITY,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+) -> Simulation:
+    """Integrate one case in task space with scipy's DOP853 and keep it at `times` (kept,) [s], from the first on.
+
+    Other arguments and errors as in `simulate`, without batch dims.
+    """
+    wanted = np.asarray(times, dtype=float)
+    if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
+        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
+    moving = position, rotation, twist
+    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
+    if batch:
+        raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
+    start = system.start(motion)
+    first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
+    flat = np.full((len(wanted), len(first)), np.nan)
+    with np.errstate(all="ignore"):  # a failed case holds NaN
+        if np.isfinite(_flat_rate(system, wanted[0], first)).all():  # the first step cannot be chosen otherwise
+            _fill(flat, system, wanted, first, rtol, atol)
+        flat[0] = first
+        still = np.zeros(motion.shape[-1])
+        kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(wanted, flat, strict=True)]
+        return _collected(system, kept, ())
+
+
+def _fill(flat: np.ndarray, system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> None:
+    """Rows of `flat` for all times up to where the integrator gets stuck."""
+    solver = DOP853(lambda t, y: _flat_rate(system, t, y), times[0], first, times[-1], rtol=rtol, atol=atol)
+    while solver.status == "running":
+        solver.step()
+        if solver.status == "failed" or (solver.step_size < SHORT * (times[-1] - times[0]) and solver.t < times[-1]):
+            return
+        passed = (times > solver.t_old) & (times <= solver.t)
+        if passed.any():
+            flat[passed] = solver.dense_output()(times[passed]).T
+
+
+def _opened(
+    robot: Robot,
+    form: Form,
+    gravity: Array,
+    force: Acting,
+    loading: tuple[Acting, str],
+    moving: Sequence[Array],
+    start: float = 0.0,
+) -> tuple[System, np.ndarray, Batch]:
+    """The system, its motion at the start and the batch dims, from what a caller gives."""
+    load, axes = loading
+    inputs.check_load_axes(axes)
+    given = {"force": force, "load": np.zeros(6) if load is None else load}
+    cores = {"force": (len(robot.mechanism.actuators),), "load": (6,)}
+    first = {name: inputs.checked(name, v(start) if callable(v) else v, cores[name]) for name, v in given.items()}
+    beside = {name: value.shape[:-1] for name, value in first.items()}
+    position, rotation, twist = moving
+    position = robot.mechanism.platform.home.position if position is None else position
+    batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
+    acting = (_of_time(name, given[name], first[name], batch) for name in given)
+    return System(robot, form, gravity, *acting, with_platform=axes == "platform"), motion, batch
+
+
+def _of_time(name: str, value: Acting, first: np.ndarray, batch: Batch) -> OfTime:
+    if callable(value):
+        function: Callable[[float], Array] = value
+        return lambda t: inputs.rows(inputs.checked(name, function(t), first.shape[-1:]), batch)
+    constant = inputs.rows(first, batch)
+    return lambda t: constant
+
+
+def _rk4(system: System, t: float, state: State, step: float) -> State:
+    total, rate, changes = state, state, []
+    for share, weight in _RK4:
+        rate = system.rate(t + share * step, state if share == 0.0 else state.moved(rate, share * step))
+        total = total.moved(rate, step * weight / 6.0)
+        changes.append(rate.speed)
+    rough = np.abs(changes[2] - changes[1]).max(axis=0) > ROUGH * np.abs(changes).max(axis=(0, 1)) + STILL
+    total.position[:, rough] = np.nan
+    return total.normalised()
+
+
+def _unpacked(flat: np.ndarray) -> State:
+    wide = np.repeat(flat[:, None], padded(1), axis=1)
+    return State(wide[:3], wide[3:7], wide[7:]).normalised()
+
+
+def _flat_rate(system: System, t: float, flat: np.ndarray) -> np.ndarray:
+    change = system.rate(t, _unpacked(flat))
+    return np.concatenate([change.position, change.quaternion, change.speed])[:, 0]
+
+
+def _collected(system: System, kept: Sequence[Kept], batch: Batch) -> Simulation:
+    samples = int(np.prod(batch, dtype=int))
+
+    def stacked(rows: Sequence[np.ndarray], *core: int) -> np.ndarray:
+        return np.stack([row[..., :samples].reshape(-1, samples).T.reshape((*batch, *core)) for row in rows])
+
+    states = [each.state for each in kept]
+    position = stacked([each.position for each in states], 3)
+    rotation = stacked([quaternions.rotation_matrix(each.quaternion) for each in states], 3, 3)
+    twist = stacked([system.twist(system.speed(each)) for each in states], 6)
+    ended = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1))
+    position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
+    drift, gap = (stacked([getattr(each, name) for each in kept]) for name in ("drift", "gap"))
+    status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
+    return Simulation(np.array([each.time for each in kept]), position, rotation, twist, drift, gap, status)

@@ -1,0 +1,122 @@
+"""The program of a chain's motion with friction: all that a step in time asks for at one state.
+
+Inputs: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups) per case; per sample `state` and `modes`
+in the order of `Layout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and what is
+subtracted from the rates of speed (freedom,) and of memory (joint,). They are few because a call costs by the array.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.friction_groups import FrictionGroup
+from robots.model import Family
+from robots.status import Status
+from tasks import actuation
+from tasks.friction import joints as joint_friction
+from tasks.friction.forward import Braked
+from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array, where
+from tasks.motion.forward import Modes, Moved, Pushed, Stage
+from tasks.motion.loads import Loads
+from tasks.programs import limb_inputs, solved_limb, structure
+
+Array = Any
+Scalar = Any
+
+OF_JOINTS = ("braking", "velocity", "change", "limit", "remembered")
+"""Of every joint with friction: its friction, velocity, the rate of that, the most that holds it against what it holds
+now, and the memory of its law once it is here."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the parts of a state are: q, q', memory of friction, work that friction takes, work of actuators."""
+
+    free: int
+    joints: int
+    actuators: int
+
+    @functools.cached_property
+    def at(self) -> Mapping[str, slice]:
+        """Rows of `q`, `qd`, `memory`, `loss` and `work`."""
+        names = ("q", "qd", "memory", "loss", "work")
+        return _rows(dict(zip(names, (self.free, self.free, self.joints, self.joints, self.actuators), strict=True)))
+
+    @functools.cached_property
+    def of_joints(self) -> Mapping[str, slice]:
+        """Rows of OF_JOINTS in the output `joints`."""
+        return _rows(dict.fromkeys(OF_JOINTS, self.joints))
+
+    @property
+    def size(self) -> int:
+        """Length of a state."""
+        return 2 * self.free + 2 * self.joints + self.actuators
+
+
+def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
+    ends = np.cumsum([0, *sizes.values()])
+    return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
+
+
+def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
+    """The layout of a chain's states."""
+    mechanism = family.reference
+    return Layout(len(mechanism.freedoms), sum(len(each.places) for each in groups), len(mechanism.actuators))
+
+
+@functools.cache
+def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False) -> Program:
+    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what stuck joints allow, and `status`."""
+    made, parts = structure(family), layout(family, groups)
+
+    def one_sample(
+        parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, **given: Array
+    ) -> dict[str, Any]:
+        q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
+        motion = np.concatenate([q, qd, np.zeros(parts.free)])
+        mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
+        joints = [Braked(each) for each in joint_friction.rubbing(groups, actuation.joint_kinds(family), friction)]
+        modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
+        stage = _stage(parts, given.get("stage"))
+        pushed = Pushed(mounted, solved, qd, array(gravity), force, joints, modes, stage)
+        loads, unsettled = Loads(family, groups, pushed).settled()
+        moved = pushed.moved(loads)
+        status = where(unsettled > 0.5, float(Status.FRICTION_NOT_CONVERGED), solved.status)
+        return {
+            "rate": _rate(pushed, moved),
+            "joints": [x for each in _of_joints(pushed, moved, loads) for x in each],
+            "kept_speed": pushed.kept_speed(loads),
+            "status": [where(pushed.massless, float(Status.SINGULAR), status)],
+        }
+
+    case = limb_inputs(made, 0) | {"friction": (sum(len(group.parameters) for group in groups),)}
+    sample: dict[str, tuple[int, ...]] = {"state": (parts.size,), "force": (parts.actuators,)}
+    sample |= {"modes": (2 * parts.joints,)} | ({"stage": (1 + parts.free + parts.joints,)} if implicit else {})
+    kind = "implicit" if implicit else "explicit"
+    name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
+    return trace(f"{family.name}.motion.{kind}.{name}", one_sample, case=case, sample=sample)
+
+
+def _stage(parts: Layout, given: Array | None) -> Stage:
+    numbers = np.zeros(1 + parts.free + parts.joints) if given is None else given
+    return Stage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
+
+
+def _rate(pushed: Pushed, moved: Moved) -> list[Scalar]:
+    taken = [tau * v for tau, v in zip(moved.friction, pushed.velocity, strict=True)]
+    driven = [u * v for u, v in zip(pushed.push, pushed.jacobian @ array(pushed.speed), strict=True)]
+    return [*pushed.speed, *moved.acceleration, *moved.memory_rate, *taken, *driven]
+
+
+def _of_joints(pushed: Pushed, moved: Moved, loads: list[Scalar]) -> tuple[list[Scalar], ...]:
+    joints, velocity = pushed.joints, list(pushed.velocity)
+    limits = [each.limit(load, tau) for each, load, tau in zip(joints, loads, moved.friction, strict=True)]
+    given = zip(joints, velocity, pushed.modes.stuck, pushed.modes.memory, strict=True)
+    remembered = [each.remembered(v, stuck, z) for each, v, stuck, z in given]
+    return moved.friction, velocity, list(pushed.rows @ moved.acceleration + pushed.drift), limits, remembered

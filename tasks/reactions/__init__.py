@@ -1,0 +1,1 @@
+"""What the joints of a robot transmit: limb by limb, and as one sparse system for the whole robot."""

@@ -1,0 +1,153 @@
+"""The bodies of a block's tasks by themselves: shapes, names, and arrays that are written in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.friction_groups import FrictionGroup, select
+from robots.status import Status
+from tasks import actuation, programs
+from tasks.blocks import block as bodies
+from tasks.blocks.block import Block, Trajectory
+from tasks.kernels.kernel import padded
+from tests.tasks.bits import assert_same_bits
+
+FAMILY = catalog.family("delta_3rr2rrr")
+SERIES = (
+    "actuator_force", "actuator_power", "actuator_position", "actuator_velocity", *programs.LIMB_SERIES,
+    "platform_position", "platform_twist", "platform_acceleration", "status",
+)  # fmt: skip
+GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
+OF_ACTUATORS = tuple(name for name in actuation.METRICS if name not in actuation.OF_MOTORS)
+METRICS = (*OF_ACTUATORS, *programs.CASE_METRICS, *programs.MASS_METRICS)
+CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
+HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
+
+
+def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
+    parameters = np.array([[float(p.default) for p in FAMILY.parameters]] * designs)  # type: ignore[arg-type]
+    names = [p.name for p in FAMILY.parameters]
+    parameters[:, names.index("upper_arm")] = np.linspace(0.22, 0.3, designs)
+    values: dict[str, Any] = {
+        "index": 0,
+        "robot": FAMILY.name,
+        "parameters": parameters,
+        "groups": (GROUP,),
+        "friction": np.array([[0.0, 0.0], [0.3, 0.1]]),
+        "trajectories": (Trajectory("circle", CIRCLE), Trajectory("quintic", HOP)),
+        "times": np.linspace(0.0, 1.0, times),
+        "origin": FAMILY.assemble(dict(zip(names, parameters[0], strict=True))).platform.home.position,
+        "gravity": (0.0, 0.0, -9.81),
+        "series": SERIES,
+        "metrics": METRICS,
+    }
+    return Block(**(values | changes))
+
+
+def computed(given: Block) -> dict[str, np.ndarray]:
+    root = bodies.motions(given)
+    limbs = [bodies.limb(given, root, index) for index in range(3)]
+    arrays = bodies.assemble(given, root, bodies.platform(given, root), limbs).arrays
+    return arrays | bodies.platform_series(given, root)
+
+
+@pytest.fixture
+def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that nobody has written holds a number that is not a result."""
+
+    def poison(shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
+        return np.full(shape, -77, dtype=dtype)
+
+    monkeypatch.setattr(bodies, "empty", poison)
+
+
+@pytest.mark.usefixtures("_poisoned")
+@pytest.mark.parametrize("times", [1, 2, 8, 19])
+def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> None:
+    made = computed(block(times=times))
+    d, f, j, t, n, k, q = 5, 2, 2, times, 3, 3, 7
+    shapes: Mapping[str, tuple[int, ...]] = (
+        {"actuator_force": (d, f, j, t, n), "actuator_power": (d, f, j, t, n), "status": (d, j, t)}
+        | dict.fromkeys(("actuator_position", "actuator_velocity"), (d, j, t, n))
+        | dict.fromkeys(programs.LIMB_SERIES, (d, j, t, k, q))
+        | {"platform_position": (j, t, 3), "platform_twist": (j, t, 6), "platform_acceleration": (j, t, 6)}
+        | dict.fromkeys(OF_ACTUATORS, (d, f, j, n))
+        | dict.fromkeys(("peak_velocity", "rms_velocity"), (d, j, n))
+        | dict.fromkeys((*programs.CASE_METRICS, *programs.MASS_METRICS), (d, j))
+    )
+    assert {name: array.shape for name, array in made.items()} == shapes
+    for name, array in made.items():
+        assert not (array == -77).any(), name
+        assert np.isfinite(array).all(), name
+        assert array.dtype == {"status": np.int8, "worst_status": np.int8, "failed_samples": np.int32}.get(name, float)
+
+
+def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = computed(block(designs=7))
+    for strip in (1, 2 * padded(19), 3 * padded(19) + 5, 10**6):
+        monkeypatch.setattr(bodies._Assembly, "STRIP", strip)
+        assert_same_bits_of_all(computed(block(designs=7)), expected)
+
+
+def assert_same_bits_of_all(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
+    for kind in (np.float64, np.int8, np.int32):
+        assert_same_bits(
+            {name: array.astype(float) for name, array in got.items() if array.dtype == kind},
+            {name: array.astype(float) for name, array in expected.items() if array.dtype == kind},
+        )
+
+
+def test_what_else_is_asked_for_changes_no_bit() -> None:
+    everything = computed(block())
+    for names in (("actuator_force",), ("joint_velocity", "status"), ("platform_twist",), ("actuator_position",), ()):
+        few = computed(block(series=names, metrics=("energy", "failed_samples")))
+        assert set(few) == {*names, "energy", "failed_samples"}
+        assert_same_bits_of_all(few, {name: everything[name] for name in few})
+
+
+def test_only_what_limbs_have_to_compute_is_asked_of_them() -> None:
+    assert block(series=("actuator_force",)).limb_series == ()
+    assert block(series=("actuator_position", "joint_velocity")).limb_series == ("joint_velocity", "actuator_position")
+    assert block(series=(), metrics=("condition",)).limb_series == ()
+
+
+def test_a_block_without_friction() -> None:
+    none = computed(block(groups=(), friction=np.zeros((1, 0))))
+    zero = computed(block(friction=np.zeros((1, 2))))
+    np.testing.assert_array_equal(none["actuator_force"], zero["actuator_force"])
+
+
+def test_trajectories_count_from_the_origin() -> None:
+    given = block()
+    here, moved = (bodies.motions(each).motion for each in (given, replace(given, origin=(1.0, 2.0, 3.0))))
+    shift = np.subtract((1.0, 2.0, 3.0), given.origin)
+    np.testing.assert_allclose(moved[:, :3] - here[:, :3], np.broadcast_to(shift[:, None], here[:, :3].shape))
+    np.testing.assert_array_equal(moved[:, 3:], here[:, 3:])
+
+
+def test_a_design_that_fails_leaves_its_neighbours_alone() -> None:
+    good = block(trajectories=(Trajectory("circle", CIRCLE),))
+    parameters = good.parameters.copy()
+    names = [p.name for p in FAMILY.parameters]
+    parameters[2, names.index("upper_arm")] = 0.01
+    parameters[2, names.index("rod_length")] = 0.1
+    expected, made = computed(good), computed(replace(good, parameters=parameters))
+    assert (made["status"][2] == Status.NOT_REACHABLE).all()
+    assert (made["failed_samples"][2], made["worst_status"][2]) == (len(good.times), Status.NOT_REACHABLE)
+    for name, array in made.items():
+        if array.shape[0] == 5:
+            told = name in ("status", "failed_samples", "worst_status", "dexterity", "usable_share")
+            assert told or np.isnan(array[2]).all(), name
+    assert made["dexterity"][2].tolist() == made["usable_share"][2].tolist() == [0.0]
+    others = [0, 1, 3, 4]
+    at_others = (
+        {name: array[others] for name, array in each.items() if not name.startswith("platform")}
+        for each in (made, expected)
+    )
+    assert_same_bits_of_all(*at_others)

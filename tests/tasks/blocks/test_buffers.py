@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tasks.blocks.buffers import SMALL, Pool
+
+LARGE = (4, SMALL // 8)
+NBYTES = 4 * SMALL
+
+
+def address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool()
+
+
+def test_an_array_is_what_was_asked_for(pool: Pool) -> None:
+    for shape, kind in ((LARGE, float), ((SMALL + 3,), np.int8), ((7, SMALL), np.int32), ((0, 5), float), ((), float)):
+        array = pool.empty(shape, kind)
+        assert (array.shape, array.dtype) == (shape, np.dtype(kind))
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+        array[...] = 3
+        assert (array == 3).all()
+
+
+def test_memory_comes_back_when_the_array_is_gone(pool: Pool) -> None:
+    first = pool.empty(LARGE)
+    place = address(first)
+    assert address(pool.empty(LARGE)) != place
+    del first
+    assert address(pool.empty((2, 2, SMALL // 8))) == place, "another shape of the same size"
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda array: array[1:2, ::3],
+        lambda array: array.T.reshape(-1)[5:],
+        lambda array: array.view(np.int64),
+        lambda array: memoryview(array),
+        lambda array: np.frombuffer(array.reshape(-1)[8:], dtype=np.uint8),
+        lambda array: np.asarray(memoryview(array[2])),
+    ],
+)
+def test_a_view_keeps_the_memory(pool: Pool, view: object) -> None:
+    array = pool.empty(LARGE)
+    place, seen = address(array), view(array)  # type: ignore[operator]
+    copied = not np.shares_memory(np.asarray(seen), array)
+    del array
+    gc.collect()
+    assert (address(pool.empty(LARGE)) == place) == copied
+    del seen
+    assert address(pool.empty(LARGE)) == place
+
+
+def test_living_arrays_never_share_memory(pool: Pool) -> None:
+    random = np.random.default_rng(0)
+    alive: list[np.ndarray] = []
+    for number in range(400):
+        if alive and random.random() < 0.5:
+            alive.pop(random.integers(len(alive)))
+        array = pool.empty((int(random.integers(1, 5)), SMALL // 8))
+        array[...] = number
+        alive.append(array)
+        assert all((each == each.flat[0]).all() for each in alive)
+    assert len({each.flat[0] for each in alive}) == len(alive)
+
+
+def test_small_arrays_are_left_to_numpy(pool: Pool) -> None:
+    array = pool.empty((SMALL // 8 - 1,))
+    del array
+    assert not pool.free
+
+
+def test_much_larger_pieces_are_not_spent_on_small_requests(pool: Pool) -> None:
+    large = pool.empty((16, SMALL // 8))
+    place = address(large)
+    del large
+    assert address(pool.empty((4, SMALL // 8))) != place
+    assert address(pool.empty((9, SMALL // 8))) == place
+
+
+def test_what_is_kept_is_bounded_and_the_oldest_goes_first() -> None:
+    pool = Pool(kept_bytes=3 * NBYTES)
+    arrays = [pool.empty(LARGE) for _ in range(5)]
+    places = [address(each) for each in arrays]
+    while arrays:
+        del arrays[0]
+    assert sum(piece.nbytes for piece in pool.free) == 3 * NBYTES
+    assert [piece.ctypes.data for piece in pool.free] == places[2:]
+    none = Pool(kept_bytes=0)
+    assert none.empty(LARGE).size
+    assert not none.free
+
+
+def test_memory_that_comes_back_while_the_lock_is_held_waits_for_the_next_request(pool: Pool) -> None:
+    """The garbage collector may find an array in the midst of the pool's own work, in the same thread."""
+    array = pool.empty(LARGE)
+    place = address(array)
+
+    def work() -> None:
+        nonlocal array
+        with pool.lock:
+            del array
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(timeout=10)
+    assert not thread.is_alive(), "the pool waits for itself"
+    assert address(pool.empty(LARGE)) == place
+
+
+def test_many_threads(pool: Pool) -> None:
+    def work(number: int) -> bool:
+        good = True
+        for turn in range(200):
+            array = pool.empty((1 + turn % 3, SMALL // 8))
+            array[...] = number
+            part = array[:, ::7]
+            del array
+            good = good and bool((part == number).all())
+        return good
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(work, range(16)))
+    assert sum(piece.nbytes for piece in pool.free) <= pool.kept_bytes
+    assert len({piece.ctypes.data for piece in pool.free}) == len(pool.free)

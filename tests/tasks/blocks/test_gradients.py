@@ -1,0 +1,158 @@
+"""Derivatives of metrics by design parameters against finite differences of high order, on every robot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.friction_groups import FrictionGroup, group_parameters, select
+from tasks import actuation, programs
+from tasks.blocks import block as bodies
+from tasks.blocks import gradients
+from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.gradients import metric_rates
+
+STEPS = np.array([-3, -2, -1, 1, 2, 3])
+WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
+"""The first derivative to sixth order."""
+
+
+def motion_of(robot: str) -> Trajectory:
+    """A short motion that the robot can make."""
+    mechanism = catalog.family(robot).reference
+    if mechanism.is_chain:
+        count = len(mechanism.freedoms)
+        values = {"centre": 0.02, "amplitude": 0.05, "period": 1.0, "phase": 0.4}
+        return Trajectory("harmonic", {name: np.full(count, value) for name, value in values.items()})
+    amplitude = [0.013 if f"v{axis}" in mechanism.platform.mobility else 0.0 for axis in "xyz"]
+    amplitude = [a * k for a, k in zip(amplitude, (1.0, -0.7, 0.6), strict=True)]
+    return Trajectory("line_sine", {"centre": [0.0] * 3, "amplitude": amplitude, "period": 1.0, "phase": 0.4})
+
+
+def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = "actuated", times: int = 21) -> Block:
+    family = catalog.family(robot)
+    values = np.array([[each.scalar for each in family.parameters]])
+    names = tuple(each.name for each in group_parameters("coulomb_viscous", "constant"))
+    group = FrictionGroup("", "coulomb_viscous", "constant", select(family.reference, joints), names)
+    size = [0.2 if name == "viscous" else 0.1 for name in names]
+    return Block(
+        index=0, robot=robot, parameters=values, groups=(group,), friction=np.array([size]),
+        trajectories=(motion_of(robot),), times=np.linspace(0.0, 0.9, times),
+        origin=family.reference.platform.home.position, gravity=(0.0, 0.0, -9.81), series=(), metrics=metrics,
+    )  # fmt: skip
+
+
+def values_of(given: Block) -> dict[str, np.ndarray]:
+    """The metrics by the kernels of a run, which know nothing of derivatives."""
+    root, mechanism = bodies.motions(given), given.family.reference
+    limbs = [bodies.limb(given, root, k) for k in range(len(mechanism.instances))]
+    own = {} if mechanism.is_chain else bodies.platform(given, root)
+    return bodies.assemble(given, root, own, limbs).arrays
+
+
+def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
+    """Derivatives by each parameter."""
+    sizes = [max(abs(each.scalar), 0.1) * step for each in given.family.parameters]
+    rows = given.parameters + np.concatenate([np.outer(STEPS, row) for row in np.diag(sizes)])
+    found = values_of(replace(given, parameters=rows))
+    parts = {name: value.reshape(len(sizes), len(STEPS), *value.shape[1:]) for name, value in found.items()}
+    return [
+        {name: np.tensordot(WEIGHTS, part[p], axes=1) / size for name, part in parts.items()}
+        for p, size in enumerate(sizes)
+    ]
+
+
+def metrics_of(robot: str) -> tuple[str, ...]:
+    """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
+    mechanism = catalog.family(robot).reference
+    left_out = {"usable_share", *(() if mechanism.motors else actuation.OF_MOTORS)}
+    left_out |= set(programs.MASS_METRICS) if len(mechanism.freedoms) > 3 else set()
+    return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
+
+
+@pytest.mark.parametrize("robot", catalog.FAMILIES)
+def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -> None:
+    given = block(robot, metrics_of(robot))
+    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    plain = values_of(given)
+    for name in given.metrics:
+        assert np.isfinite(plain[name]).all()
+        np.testing.assert_allclose(got[name].values[..., 0], plain[name], rtol=1e-9, atol=1e-12)
+    # a long step may reach over a kink, where another sample becomes the peak; a short one has more rounding
+    expected = [differences(given, step) for step in (3e-4, 1e-5, 1e-6)]
+    for p, parameter in enumerate(given.family.parameters):
+        for name in given.metrics:
+            if not plain[name].any():
+                continue  # a singular mass matrix: the root of zero has no derivative
+            rates = [each[p][name] for each in expected]
+            size = np.abs(plain[name]).max() / max(abs(parameter.scalar), 0.1)
+            scale = max(size, *(np.abs(rate).max() for rate in rates))
+            errors = [np.abs(got[name].rates[p][..., 0] - rate).max() for rate in rates]
+            assert min(errors) <= 1e-7 * scale, (parameter.name, name, errors, scale)
+
+
+def test_passive_friction_of_constant_load_is_differentiated() -> None:
+    given = block("delta_3rr2rrr", ("rms_force",), joints="all")
+    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    for p, expected in enumerate(differences(given, 1e-4)):
+        np.testing.assert_allclose(got["rms_force"].rates[p][0, ..., 0], expected["rms_force"], rtol=1e-6, atol=1e-7)
+
+
+def test_a_direction_is_the_sum_of_its_parameters() -> None:
+    given = block("delta_rl5_1450", ("peak_force", "rms_force"))
+    count = given.parameters.shape[1]
+    along = np.random.default_rng(1).normal(size=(1, count))
+    one, each = metric_rates(given, along), metric_rates(given, np.eye(count))
+    for name in given.metrics:
+        summed = np.tensordot(along, each[name].rates, axes=1)
+        np.testing.assert_allclose(one[name].rates, summed, rtol=1e-10, atol=1e-10)
+
+
+def test_designs_and_trajectories_do_not_mix() -> None:
+    given = block("delta_3rr2rrr", ("rms_force", "condition"))
+    other = replace(given.trajectories[0], values=given.trajectories[0].values | {"period": 0.7})
+    rows = np.repeat(given.parameters, 3, axis=0) * np.array([[1.0], [1.02], [0.98]])
+    along = np.eye(rows.shape[1])[:4]
+    whole = metric_rates(replace(given, parameters=rows, trajectories=(*given.trajectories, other)), along)
+    for d in range(3):
+        for j, trajectory in enumerate((*given.trajectories, other)):
+            alone = metric_rates(replace(given, parameters=rows[d : d + 1], trajectories=(trajectory,)), along)
+            np.testing.assert_array_equal(whole["rms_force"].rates[:, d, :, j], alone["rms_force"].rates[:, 0, :, 0])
+            np.testing.assert_array_equal(whole["condition"].values[d, j], alone["condition"].values[0, 0])
+
+
+def test_windows_hold_the_peak() -> None:
+    given = block("delta_3rr2rrr", ("peak_force", "rms_force"))
+    whole, parts = (metric_rates(given, np.eye(given.parameters.shape[1])[:2], windows) for windows in (1, 5))
+    assert (whole["peak_force"].values.shape, parts["peak_force"].values.shape) == ((1, 1, 1, 3, 1), (1, 1, 1, 3, 5))
+    best = parts["peak_force"].values.argmax(axis=-1)[..., None]
+    for kind in ("values", "rates"):
+        array = getattr(parts["peak_force"], kind)
+        taken = np.take_along_axis(array, np.broadcast_to(best, (*array.shape[:-1], 1)), axis=-1)
+        np.testing.assert_array_equal(taken, getattr(whole["peak_force"], kind))
+    assert parts["rms_force"].values.shape[-1] == 1
+
+
+def test_a_case_with_a_failed_sample_is_nan() -> None:
+    given = block("delta_3rr2rrr", ("peak_force", "energy"))
+    far = replace(given.trajectories[0], values=given.trajectories[0].values | {"amplitude": [2.0, 0.0, 0.0]})
+    got = metric_rates(replace(given, trajectories=(far,)), np.eye(given.parameters.shape[1])[:1])
+    assert all(np.isnan(each.values).all() for each in got.values())
+
+
+def test_what_cannot_be_differentiated_is_refused() -> None:
+    given = block("delta_3rr2rrr")
+    with pytest.raises(ValueError, match=r"directions: got an array of shape \(2, 3\); expected \(directions, \d+\)"):
+        metric_rates(given, np.zeros((2, 3)))
+    with pytest.raises(ValueError, match=r"metric 'peak_reaction' is not differentiated; expected some of peak_force"):
+        metric_rates(replace(given, metrics=("peak_reaction",)), np.eye(given.parameters.shape[1]))
+    loaded = replace(given.groups[0], load="reaction")
+    with pytest.raises(ValueError, match=r"'coulomb_viscous' under load 'reaction' is not differentiated; expected a"):
+        metric_rates(replace(given, groups=(loaded,)), np.eye(given.parameters.shape[1]))
+
+
+def test_all_metrics_of_actuators_are_differentiable() -> None:
+    assert set(actuation.METRICS) < set(gradients.DIFFERENTIABLE)

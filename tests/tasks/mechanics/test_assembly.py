@@ -1,0 +1,110 @@
+"""Platform, assembly and actuation, for one sample."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robots.inertia import diagonal
+from robots.model import TRANSLATION, TWIST, Frame, Inertia, Platform
+from robots.status import Status
+from tasks.kernels.interpreter import interpret
+from tasks.kernels.program import trace
+from tasks.mechanics import assembly, platform
+from tasks.mechanics.kinematics import Motion, Pose
+
+
+@pytest.mark.parametrize("actuators", [2, 3, 5, 6])
+def test_forces_balance_the_wrench(actuators: int) -> None:
+    rng = np.random.default_rng(actuators)
+    jacobian, wrench = rng.normal(size=(actuators, actuators)), rng.normal(size=actuators)
+    np.testing.assert_allclose(jacobian.T @ assembly.actuator_forces(jacobian, wrench), wrench, atol=1e-11)
+
+
+def test_more_actuators_than_freedoms_share_with_least_norm() -> None:
+    rng = np.random.default_rng(1)
+    jacobian, wrench = rng.normal(size=(4, 3)), rng.normal(size=3)
+    expected = np.linalg.lstsq(jacobian.T, wrench, rcond=None)[0]
+    np.testing.assert_allclose(assembly.actuator_forces(jacobian, wrench), expected, rtol=1e-11)
+
+
+def status(limbs: list[float], jacobian: np.ndarray, forces: list[float]) -> tuple[float, float]:
+    """On floats, and as a program computes it."""
+    size = jacobian.size
+
+    def one_sample(x: np.ndarray) -> dict[str, object]:
+        j = x[:size].reshape(jacobian.shape)
+        return {"status": [assembly.combined_status(x[size : size + len(limbs)], j, x[size + len(limbs) :])]}
+
+    flat = np.concatenate([jacobian.ravel(), limbs, forces])
+    program = trace("status", one_sample, case={}, sample={"x": flat.shape})
+    got = interpret(program, {"x": flat.reshape(1, -1, 1)}, 1)["status"].item()
+    return float(assembly.combined_status(limbs, jacobian, forces)), got
+
+
+FLAT = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("limbs", "jacobian", "forces", "expected"),
+    [
+        ([0.0, 0.0], np.eye(3), [1.0, 2.0], Status.OK),
+        ([0.0, 2.0], np.eye(3), [1.0, 2.0], Status.WRONG_BRANCH),
+        ([1.0, 2.0], np.eye(3), [1.0, 2.0], Status.NOT_REACHABLE),
+        ([0.0, 0.0], FLAT, [1.0, 2.0], Status.SINGULAR),
+        ([0.0, 1.0], FLAT, [math.nan, 2.0], Status.NOT_REACHABLE),
+        ([0.0, 0.0], np.eye(3), [1.0, math.nan], Status.NONFINITE),
+        ([0.0, 0.0], np.eye(3), [math.inf, 0.0], Status.NONFINITE),
+        ([0.0, 0.0], np.full((3, 3), math.nan), [math.nan, 0.0], Status.NONFINITE),
+    ],
+)
+def test_the_first_complaint_is_the_status(
+    limbs: list[float], jacobian: np.ndarray, forces: list[float], expected: Status
+) -> None:
+    assert status(limbs, jacobian, forces) == (expected, expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (6, 6)])
+def test_singularity_is_loss_of_rank_at_any_scale(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(2)
+    full = rng.normal(size=shape)
+    for scale in (1e-3, 1.0, 1e3):
+        assert not assembly.singularity(full * scale)
+    lost = full.copy()
+    lost[:, -1] = lost[:, 0] * 2.0
+    assert assembly.singularity(lost)
+
+
+BODY = Inertia(3.0, (0.1, -0.2, 0.05), diagonal(0.2, 0.3, 0.4))
+GRAVITY = np.array([0.1, 0.2, -9.81])
+
+
+def test_a_translating_platform() -> None:
+    each = Platform(BODY, TRANSLATION, Frame())
+    motion = np.arange(9.0)
+    pose, moving = platform.unpack(motion, each)
+    np.testing.assert_array_equal(pose.position, [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(pose.rotation, np.eye(3))
+    force = 3.0 * (motion[6:] - GRAVITY)
+    expected = [*np.cross(BODY.centre, force), *force]  # the moment holds it back from turning
+    np.testing.assert_allclose(platform.wrench(each, pose, moving, GRAVITY), expected, rtol=1e-14)
+    np.testing.assert_array_equal(platform.free_twist(each, moving), [3.0, 4.0, 5.0])
+    assert (platform.motion_size(TRANSLATION), platform.motion_size(TWIST)) == (9, 24)
+
+
+def test_a_turning_platform_obeys_euler() -> None:
+    rng, each = np.random.default_rng(4), Platform(BODY, TWIST, Frame())
+    rotation = Rotation.random(rng=rng).as_matrix()
+    omega, v, alpha, a = rng.normal(size=(4, 3))
+    pose, moving = platform.unpack(np.concatenate([[1, 2, 3], rotation.ravel(), omega, v, alpha, a]), each)
+    assert isinstance(pose, Pose)
+    assert isinstance(moving, Motion)
+    np.testing.assert_array_equal(pose.rotation, rotation)
+    np.testing.assert_array_equal(platform.free_twist(each, moving), [*omega, *v])
+    centre, tensor = rotation @ BODY.centre, rotation @ np.array(BODY.tensor) @ rotation.T
+    force = 3.0 * (a - GRAVITY + np.cross(alpha, centre) + np.cross(omega, np.cross(omega, centre)))
+    moment = tensor @ alpha + np.cross(omega, tensor @ omega) + np.cross(centre, force)
+    np.testing.assert_allclose(platform.wrench(each, pose, moving, GRAVITY), [*moment, *force], rtol=1e-12)

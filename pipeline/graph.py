@@ -31,9 +31,11 @@ from storage.ledger import Receipt
 from storage.schema import VARIABLES
 from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
-from tasks.blocks import block as bodies
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks import bodies
+from tasks.blocks.assembly import Assembled
+from tasks.blocks.block import Arrays, Block, Trajectory
 from tasks.blocks.measured import Measurement
+from tasks.blocks.motion import Motions
 from tasks.identification.fit import Fit
 
 Granularity = Literal["limb", "block"]
@@ -137,7 +139,7 @@ class _Rooted:
     """The result of a block's first task."""
 
     block: Block
-    motions: bodies.Motions
+    motions: Motions
 
 
 @_task
@@ -146,31 +148,31 @@ def _root(block: Block) -> _Rooted:
 
 
 @_task
-def _limb(rooted: _Rooted, index: int) -> bodies.Arrays:
+def _limb(rooted: _Rooted, index: int) -> Arrays:
     return bodies.limb(rooted.block, rooted.motions, index)
 
 
 @_task
-def _platform(rooted: _Rooted) -> bodies.Arrays:
+def _platform(rooted: _Rooted) -> Arrays:
     return bodies.platform(rooted.block, rooted.motions)
 
 
 @_task
-def _assemble(rooted: _Rooted, own: bodies.Arrays, *limbs: bodies.Arrays) -> bodies.Assembled:
+def _assemble(rooted: _Rooted, own: Arrays, *limbs: Arrays) -> Assembled:
     return bodies.assembled(rooted.block, rooted.motions, own, limbs)
 
 
 @_task
-def _reactions(rooted: _Rooted, assembled: bodies.Assembled, index: int) -> bodies.Arrays:
+def _reactions(rooted: _Rooted, assembled: Assembled, index: int) -> Arrays:
     return bodies.reactions(rooted.block, rooted.motions, assembled.loads, index)
 
 
 @_task
-def _store(assembled: bodies.Assembled, index: int, writer: Writer, *reactions: bodies.Arrays) -> Receipt:
+def _store(assembled: Assembled, index: int, writer: Writer, *reactions: Arrays) -> Receipt:
     return _written(index, writer, assembled.arrays | bodies.gathered(reactions))
 
 
-def _written(index: int, writer: Writer, arrays: bodies.Arrays) -> Receipt:
+def _written(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
     return writer.write(index, arrays)
 

@@ -22,7 +22,7 @@ from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.schema import SPLIT, lookup
-from tasks.blocks import block as bodies
+from tasks.blocks import bodies
 from tasks.blocks.block import Block
 
 Arrays = dict[str, np.ndarray]

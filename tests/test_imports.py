@@ -263,7 +263,7 @@ def bad(tmp_path: Path) -> Tree:
 def test_wrong_directions_are_seen(bad: Tree) -> None:
     assert wrong_directions(bad) == [
         "robots.model:1 imports storage.store",
-        "tasks.mechanics.limb:2 imports pipeline.run",
+        "tasks.limb:2 imports pipeline.run",
         "storage.layout:1 imports robots.catalog",
         "pipeline.study:1 imports benchmarks.delta",
     ]
@@ -283,7 +283,7 @@ def test_cycles_are_seen(bad: Tree) -> None:
 
 
 def test_planning_that_computes_is_seen(bad: Tree) -> None:
-    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.mechanics.limb"]
+    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.limb"]
 
 
 @pytest.mark.parametrize(

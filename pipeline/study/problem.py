@@ -16,7 +16,8 @@ from pipeline.sweep import Sweep
 from pipeline.validation import sentence
 from robots.parameters import nearest
 from storage.schema import VARIABLES
-from tasks.blocks import block as bodies
+from tasks.blocks import bodies
+from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.gradients import DIFFERENTIABLE, metric_rates
 
 Array = np.ndarray
@@ -58,14 +59,14 @@ class Problem:
         return [order.index(name) for name in self.names]
 
     @cached_property
-    def _block(self) -> bodies.Block:
+    def _block(self) -> Block:
         """The whole sweep of one design as a block; its parameters are replaced before use."""
         made = plan(self.sweep)
         block = block_of(made, 0)
         groups = self.sweep.friction
         sets = groups.values(0, self.sweep.sizes["friction"])
         friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
-        moves = tuple(bodies.Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
+        moves = tuple(Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
         row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
         return replace(
             block, parameters=row, friction=np.ascontiguousarray(friction), trajectories=moves, series=(), metrics=()
@@ -89,13 +90,7 @@ class Problem:
         return {name: _reduced(found[metric], how) for name, (metric, how) in base.items()}
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
-        block = replace(self._block, parameters=rows, metrics=metrics)
-        root, mechanism = bodies.motions(block), block.family.reference
-        limbs = [bodies.limb(block, root, k) for k in range(len(mechanism.instances))]
-        own = {} if mechanism.is_chain else bodies.platform(block, root)
-        made = bodies.assemble(block, root, own, limbs)
-        reacting = [bodies.reactions(block, root, made.loads, k) for k in range(len(limbs))] if block.reactions else []
-        return made.arrays | bodies.gathered(reacting)
+        return bodies.whole(replace(self._block, parameters=rows, metrics=metrics))
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).

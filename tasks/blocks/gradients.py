@@ -18,7 +18,8 @@ import numpy as np
 
 from robots.model import Family
 from tasks import actuation, programs
-from tasks.blocks.block import Arrays, Block, motions
+from tasks.blocks.block import Arrays, Block
+from tasks.blocks.motion import motions
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace

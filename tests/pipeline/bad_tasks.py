@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.blocks import block as bodies
+from tasks.blocks import bodies
 from tasks.blocks.block import Block
 
 FOREVER = 3600.0

@@ -181,7 +181,7 @@ def test_a_store_that_is_not_finished_is_not_appended_to(tmp_path: Path, monkeyp
 
 
 def test_a_machine_with_other_bits_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.blocks import block as bodies
+    from tasks.blocks import bodies
 
     right = bodies.assemble
 

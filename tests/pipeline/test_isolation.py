@@ -19,7 +19,8 @@ from pipeline.isolation import Flag, Isolation, cases, cut, first_case, halves, 
 from pipeline.plan import Plan, plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
-from tasks.blocks import block as bodies
+from tasks.blocks import bodies
+from tasks.blocks.block import Block
 from tests.pipeline.bad_tasks import KINDS, WRONG_REASON, WRONG_TYPE, Bad
 from tests.pipeline.runs import EVERYTHING, cut_finely, sweep
 
@@ -89,7 +90,7 @@ def _only_designs_fail(arrays: dict[str, np.ndarray], expected: dict[str, np.nda
 class _BadFriction:
     """Fails for one friction set on one trajectory of one design; notes the process that it runs in."""
 
-    def __call__(self, block: bodies.Block) -> Any:
+    def __call__(self, block: Block) -> Any:
         viscous = block.friction[:, 1].tolist()
         kinds = [each.kind for each in block.trajectories]
         if 0.05 in viscous and "circle" in kinds and 0.25 in block.values()["upper_arm"]:
@@ -136,7 +137,7 @@ class _FailsOnce:
     def __init__(self, mark: str) -> None:
         self.mark = mark
 
-    def __call__(self, block: bodies.Block) -> Any:
+    def __call__(self, block: Block) -> Any:
         try:
             os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
         except FileExistsError:

@@ -120,7 +120,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pipeline.coordinator import _prepare
-    from tasks.blocks import block
+    from tasks.blocks import assembly, bodies, reactions
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
@@ -132,7 +132,8 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
         writer = StoreWriter(tmp_path / str(number))
         for granularity in ("limb", "block"):
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))
-            monkeypatch.setattr(block, "empty", Pool(0).empty)
+            for each in (assembly, bodies, reactions):
+                monkeypatch.setattr(each, "empty", Pool(0).empty)
             tracemalloc.start()
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]

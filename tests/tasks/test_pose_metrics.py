@@ -8,7 +8,7 @@ import pytest
 from robots import catalog
 from storage.schema import units
 from tasks import equations_of_motion
-from tasks.blocks.block import motions
+from tasks.blocks.motion import motions
 from tasks.pose_metrics import POSE_METRICS, characteristic_length, weights
 from tests.tasks.blocks.test_gradients import block, values_of
 

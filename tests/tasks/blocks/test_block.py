@@ -13,7 +13,7 @@ from robots import catalog
 from robots.friction_groups import FrictionGroup, select
 from robots.status import Status
 from tasks import actuation, programs
-from tasks.blocks import block as bodies
+from tasks.blocks import assembly, bodies
 from tasks.blocks.block import Block, Trajectory
 from tasks.kernels.kernel import padded
 from tests.tasks.bits import assert_same_bits
@@ -51,10 +51,7 @@ def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
 
 
 def computed(given: Block) -> dict[str, np.ndarray]:
-    root = bodies.motions(given)
-    limbs = [bodies.limb(given, root, index) for index in range(3)]
-    arrays = bodies.assemble(given, root, bodies.platform(given, root), limbs).arrays
-    return arrays | bodies.platform_series(given, root)
+    return bodies.whole(given)
 
 
 @pytest.fixture
@@ -91,7 +88,7 @@ def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> 
 def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = computed(block(designs=7))
     for strip in (1, 2 * padded(19), 3 * padded(19) + 5, 10**6):
-        monkeypatch.setattr(bodies._Assembly, "STRIP", strip)
+        monkeypatch.setattr(assembly._Assembly, "STRIP", strip)
         assert_same_bits_of_all(computed(block(designs=7)), expected)
 
 

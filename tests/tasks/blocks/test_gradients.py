@@ -10,8 +10,7 @@ import pytest
 from robots import catalog
 from robots.friction_groups import FrictionGroup, group_parameters, select
 from tasks import actuation, programs
-from tasks.blocks import block as bodies
-from tasks.blocks import gradients
+from tasks.blocks import bodies, gradients
 from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.gradients import metric_rates
 
@@ -47,10 +46,7 @@ def block(robot: str, metrics: tuple[str, ...] = ("peak_force",), joints: str = 
 
 def values_of(given: Block) -> dict[str, np.ndarray]:
     """The metrics by the kernels of a run, which know nothing of derivatives."""
-    root, mechanism = bodies.motions(given), given.family.reference
-    limbs = [bodies.limb(given, root, k) for k in range(len(mechanism.instances))]
-    own = {} if mechanism.is_chain else bodies.platform(given, root)
-    return bodies.assemble(given, root, own, limbs).arrays
+    return bodies.whole(given)
 
 
 def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:

@@ -9,7 +9,8 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import inverse_dynamics
-from tasks.blocks import block as tasks
+from tasks.blocks import bodies
+from tasks.blocks.block import Block, Trajectory
 from tests.catalogue import PARALLEL
 
 DESIGNS = 3
@@ -40,16 +41,14 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
     platform = robots[0].mechanism.platform
     origin = tuple(float(x) for x in platform.home.position)
     amplitude = SHARE * abs(origin[2]) * np.array([f"v{axis}" in platform.mobility for axis in "xyz"])
-    block = tasks.Block(
+    block = Block(
         index=0,
         robot=name,
         parameters=np.array([list(robot.values.values()) for robot in robots]),
         groups=(),
         friction=np.zeros((1, 0)),
         trajectories=(
-            tasks.Trajectory(
-                "line_sine", {"centre": (0, 0, 0), "amplitude": tuple(amplitude), "period": 1.0, "phase": 0.2}
-            ),
+            Trajectory("line_sine", {"centre": (0, 0, 0), "amplitude": tuple(amplitude), "period": 1.0, "phase": 0.2}),
         ),
         times=np.linspace(0.0, 1.0, 11),
         origin=origin,
@@ -57,16 +56,13 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         series=("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration"),
         metrics=(),
     )
-    root = tasks.motions(block)
-    limbs = [tasks.limb(block, root, k) for k in range(len(robots[0].mechanism.instances))]
-    found = tasks.assemble(block, root, tasks.platform(block, root), limbs).arrays
-    moved = tasks.platform_series(block, root)
+    found = bodies.whole(block)
     assert (found["status"] == Status.OK).all()
     for k, robot in enumerate(robots):
         expected = inverse_dynamics(
             robot,
-            position=moved["platform_position"][0],
-            twist=moved["platform_twist"][0],
-            acceleration=moved["platform_acceleration"][0],
+            position=found["platform_position"][0],
+            twist=found["platform_twist"][0],
+            acceleration=found["platform_acceleration"][0],
         )
         np.testing.assert_allclose(found["actuator_force"][k, 0, 0], expected, rtol=1e-12, atol=1e-12)

@@ -1,0 +1,232 @@
+"""The assembly of a block: actuator forces, friction and metrics from the shares of limbs and platform."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.friction_groups import MOTOR
+from robots.status import Status
+from tasks import actuation, programs
+from tasks.blocks.block import Arrays, Block, time_first
+from tasks.blocks.buffers import empty
+from tasks.blocks.motion import Motions
+from tasks.friction import history as friction_history
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import padded
+from tasks.pose_metrics import POSE_METRICS
+from tasks.reactions import programs as reaction_programs
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Variables of a block in the dims of the dataset; and where reactions are wanted, what limbs need for theirs.
+
+    loads, laid out as other arrays: `status`; `force` of all actuators and `redundant_k` of limb k, behind an axis of
+    friction sets if passive joints have friction, else of one; then also `rubbing_k`, the friction of those of limb k.
+    """
+
+    arrays: Arrays
+    loads: Arrays
+
+
+def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
+    """Forces, friction, metrics, and what limbs have computed, for all designs and trajectories of a block.
+
+    `own` is what `platform` gives; empty for a chain.
+    """
+    return _Assembly(block, root, own, limbs).run()
+
+
+class _Assembly:
+    """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache."""
+
+    STRIP = 8192  # samples
+
+    def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
+        self.block, self.root, self.limbs = block, root, limbs
+        self.made = programs.structure(block.family)
+        self.samples, self.width = len(block.times), padded(len(block.times))
+        known = (*programs.CASE_METRICS, *programs.MASS_METRICS)
+        self.case_metrics = tuple(name for name in known if name in block.metrics)
+        self.series = tuple(name for name in block.series if name in block.actuation)
+        self.metrics = tuple(name for name in block.metrics if name in block.actuation)
+        self.even = programs.even_weights(block.family)
+        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
+        self.shares = {f"{name}_{k}": value for k, share in enumerate(limbs) for name, value in share.items()}
+        lead = (len(block.trajectories), block.designs)
+        self.shares["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
+        if own:
+            self.shares |= {f"platform_{name}": value for name, value in own.items() if name != "held"}
+        self.weights = np.zeros((1, 1, self.width))
+        self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
+        self.out = self._allocate()
+        self.loads = self._allocate_loads() if block.reactions else {}
+        self.rubbing = tuple(f"rubbing_{k}" for k, each in enumerate(block.passive) if each and block.reactions)
+        beside = ("net_force", "unsettled", *self.rubbing) if self.rubbing else ()
+        wanted = (*self.series, *beside)
+        self.actuation = (
+            kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
+            if wanted or self.metrics
+            else None
+        )
+
+    def _allocate(self) -> Arrays:
+        block, n = self.block, len(self.made.mechanism.actuators)
+        d, f, j, t = block.designs, len(block.friction), len(block.trajectories), self.samples
+        joints = (len(self.limbs), max(len(limb.joints) for limb in self.made.mechanism.limbs))
+        out: Arrays = {}
+        for name in self.series:
+            out[name] = empty((d, f, j, t, *(joints if name in actuation.JOINT_SERIES else (n,))))
+        if "joint_friction" in out:
+            out["joint_friction"][...] = self._no_friction()
+        for name in self.metrics:
+            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n))
+        for name in self.case_metrics:
+            out[name] = empty((d, j))
+        for name in block.series:
+            if name in programs.LIMB_SERIES:
+                out[name] = empty((d, j, t, len(self.limbs), self.limbs[0][name].shape[2]))
+            elif name in ("actuator_position", "actuator_velocity"):
+                out[name] = empty((d, j, t, n))
+            elif name == "status":
+                out[name] = empty((d, j, t), dtype=np.int8)
+        return out
+
+    def _no_friction(self) -> np.ndarray:
+        """Zero for every joint, NaN where a limb has fewer joints than another (limb, joint)."""
+        counts = [len(self.made.mechanism.limbs[each.limb].joints) for each in self.made.mechanism.instances]
+        return np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
+
+    def _allocate_loads(self) -> Arrays:
+        made, block = self.made, self.block
+        passive = tuple(map(len, block.passive))
+        self.balance = kernel(reaction_programs.balance_program(block.family, passive))
+        sizes = {"force": len(made.mechanism.actuators), "status": 1, "missing": 1}
+        for k, each in enumerate(made.mechanism.instances):
+            sizes |= {f"redundant_{k}": made.redundant(each.limb)}
+            sizes |= {f"rubbing_{k}": passive[k]} if passive[k] else {}
+        lead = (len(block.friction) if any(passive) else 1, len(block.trajectories), block.designs)
+        return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
+
+    def _keep_loads(self, f: int, j: int, part: slice, made: Mapping[str, np.ndarray]) -> None:
+        """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
+        for name in ("force", "status", *self.rubbing):
+            self.loads[name][f, j, part] = made[name]
+        given = {name: array[j, part] for name, array in self.shares.items() if name in self.balance.program.sample}
+        given |= {name: self.loads[name][f, j, part] for name in ("force", *self.rubbing)}
+        out = {name: self.loads[name][f, j, part] for name in self.balance.program.outputs}
+        self.balance(given, self.samples, out)
+
+    def run(self) -> Assembled:
+        step = max(1, self.STRIP // self.width)
+        buffers = self.assembly.allocate(min(step, self.block.designs), self.samples)
+        most = min(step, max(self.block.designs, len(self.block.friction)))
+        series = self.actuation.allocate(most, self.samples) if self.actuation else {}
+        for j in range(len(self.block.trajectories)):
+            for start in range(0, self.block.designs, step):
+                part = slice(start, min(start + step, self.block.designs))
+                self._strip(j, part, buffers, series)
+        return Assembled(self._finished(), self.loads)
+
+    def _strip(self, j: int, part: slice, buffers: Arrays, series: Arrays) -> None:
+        count = part.stop - part.start
+        inputs = {name: array[j, part] for name, array in self.shares.items()}
+        made = {name: array[:count] for name, array in buffers.items()}
+        made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
+        given = {**inputs, **self.even, "motion": self.root.motion[j][None]}
+        given["parameters"] = self.block.parameters[part]
+        self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
+        self._store_limb_series(j, part, made)
+        if self.loads and not self.rubbing:
+            self._keep_loads(0, j, part, made)
+        if self.actuation is not None:
+            self._friction(j, part, {**given, **made, "weight": self.weights}, series)
+
+    def _friction(self, j: int, part: slice, given: Mapping[str, np.ndarray], series: Arrays) -> None:
+        """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
+        assert self.actuation is not None
+        count, program = part.stop - part.start, self.actuation.program
+        inputs = {name: given[name] for name in program.inputs if name not in ("friction", "history")}
+        together = count == 1 and "history" not in program.sample
+        step = max(1, self.STRIP // self.width) if together else 1
+        for first in range(0, len(self.block.friction), step):
+            friction = self.block.friction[first : first + step]
+            if "history" in program.sample:
+                inputs["history"] = friction_history.of_groups(self.block, friction[0], given, count)
+            sets = slice(first, first + len(friction))
+            # the cases of the kernel are either designs or sets, the other has one element
+            place: Any = (part.start, sets, j) if together else (part, first, j)
+            results = {name: array[: len(friction) if together else count] for name, array in series.items()}
+            results |= {name: self._metric_rows(name, place) for name in self.metrics}
+            self.actuation({**inputs, "friction": friction}, self.samples, results)
+            self._store_friction_series(place, results)
+            if self.rubbing:
+                self._rub(sets, j, part, given, results)
+
+    def _store_friction_series(self, place: Any, results: Mapping[str, np.ndarray]) -> None:
+        joints = [place for group in self.block.groups for place in group.places]
+        for name in self.series:
+            if name in actuation.JOINT_SERIES:
+                for k, joint in enumerate(joints):
+                    if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
+                        self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+            else:
+                self.out[name][place] = time_first(results[name], self.samples)
+
+    def _rub(self, sets: slice, j: int, part: slice, given: Mapping[str, Any], results: Mapping[str, Any]) -> None:
+        """Keep what reactions need of friction sets; the first axis of results is that of sets or of designs."""
+        unsettled = np.where(results["unsettled"] > 0.5, float(Status.FRICTION_NOT_CONVERGED), Status.OK)
+        status = np.where(given["status"] > 0.5, given["status"], unsettled)
+        kept = {name: results[name] for name in self.rubbing} | {"force": results["net_force"], "status": status}
+        for f in range(sets.start, sets.stop):
+            chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
+            self._keep_loads(f, j, part, {name: value[chosen] for name, value in kept.items()})
+
+    def _metric_rows(self, name: str, place: Any) -> np.ndarray:
+        rows = self.out[name][place]
+        return rows[:, None] if name in actuation.CASE_METRICS else rows
+
+    def _store_limb_series(self, j: int, part: slice, made: Arrays) -> None:
+        out, block = self.out, self.block
+        status = made["status"][:, 0, : self.samples]
+        failed = status != Status.OK
+        if "status" in out:
+            out["status"][part, j] = status
+        for name in block.series:
+            if name in programs.LIMB_SERIES:
+                for k, share in enumerate(self.limbs):
+                    out[name][part, j, :, k] = time_first(share[name][j, part], self.samples)
+            elif name == "actuator_velocity":
+                out[name][part, j] = time_first(made["velocity"], self.samples)
+            elif name == "actuator_position":
+                out[name][part, j] = self._actuator_position(j, part)
+            else:
+                continue
+            if failed.any():
+                out[name][part, j][failed] = np.nan
+
+    def _actuator_position(self, j: int, part: slice) -> np.ndarray:
+        return np.concatenate(
+            [time_first(share["actuator_position"][j, part], self.samples) for share in self.limbs], -1
+        )
+
+    def _finished(self) -> Arrays:
+        duration = float(self.weights.sum())
+        for name in self.metrics:
+            if name in actuation.CASE_METRICS:
+                continue
+            metric = actuation.ALL_METRICS[name]
+            self.out[name] = metric.finish(self.out[name], duration)
+            if not metric.friction:
+                self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
+        for name in self.case_metrics:
+            if name in POSE_METRICS:
+                self.out[name] = POSE_METRICS[name].finish(self.out[name], self.samples, self.made.freedoms)
+        for name in ("failed_samples", "worst_status", "unsettled_samples"):
+            if name in self.out:
+                self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)
+        return self.out

@@ -1,0 +1,67 @@
+"""Reactions of the joints of one limb for a whole block, once the assembly knows what limbs are loaded with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robots.model import TWIST
+from robots.status import Status
+from tasks import programs
+from tasks.blocks.block import Arrays, Block, time_first
+from tasks.blocks.buffers import empty
+from tasks.blocks.motion import Motions
+from tasks.kernels.cache import kernel
+from tasks.reactions import programs as reaction_programs
+
+
+def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
+    """Reaction wrenches of limb `index` and their peaks, (design, set, trajectory, ..., joint, ...); NaN if failed.
+
+    Without friction in passive joints there is no axis of sets.
+    """
+    made, passive = programs.structure(block.family), block.passive[index]
+    instance = made.mechanism.instances[index]
+    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
+    inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
+    sets = len(loads["force"])
+    samples, out = len(block.times), _reaction_arrays(block, sets, len(made.mechanism.limbs[instance.limb].joints))
+    for f, j in np.ndindex(sets, len(root.motion)):
+        given = {
+            "motion": root.motion[j][None],
+            "force": loads["force"][f, j][:, made.driven[index]],
+            "redundant": loads[f"redundant_{index}"][f, j],
+        } | ({"rubbing": loads[f"rubbing_{index}"][f, j]} if passive else {})
+        results = run({**inputs, **given}, samples)
+        failed = loads["status"][f, j][:, 0, :samples] != Status.OK
+        if "joint_reaction" in out:
+            wrenches = time_first(results["joint_reaction"], samples)
+            out["joint_reaction"][:, f, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
+            out["joint_reaction"][:, f, j][failed] = np.nan
+        if "peak_reaction" in out:
+            out["peak_reaction"][:, f, j] = results["peak_reaction"]
+            out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
+    # friction of actuators alone changes no reaction: then there is no axis of sets
+    return out if any(block.passive) else {name: each[:, 0] for name, each in out.items()}
+
+
+def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
+    lead = (block.designs, sets, len(block.trajectories))
+    shapes = {"joint_reaction": (*lead, len(block.times), joints, len(TWIST)), "peak_reaction": (*lead, joints)}
+    return {name: empty(shapes[name]) for name in block.reactions}
+
+
+def gathered(limbs: Sequence[Arrays]) -> Arrays:
+    """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
+    result: Arrays = {}
+    for name, first in limbs[0].items() if limbs else ():
+        axis = first.ndim - (2 if name == "joint_reaction" else 1)
+        most = max(each[name].shape[axis] for each in limbs)
+        whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
+        whole[...] = np.nan
+        for k, each in enumerate(limbs):
+            by_joint = np.moveaxis(each[name], axis, 0)
+            np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
+        result[name] = whole
+    return result

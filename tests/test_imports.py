@@ -234,7 +234,7 @@ def test_every_door_is_used(project: Tree) -> None:
 
 BAD = {
     "robots/model.py": "import storage.store\n",
-    "tasks/mechanics/limb.py": "def f():\n    from pipeline import run\n",
+    "tasks/limb.py": "def f():\n    from pipeline import run\n",
     "storage/layout.py": "from robots import catalog\n",
     "pipeline/study.py": "import benchmarks.delta\n",
     "pipeline/run.py": "import zarr\nimport distributed as d\nfrom dask.delayed import delayed\n\nc = d.Client()\n",

@@ -3,11 +3,11 @@
     trajectories -+- limb 1 ---+            +- reactions of limb 1 -+
                   +- ...       +- assemble -+- ...                  +- store
                   +- limb L ---+            +- reactions of limb L -+
-                  +- platform -+
 
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
-A chain has no platform. All depend on one small root, which keeps a block's tasks on one worker. `granularity="block"`
-runs the same functions in one task. Reactions are tasks only where they are asked for.
+All depend on one small root, which keeps a block's tasks on one worker. The platform's own wrench takes less time than
+a task, so the assembly computes it. Reactions are tasks only where they are asked for; without them the assembly stores
+the block. `granularity="block"` runs the same functions in one task.
 """
 
 from __future__ import annotations
@@ -84,17 +84,17 @@ def block_graph(
     if granularity == "block":
         return {store: Task(store, _whole_block, block, writer)}, store
     root = (f"trajectories-{run}", index)
-    own = (f"platform-{run}", index)
-    assembled = (f"assemble-{run}", index)
     limbs = [(f"{name}-{run}", index) for name in plan.limbs]
     graph = {root: Task(root, _root, block)}
-    if not block.family.reference.is_chain:
-        graph[own] = Task(own, _platform, TaskRef(root))
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)
-    shares = (TaskRef(key) for key in limbs)
-    graph[assembled] = Task(assembled, _assemble, TaskRef(root), TaskRef(own) if own in graph else {}, *shares)
-    reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs] if block.reactions else []
+    shares = [TaskRef(key) for key in limbs]
+    if not block.reactions:
+        graph[store] = Task(store, _assemble_and_store, TaskRef(root), writer, *shares)
+        return graph, store
+    assembled = (f"assemble-{run}", index)
+    graph[assembled] = Task(assembled, _assemble, TaskRef(root), *shares)
+    reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs]
     for k, key in enumerate(reacting):
         graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
     graph[store] = Task(store, _store, TaskRef(assembled), index, writer, *(TaskRef(key) for key in reacting))
@@ -153,13 +153,14 @@ def _limb(rooted: _Rooted, index: int) -> Arrays:
 
 
 @_task
-def _platform(rooted: _Rooted) -> Arrays:
-    return bodies.platform(rooted.block, rooted.motions)
+def _assemble(rooted: _Rooted, *limbs: Arrays) -> Assembled:
+    return bodies.assembled(rooted.block, rooted.motions, limbs)
 
 
 @_task
-def _assemble(rooted: _Rooted, own: Arrays, *limbs: Arrays) -> Assembled:
-    return bodies.assembled(rooted.block, rooted.motions, own, limbs)
+def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt:
+    made = bodies.assembled(rooted.block, rooted.motions, limbs)
+    return _written(rooted.block.index, writer, made.arrays)
 
 
 @_task

@@ -111,9 +111,9 @@ class Plan:
 
     @property
     def tasks_per_block(self) -> int:
-        """Trajectories, every limb (twice where reactions are asked for), platform if there is one, assembly, store."""
-        fixed = 3 if self.mechanism.is_chain else 4
-        return len(self.limbs) * (2 if _reacts(self.sweep) else 1) + fixed
+        """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
+        once = len(self.limbs) + 1
+        return 2 * once + 1 if _reacts(self.sweep) else once + 1
 
     @property
     def block_memory(self) -> int:

@@ -14,6 +14,7 @@ from tasks import actuation, programs
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions
+from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
 from tasks.friction import history as friction_history
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
@@ -33,21 +34,17 @@ class Assembled:
     loads: Arrays
 
 
-def assemble(block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]) -> Assembled:
-    """Forces, friction, metrics, and what limbs have computed, for all designs and trajectories of a block.
+class Assembly:
+    """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache.
 
-    `own` is what `platform` gives; empty for a chain.
+    `limbs` are what tasks of their own have computed; without them their work is done here, a strip at a time.
     """
-    return _Assembly(block, root, own, limbs).run()
 
+    STRIP = 32768
+    """Samples of a strip: what kernels hand on stays in the cache, and calling them costs little beside their work."""
 
-class _Assembly:
-    """Works through a block by trajectory and strip of designs; a strip's intermediate results stay in the cache."""
-
-    STRIP = 8192  # samples
-
-    def __init__(self, block: Block, root: Motions, own: Arrays, limbs: Sequence[Arrays]):
-        self.block, self.root, self.limbs = block, root, limbs
+    def __init__(self, block: Block, root: Motions, limbs: Sequence[Share] | None = None):
+        self.block, self.root = block, root
         self.made = programs.structure(block.family)
         self.samples, self.width = len(block.times), padded(len(block.times))
         known = (*programs.CASE_METRICS, *programs.MASS_METRICS)
@@ -56,11 +53,10 @@ class _Assembly:
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
         self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
-        self.shares = {f"{name}_{k}": value for k, share in enumerate(limbs) for name, value in share.items()}
-        lead = (len(block.trajectories), block.designs)
-        self.shares["held"] = own.get("held", np.zeros((*lead, 0, self.width)))
-        if own:
-            self.shares |= {f"platform_{name}": value for name, value in own.items() if name != "held"}
+        self.step = max(1, self.STRIP // self.width)
+        self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
+        platform = platform_part(block)
+        self.platform = None if platform is None else self._computed(platform)
         self.weights = np.zeros((1, 1, self.width))
         self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
         self.out = self._allocate()
@@ -73,6 +69,9 @@ class _Assembly:
             if wanted or self.metrics
             else None
         )
+
+    def _computed(self, part: Part) -> Computed:
+        return Computed(part, self.block, self.root, min(self.step, self.block.designs))
 
     def _allocate(self) -> Arrays:
         block, n = self.block, len(self.made.mechanism.actuators)
@@ -89,7 +88,7 @@ class _Assembly:
             out[name] = empty((d, j))
         for name in block.series:
             if name in programs.LIMB_SERIES:
-                out[name] = empty((d, j, t, len(self.limbs), self.limbs[0][name].shape[2]))
+                out[name] = empty((d, j, t, *joints))
             elif name in ("actuator_position", "actuator_velocity"):
                 out[name] = empty((d, j, t, n))
             elif name == "status":
@@ -112,39 +111,47 @@ class _Assembly:
         lead = (len(block.friction) if any(passive) else 1, len(block.trajectories), block.designs)
         return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
 
-    def _keep_loads(self, f: int, j: int, part: slice, made: Mapping[str, np.ndarray]) -> None:
+    def _keep_loads(self, f: int, j: int, part: slice, given: Mapping[str, Any], made: Mapping[str, Any]) -> None:
         """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
         for name in ("force", "status", *self.rubbing):
             self.loads[name][f, j, part] = made[name]
-        given = {name: array[j, part] for name, array in self.shares.items() if name in self.balance.program.sample}
-        given |= {name: self.loads[name][f, j, part] for name in ("force", *self.rubbing)}
+        inputs = {name: given[name] for name in self.balance.program.sample if name in given}
+        inputs |= {name: self.loads[name][f, j, part] for name in ("force", *self.rubbing)}
         out = {name: self.loads[name][f, j, part] for name in self.balance.program.outputs}
-        self.balance(given, self.samples, out)
+        self.balance(inputs, self.samples, out)
 
     def run(self) -> Assembled:
-        step = max(1, self.STRIP // self.width)
-        buffers = self.assembly.allocate(min(step, self.block.designs), self.samples)
-        most = min(step, max(self.block.designs, len(self.block.friction)))
+        """Compute all strips."""
+        buffers = self.assembly.allocate(min(self.step, self.block.designs), self.samples)
+        most = min(self.step, max(self.block.designs, len(self.block.friction)))
         series = self.actuation.allocate(most, self.samples) if self.actuation else {}
         for j in range(len(self.block.trajectories)):
-            for start in range(0, self.block.designs, step):
-                part = slice(start, min(start + step, self.block.designs))
+            for start in range(0, self.block.designs, self.step):
+                part = slice(start, min(start + self.step, self.block.designs))
                 self._strip(j, part, buffers, series)
         return Assembled(self._finished(), self.loads)
 
     def _strip(self, j: int, part: slice, buffers: Arrays, series: Arrays) -> None:
         count = part.stop - part.start
-        inputs = {name: array[j, part] for name, array in self.shares.items()}
+        limbs, given = self._shares(j, part)
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
-        given = {**inputs, **self.even, "motion": self.root.motion[j][None]}
-        given["parameters"] = self.block.parameters[part]
+        given |= {**self.even, "motion": self.root.motion[j][None], "parameters": self.block.parameters[part]}
         self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
-        self._store_limb_series(j, part, made)
+        self._store_limb_series(j, part, limbs, made)
         if self.loads and not self.rubbing:
-            self._keep_loads(0, j, part, made)
+            self._keep_loads(0, j, part, given, made)
         if self.actuation is not None:
             self._friction(j, part, {**given, **made, "weight": self.weights}, series)
+
+    def _shares(self, j: int, part: slice) -> tuple[Sequence[Arrays], dict[str, Any]]:
+        """What limbs give, and all shares as the assembly names them."""
+        limbs = [each.of(j, part) for each in self.limbs]
+        own = {} if self.platform is None else self.platform.of(j, part)
+        named = {f"{name}_{k}": array for k, limb in enumerate(limbs) for name, array in limb.items()}
+        named |= {f"platform_{name}": array for name, array in own.items() if name != "held"}
+        named["held"] = own.get("held", np.zeros((part.stop - part.start, 0, self.width)))
+        return limbs, named
 
     def _friction(self, j: int, part: slice, given: Mapping[str, np.ndarray], series: Arrays) -> None:
         """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
@@ -152,7 +159,7 @@ class _Assembly:
         count, program = part.stop - part.start, self.actuation.program
         inputs = {name: given[name] for name in program.inputs if name not in ("friction", "history")}
         together = count == 1 and "history" not in program.sample
-        step = max(1, self.STRIP // self.width) if together else 1
+        step = self.step if together else 1
         for first in range(0, len(self.block.friction), step):
             friction = self.block.friction[first : first + step]
             if "history" in program.sample:
@@ -184,13 +191,13 @@ class _Assembly:
         kept = {name: results[name] for name in self.rubbing} | {"force": results["net_force"], "status": status}
         for f in range(sets.start, sets.stop):
             chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
-            self._keep_loads(f, j, part, {name: value[chosen] for name, value in kept.items()})
+            self._keep_loads(f, j, part, given, {name: value[chosen] for name, value in kept.items()})
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:
         rows = self.out[name][place]
         return rows[:, None] if name in actuation.CASE_METRICS else rows
 
-    def _store_limb_series(self, j: int, part: slice, made: Arrays) -> None:
+    def _store_limb_series(self, j: int, part: slice, limbs: Sequence[Arrays], made: Arrays) -> None:
         out, block = self.out, self.block
         status = made["status"][:, 0, : self.samples]
         failed = status != Status.OK
@@ -198,21 +205,19 @@ class _Assembly:
             out["status"][part, j] = status
         for name in block.series:
             if name in programs.LIMB_SERIES:
-                for k, share in enumerate(self.limbs):
-                    out[name][part, j, :, k] = time_first(share[name][j, part], self.samples)
+                for k, share in enumerate(limbs):
+                    rows = share[name].shape[1]
+                    out[name][part, j, :, k, :rows] = time_first(share[name], self.samples)
+                    out[name][part, j, :, k, rows:] = np.nan
             elif name == "actuator_velocity":
                 out[name][part, j] = time_first(made["velocity"], self.samples)
             elif name == "actuator_position":
-                out[name][part, j] = self._actuator_position(j, part)
+                each = [time_first(share[name], self.samples) for share in limbs]
+                out[name][part, j] = np.concatenate(each, -1)
             else:
                 continue
             if failed.any():
                 out[name][part, j][failed] = np.nan
-
-    def _actuator_position(self, j: int, part: slice) -> np.ndarray:
-        return np.concatenate(
-            [time_first(share["actuator_position"][j, part], self.samples) for share in self.limbs], -1
-        )
 
     def _finished(self) -> Arrays:
         duration = float(self.weights.sum())

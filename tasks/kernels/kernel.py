@@ -53,14 +53,17 @@ class Kernel:
             _ = self._machine
         return self
 
-    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
-        """Uninitialised arrays for all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
+    def shapes(self, cases: int, samples: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
+        width = padded(samples)
         return {
-            name: np.empty(
-                (cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), padded(samples))
-            )
+            name: (cases, len(nodes)) if name in self.program.reductions else (cases, len(nodes), width)
             for name, (_, nodes) in self.program.outputs.items()
         }
+
+    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+        """Uninitialised arrays for all outputs."""
+        return {name: np.empty(shape) for name, shape in self.shapes(cases, samples).items()}
 
     def __call__(
         self,

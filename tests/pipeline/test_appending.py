@@ -16,7 +16,16 @@ from pipeline.events import Event
 from storage import open_results
 from storage.errors import StoreError
 from storage.growth import is_growing
-from tests.pipeline.runs import SMALL, SYNCHRONOUS, content_hash, cut_finely, done, sweep, wrap_blocks
+from tests.pipeline.runs import (
+    SMALL,
+    SYNCHRONOUS,
+    compute_other_bits,
+    content_hash,
+    cut_finely,
+    done,
+    sweep,
+    wrap_blocks,
+)
 
 FEW = f"{SMALL}outputs: [actuator_force, platform_position]\nmetrics: [peak_force]\n"
 DESIGNS = FEW.replace("[0.22, 0.25, 0.28, 0.31]", "[0.22, 0.25, 0.28, 0.31, 0.34]")
@@ -181,16 +190,7 @@ def test_a_store_that_is_not_finished_is_not_appended_to(tmp_path: Path, monkeyp
 
 
 def test_a_machine_with_other_bits_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tasks.blocks import bodies
-
-    right = bodies.assemble
-
-    def otherwise(*arguments: Any) -> Any:
-        made = right(*arguments)
-        made.arrays["peak_force"] += 1e-9
-        return made
-
-    monkeypatch.setattr(bodies, "assemble", otherwise)
+    compute_other_bits(monkeypatch)
     with pytest.raises(StoreError, match=r"computed again it has other bits in peak_force; another machine or version"):
         append(path, sweep(DESIGNS), SYNCHRONOUS)
     assert not is_growing(path)

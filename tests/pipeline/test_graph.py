@@ -32,14 +32,13 @@ def writer(made: Plan, tmp_path: Path) -> StoreWriter:
 def test_a_block_has_a_task_for_each_limb_and_each_stage(made: Plan, writer: StoreWriter) -> None:
     graph, key = block_graph(made, 5, writer, "r")
     limbs = {("limb1-r", 5), ("limb2-r", 5), ("limb3-r", 5)}
-    root, own, assembled, store = ((f"{name}-r", 5) for name in ("trajectories", "platform", "assemble", "store"))
-    assert set(graph) == {root, own, assembled, store, *limbs}
+    root, store = ("trajectories-r", 5), ("store-r", 5)
+    assert set(graph) == {root, store, *limbs}
     assert key == store
     assert len(graph) == made.tasks_per_block
     assert graph[root].dependencies == frozenset()
-    assert all(graph[each].dependencies == {root} for each in (*limbs, own))
-    assert graph[assembled].dependencies == {root, own, *limbs}
-    assert graph[store].dependencies == {assembled}
+    assert all(graph[each].dependencies == {root} for each in limbs)
+    assert graph[store].dependencies == {root, *limbs}
 
 
 def test_keys_differ_between_blocks_and_runs(made: Plan, writer: StoreWriter) -> None:

@@ -47,7 +47,7 @@ def test_a_small_sweep_is_one_block_with_everything_in_it() -> None:
     assert made.layout.block == {"design": 12, "friction": 3, "trajectory": 2}
     assert set(made.layout.variables) == {*OUTPUTS, *METRICS, "failed_samples", "worst_status", "status"}
     assert made.samples == made.samples_of(0) == made.block_samples == 12 * 2 * 41
-    assert made.tasks_per_block == 3 + 4
+    assert made.tasks_per_block == 3 + 2
 
 
 def test_the_status_of_samples_is_stored_with_series_of_designs_only() -> None:
@@ -120,7 +120,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pipeline.coordinator import _prepare
-    from tasks.blocks import assembly, bodies, reactions
+    from tasks.blocks import assembly, reactions, shares
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
@@ -132,13 +132,14 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
         writer = StoreWriter(tmp_path / str(number))
         for granularity in ("limb", "block"):
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))
-            for each in (assembly, bodies, reactions):
+            for each in (assembly, reactions, shares):
                 monkeypatch.setattr(each, "empty", Pool(0).empty)
             tracemalloc.start()
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            assert made.block_memory / 3 < peak <= made.block_memory
+            assert peak <= made.block_memory
+            assert granularity == "block" or peak > made.block_memory / 3
 
 
 def _run_graph(graph: dict[object, object], key: object) -> None:
@@ -154,7 +155,7 @@ def test_rows_say_what_will_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (rows["designs"], rows["friction sets"], rows["trajectories"], rows["times"]) == ("12", "3", "2", "41")
     assert rows["samples"] == "984"
     assert rows["blocks"] == "48 of 1 designs x 2 friction sets x 1 trajectories"
-    assert rows["tasks"] == "336 (7 a block, one for each of 3 limbs)"
+    assert rows["tasks"] == "240 (5 a block, one for each of 3 limbs)"
     assert rows["variables"] == "actuator_force, status, peak_force, failed_samples, worst_status"
     assert "before compression" in rows["stored"]
     assert "for each block in flight" in rows["memory"]

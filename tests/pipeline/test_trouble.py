@@ -64,7 +64,7 @@ def poison(monkeypatch: pytest.MonkeyPatch, text: str, kinds: tuple[tuple[float,
 
     def first(plan: Plan, index: int, *others: Any) -> Any:
         tasks, key = graph.block_graph(plan, index, *others)
-        name = next(each for each in tasks if each[0].startswith("assemble"))
+        name = next(each for each in tasks if each[0].startswith("store"))
         tasks[name] = Task(name, _after, bad, block_of(plan, index), tasks[name].func, *tasks[name].args)
         return tasks, key
 

@@ -24,7 +24,7 @@ from storage.local import LocalPlace
 from storage.manifest import Manifest
 from storage.place import locate
 from storage.store import StoreWriter
-from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, sweep, wrap_blocks
+from tests.pipeline.runs import FEW, SYNCHRONOUS, compute_other_bits, content_hash, cut_finely, sweep, wrap_blocks
 
 BLOCKS = 8
 
@@ -127,12 +127,7 @@ def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(
 
 def test_a_machine_that_repairs_otherwise_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path / layout(path).key(3, "peak_force")).unlink()
-
-    def otherwise(index: int, body: Any, assembled: Any, *arguments: Any) -> Any:
-        assembled.arrays["peak_force"] += 1e-9
-        return body(assembled, *arguments)
-
-    wrap_blocks(monkeypatch, otherwise)
+    compute_other_bits(monkeypatch)
     found = verify(path, repair=True, cluster=SYNCHRONOUS)
     assert [str(each) for each in found.findings] == [f"{path}: block 3: repaired with other bits than at first"]
 

@@ -13,7 +13,7 @@ from robots import catalog
 from robots.friction_groups import FrictionGroup, select
 from robots.status import Status
 from tasks import actuation, programs
-from tasks.blocks import assembly, bodies
+from tasks.blocks import assembly, bodies, shares
 from tasks.blocks.block import Block, Trajectory
 from tasks.kernels.kernel import padded
 from tests.tasks.bits import assert_same_bits
@@ -61,7 +61,8 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     def poison(shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
         return np.full(shape, -77, dtype=dtype)
 
-    monkeypatch.setattr(bodies, "empty", poison)
+    for each in (assembly, shares):
+        monkeypatch.setattr(each, "empty", poison)
 
 
 @pytest.mark.usefixtures("_poisoned")
@@ -88,7 +89,7 @@ def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> 
 def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = computed(block(designs=7))
     for strip in (1, 2 * padded(19), 3 * padded(19) + 5, 10**6):
-        monkeypatch.setattr(assembly._Assembly, "STRIP", strip)
+        monkeypatch.setattr(assembly.Assembly, "STRIP", strip)
         assert_same_bits_of_all(computed(block(designs=7)), expected)
 
 

@@ -6,7 +6,7 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench docs clean
+.PHONY: help run test test-slow bench docs pages wheel wheel-test clean
 .DELETE_ON_ERROR:
 
 help:
@@ -14,7 +14,10 @@ help:
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
-	@echo "make docs    write the pages of robots, sweep files and robot files, the pictures, and the figure of the README"
+	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
+	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
+	@echo "make wheel   build wheel and source distribution into dist"
+	@echo "make wheel-test  install the wheel into an empty environment, run the tests that need no repository"
 	@echo "make clean   remove .venv, runs and caches"
 
 run: .venv/core.stamp
@@ -27,7 +30,11 @@ test: .venv/test.stamp
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-docs: run
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "documentation in docs/_build/html/index.html"
+
+pages: run
 	$(BIN)/python docs/make_robots.py
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
@@ -42,7 +49,7 @@ bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench
 
 clean:
-	rm -rf .venv runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv runs build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -53,6 +60,7 @@ $(BIN)/python:
 .venv/core.stamp: EXTRAS :=
 .venv/test.stamp: EXTRAS := [test]
 .venv/peers.stamp: EXTRAS := [peers]
+.venv/docs.stamp: EXTRAS := [docs]
 .venv/%.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".$(EXTRAS)"
 	@touch $@

@@ -1,4 +1,4 @@
-"""Write docs/robot_files.md: how to describe a robot. Run by `make docs`; a test says when the page is stale.
+"""Write docs/robot_files.md: how to describe a robot. Run by `make pages`; a test says when the page is stale.
 
 The tables of keys come from the models in `pipeline.robot_sections`, limits from where they are used.
 """
@@ -48,6 +48,7 @@ A robot is a tree of links and joints. The frame of each link sits on its joint 
 parent where the joint variable is zero. Numbers are in SI units. Where a number is wanted, an expression of
 parameters may stand.
 
+<!-- file: my_arm.yaml -->
 ```yaml
 limbsweep: 1
 name: my_arm
@@ -113,6 +114,7 @@ joints become one body with their parents. Links without mass are fine. Limits, 
 checked and left out, with a warning. A joint that mimics another is refused. What closes loops, and which joints are
 driven, stands in a file beside it:
 
+<!-- file: loops.yaml -->
 ```yaml
 limbsweep: 1
 loops:

@@ -1,4 +1,4 @@
-"""Write docs/sweep-files.md: what may stand in a sweep file. Run by `make docs`; a test says when the page is stale.
+"""Write docs/sweep-files.md: what may stand in a sweep file. Run by `make pages`; a test says when the page is stale.
 
 The tables of keys come from the models in `pipeline.sweep_file`, limits from where they are used.
 """

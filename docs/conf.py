@@ -1,0 +1,45 @@
+"""Settings of the pages that `make docs` builds; what is not Sphinx's own is in `docs/site`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+project = "limbsweep"
+author = "limbsweep developers"
+copyright = author
+release = version("limbsweep")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "docs.site.mathml",
+    "docs.site.mermaid",
+    "docs.site.links",
+]
+exclude_patterns = ["_build"]
+nitpicky = False  # single backticks in docstrings are names where there is such a name, and code where there is not
+default_role = "py:obj"
+
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_fence_as_directive = ["mermaid"]
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+add_module_names = False
+
+html_theme = "furo"
+html_title = f"limbsweep {release}"
+html_math_renderer = "mathml"
+html_static_path = ["site/static"]
+html_css_files = ["limbsweep.css"]
+html_copy_source = False
+html_show_copyright = False

@@ -1,0 +1,108 @@
+"""Every page does what it says: its Python and its commands run, its links lead somewhere, its commands exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pipeline import coordinator
+from pipeline.cluster_file import ClusterConfig
+from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown
+from tests.pipeline.test_robot_import import FOUR_BAR
+
+PAGES = pages()
+TEXTS = {name: (ROOT / name).read_text("utf-8") for name in PAGES}
+WITH_SOMETHING_TO_RUN = [
+    name
+    for name, text in TEXTS.items()
+    if any(not block.note[0] and (block.commands() or block.language == "python") for block in blocks(text))
+]
+
+Changes = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a page takes for granted: commands `before` it, `files`; in place of much work, less: changes in files."""
+
+    before: Sequence[Sequence[str]] = ()
+    smaller: Changes = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    processes: bool = False
+    """Whether it runs on the cluster of processes that a user would have; others save the seconds of its start."""
+
+
+OUT = ("run", "examples/delta_rl5_1450.yaml", "--store", "out.zarr")
+SETTINGS: Mapping[str, Setting] = {
+    "README.md": Setting(processes=True),
+    "docs/report.md": Setting(before=(OUT,)),
+    "docs/robot_files.md": Setting(files={"robot.urdf": FOUR_BAR.replace('name="a"', 'name="crank_joint"')}),
+    "docs/studies.md": Setting(smaller={"examples/studies/pick_and_place.yaml": ("count: 100000", "count: 256")}),
+}
+
+
+def test_the_settings_are_of_pages_that_run() -> None:
+    assert set(SETTINGS) <= set(WITH_SOMETHING_TO_RUN)
+
+
+@pytest.mark.parametrize("name", WITH_SOMETHING_TO_RUN)
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")  # pages may say `show`
+def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = SETTINGS.get(name, Setting())
+    prepare(tmp_path, TEXTS[name])
+    for file, text in setting.files.items():
+        (tmp_path / file).write_text(text, "utf-8")
+    for file, (old, new) in setting.smaller.items():
+        text = (tmp_path / file).read_text("utf-8")
+        assert old in text, f"{file} has no {old!r} any more"
+        (tmp_path / file).write_text(text.replace(old, new), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    if not setting.processes:
+        monkeypatch.setattr(coordinator, "settings", _in_this_process)
+    for command in setting.before:
+        run_command(command, "before the page")
+    run_page(name, TEXTS[name])
+
+
+def _in_this_process(cluster: coordinator.Cluster) -> ClusterConfig:
+    return ClusterConfig.of("synchronous") if cluster is None else ClusterConfig.from_yaml(str(cluster))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_commands_and_options_exist(name: str) -> None:
+    assert [words for words in mentioned(TEXTS[name]) if unknown(words)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    broken = []
+    for link in links(TEXTS[name]):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / path if path else ROOT / name
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text("utf-8"))):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_modules_and_files_that_are_named_exist(name: str) -> None:
+    files = re.findall(r"`((?:robots|tasks|storage|pipeline|benchmarks|tests|docs|examples)/[\w./-]+)`", TEXTS[name])
+    assert [each for each in files if not (ROOT / each).exists()] == []
+    dotted = re.findall(r"`((?:robots|tasks|storage|pipeline)(?:\.\w+)+)`", TEXTS[name])
+    assert [each for each in dotted if not _exists(each)] == []
+
+
+def _exists(dotted: str) -> bool:
+    """Whether a dotted name is a module or package, or ends in a name that its module has at the top level."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        path = ROOT.joinpath(*parts[:count])
+        module = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+        if module.exists():
+            rest = parts[count:]
+            return not rest or re.search(rf"\b{rest[0]}\b", module.read_text("utf-8")) is not None
+    return False

@@ -6,6 +6,8 @@ begins with `limbsweep`, in the order of the page. Comments in front of a block 
     <!-- file: NAME -->          the block is the file NAME, there before anything runs
     <!-- not run: REASON -->     the block is for reading
 
+Those of the how-to pages are in `tests/test_howto.py`, which runs them.
+
 Every page starts in a folder with the examples of the repository and `cluster.yaml`.
 """
 
@@ -25,8 +27,7 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 
 ROOT = Path(__file__).parent.parent
-NOTES = ("file", "not run")
-_NOTE = re.compile(r"<!-- (file|not run): (.+?) -->")
+_NOTE = re.compile(r"<!-- (file|not run|in|run)(?:: (.+?))? -->")
 _FENCE = re.compile(r"(\s*)```([^`\s]*)[^`]*$")
 
 
@@ -57,7 +58,7 @@ def blocks(text: str) -> Iterator[Block]:
     blank = True
     for number, line in lines:
         if found := _NOTE.fullmatch(line.strip()):
-            note = (found[1], found[2])
+            note = (found[1], found[2] or "")
         elif fence := _FENCE.match(line):
             yield Block(number, fence[2], _fenced(lines, number, len(fence[1])), note)
             note = ("", "")

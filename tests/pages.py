@@ -42,8 +42,8 @@ class Block:
 
     def commands(self) -> list[list[str]]:
         """What stands behind `limbsweep` in each of its lines, comments left out."""
-        words = (shlex.split(line, comments=True) for line in self.text.splitlines())
-        return [each[1:] for each in words if self.language == "sh" and each[:1] == ["limbsweep"]]
+        lines = [line for line in self.text.splitlines() if self.language == "sh" and line.startswith("limbsweep ")]
+        return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
 def pages() -> list[str]:

@@ -23,6 +23,8 @@ WITH_SOMETHING_TO_RUN = [
     if any(not block.note[0] and (block.commands() or block.language == "python") for block in blocks(text))
 ]
 
+given_settings = coordinator.settings
+
 Changes = Mapping[str, tuple[str, str]]
 
 
@@ -70,7 +72,7 @@ def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def _in_this_process(cluster: coordinator.Cluster) -> ClusterConfig:
-    return ClusterConfig.of("synchronous") if cluster is None else ClusterConfig.from_yaml(str(cluster))
+    return ClusterConfig.of("synchronous") if cluster is None else given_settings(cluster)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -39,6 +39,7 @@ pages: run
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
 	$(BIN)/python docs/make_robot_files.py
+	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_identification.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE.parent))
 project = "limbsweep"
 author = "limbsweep developers"
 copyright = author
-release = version("limbsweep")
+release = metadata.version("limbsweep")
 
 extensions = [
     "myst_parser",
@@ -21,6 +21,7 @@ extensions = [
     "docs.site.mathml",
     "docs.site.mermaid",
     "docs.site.links",
+    "docs.site.docstrings",
 ]
 exclude_patterns = ["_build"]
 nitpicky = False  # single backticks in docstrings are names where there is such a name, and code where there is not

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs.site import links as site_links
-from docs.site import mermaid
+from docs.site import docstrings, mermaid
 from tests import pages
 
 PAGE = """\
@@ -90,3 +90,9 @@ def test_a_graph_is_drawn_in_columns_with_every_joint() -> None:
 def test_a_graph_in_other_words_is_refused() -> None:
     with pytest.raises(ValueError, match=r"graph: got 'base ~~~ arm'; expected"):
         mermaid.svg(["flowchart LR", "base ~~~ arm"])
+
+
+def test_docstrings_keep_their_signs_and_their_indented_lines() -> None:
+    lines = ["Forces (*batch, 3), see `a_` and |x|_.", "", "    M q'' = u * 2", "", "More."]
+    expected = [r"Forces (\*batch, 3), see `a_` and \|x\|_.", "", "::", "", "    M q'' = u * 2", "", "More."]
+    assert docstrings.plain(lines) == expected

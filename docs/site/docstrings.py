@@ -1,0 +1,49 @@
+"""Docstrings as the code has them, plain text with names between backticks, brought to what Sphinx reads.
+
+Signs that would be markup are escaped, and indented lines are shown as they stand. Backticks stay: Sphinx links what is
+between them where there is such a name, and sets it as code where there is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sphinx.application import Sphinx
+
+_MARKUP = re.compile(r"([\\*|]|(?<=\w)_(?!\w))")
+
+
+def plain(lines: Sequence[str]) -> list[str]:
+    """The lines of a docstring with their signs escaped and indented blocks as literal ones."""
+    return list(_lines(lines))
+
+
+def _lines(lines: Sequence[str]) -> Iterator[str]:
+    literal, blank = False, True
+    for line in lines:
+        indented = line.startswith("    ")
+        if indented and blank and not literal:
+            literal = True
+            yield from ("::", "")
+        elif line and not indented:
+            literal = False
+        yield line if literal else _escaped(line)
+        blank = not line
+
+
+def _escaped(line: str) -> str:
+    """Escape what is not between backticks."""
+    parts = line.split("`")
+    return "`".join(part if k % 2 else _MARKUP.sub(r"\\\1", part) for k, part in enumerate(parts))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Change docstrings as autodoc reads them."""
+    app.connect("autodoc-process-docstring", _process)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _process(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    lines[:] = plain(lines)

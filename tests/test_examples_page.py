@@ -1,0 +1,26 @@
+"""The page of the examples lists what there is, and every example says what it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs import make_examples
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert make_examples.PAGE.read_text("utf-8") == make_examples.page(), "run docs/make_examples.py"
+
+
+def test_every_file_is_listed() -> None:
+    data = {"pick_and_place.csv", "waypoints.csv"}
+    files = {path.relative_to(make_examples.EXAMPLES).as_posix() for path in make_examples.EXAMPLES.rglob("*.*")}
+    text = make_examples.page()
+    assert {name for name in files if "__pycache__" not in name and f"[{name}](" not in text} == data
+
+
+def test_a_file_that_says_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "silent.yaml").write_text("limbsweep: 1\n", "utf-8")
+    with pytest.raises(ValueError, match=r"silent\.yaml: got '' at its top; expected a sentence"):
+        make_examples.said(tmp_path / "silent.yaml")

@@ -129,7 +129,7 @@ actuated: [crank_joint]
 
 A file may have no DOCTYPE and no entities, {depth} levels of elements, and {bytes} MiB.
 
-# All keys
+## All keys
 
 A value is a number or an expression.
 

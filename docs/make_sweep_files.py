@@ -92,7 +92,7 @@ robots:
   delta_3r2us: {}
 ```
 
-# All keys
+## All keys
 """
 
 
@@ -102,12 +102,12 @@ def page() -> str:
     head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    return f"{head}\n{tables}\n## Units\n\n{units}.\n"
+    return f"{head}\n{tables}\n### Units\n\n{units}.\n"
 
 
 def section(model: type[BaseModel], title: str) -> Iterator[str]:
     """The table of the keys of one section."""
-    yield from (f"## {title}", "", "| key | value | meaning |", "|---|---|---|")
+    yield from (f"### {title}", "", "| key | value | meaning |", "|---|---|---|")
     for name, info in model.model_fields.items():
         needed = " (required)" if info.is_required() else ""
         yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"

@@ -1,0 +1,47 @@
+"""Files for people who come to the repository: citation, templates, and the targets that they name."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parent.parent
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+
+
+def read(path: Path) -> Any:
+    return YAML(typ="safe").load(path.read_text("utf-8"))
+
+
+def test_the_citation_is_of_this_version_and_has_what_the_format_requires() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    found = read(ROOT / "CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= set(found)
+    assert found["cff-version"] == "1.2.0"
+    assert (found["version"], found["license"]) == (project["version"], project["license"])
+    assert all(set(each) <= {"name", "family-names", "given-names", "orcid"} for each in found["authors"])
+    known = {"abstract", "type", "version", "license", "keywords", "cff-version", "message", "title", "authors"}
+    assert set(found) <= known | {"doi", "url", "repository-code", "date-released", "references"}
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_an_issue_form_asks_for_something(form: Path) -> None:
+    found = read(form)
+    assert found["name"]
+    assert found["description"]
+    fields = [each for each in found["body"] if each["type"] != "markdown"]
+    assert len({each["id"] for each in fields}) == len(fields) > 0
+    assert any(each.get("validations", {}).get("required") for each in fields)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", ".github/pull_request_template.md"])
+def test_the_make_targets_that_a_page_names_exist(page: str) -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:`|^ {4})make ([\w-]+)", (ROOT / page).read_text("utf-8"), re.MULTILINE))
+    assert named
+    assert named <= targets

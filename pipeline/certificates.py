@@ -41,6 +41,8 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
         for name in NAMES:
             _write_new(place / name, contents[name])
     except OSError as error:
+        if place.exists() and not place.is_dir():
+            raise _refuse(str(place), "a file", "a folder that can be written", "Name another one.") from None
         raise _refuse(str(place), error.strerror or type(error).__name__, "a folder that can be written") from None
     return _section(place)
 

@@ -20,7 +20,7 @@ from pipeline.cluster_safety import check_reach, check_secrets, check_tls
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
-from pipeline.validation import Count, Integer, Report, Section, Text, validate_keys
+from pipeline.validation import Count, Got, Integer, Report, Section, Text, validate_keys
 
 MAX_WORKERS = 10_000
 
@@ -105,6 +105,9 @@ def parse_cluster(document: Document) -> ClusterConfig:
     """The configuration in a document. Raises InputError with all problems."""
     report = Report(document)
     settings = {key: value for key, value in document.data.items() if key != "limbsweep"}
+    if settings.keys() & {"robot", "robots"}:
+        report((), Got("a sweep file"), "a cluster file", "A sweep goes before --cluster, or to limbsweep check.")
+        report.raise_if_any()
     check_secrets(report, document.data)
     check_dask(report, settings)
     cluster = _parse_section(report)

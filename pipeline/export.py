@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robots.parameters import nearest
 from storage.errors import StoreError
 from storage.place import Location, refusals
 from storage.store import open_results
@@ -35,7 +34,7 @@ WHOLE = "all"
 def export(store: Location, folder: str | Path, form: str) -> list[Path]:
     """Write a finished store into a new folder; the files. Raises StoreError."""
     if form not in FORMATS:
-        raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}; {nearest(form, FORMATS)}")
+        raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
     data, folder = open_results(store), Path(folder)
     if folder.exists():
         raise StoreError(f"{folder}: exists already; expected a new folder; name another one")

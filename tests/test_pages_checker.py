@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.site import links as site_links
 from docs.site import docstrings, mermaid
+from docs.site import links as site_links
 from tests import pages
 
 PAGE = """\

@@ -63,6 +63,8 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"got Not a directory; expected a folder that can be written"):
         make_certificates(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match=r"file: got a file; expected a folder that can be written. Name another one"):
+        make_certificates(tmp_path / "file")
 
 
 def test_without_cryptography_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

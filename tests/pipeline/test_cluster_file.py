@@ -37,6 +37,12 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
+def test_a_sweep_file_is_met_with_one_line() -> None:
+    told = refused("limbsweep: 1\nrobot: five_bar\ntime: {stop: 1}\n")
+    assert told.startswith("c.yaml:1:1: got a sweep file; expected a cluster file. A sweep goes before --cluster")
+    assert "\n" not in told
+
+
 def ssh(text: str) -> str:
     return section(f"kind: ssh, options: {{{text}}}")
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 Table = dict[str, np.ndarray]
-Sink = Callable[[str, Table], None]
 
 CASE = ("design", "friction", "trajectory")
 WHOLE = "all"

@@ -11,7 +11,7 @@ import json
 import time
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from types import TracebackType
@@ -90,12 +90,6 @@ class Ledger:
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self.sync()
         self._enter(receipt.block, body)
-
-    def forget(self, blocks: Iterable[int]) -> None:
-        """Lets blocks be computed again, in this process alone. Their new receipts have to agree with the old ones."""
-        for block in blocks:
-            self.count -= self._done[block]
-            self._done[block] = 0
 
     def is_done(self, block: int) -> bool:
         """Whether a block has its receipt."""

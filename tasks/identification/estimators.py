@@ -37,12 +37,6 @@ class Estimate:
     noise: float
     iterations: int = 1
 
-    @property
-    def relative_deviations(self) -> np.ndarray:
-        """Standard deviations over magnitudes (parameter,); infinite for a parameter that is zero."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.deviations / np.abs(self.values)
-
 
 def least_squares(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
     """Ordinary least squares."""
@@ -103,12 +97,6 @@ def estimate(method: str, matrix: Array, forces: Array, actuators: int = 1) -> E
     if method not in ESTIMATORS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
     return ESTIMATORS[method](matrix, forces, actuators)
-
-
-def condition_number(matrix: Array) -> float:
-    """Condition number of a matrix whose columns are scaled to length one; infinite where one is zero."""
-    sizes = np.linalg.norm(matrix, axis=0)
-    return float(np.linalg.cond(matrix / sizes)) if (sizes > 0).all() else np.inf
 
 
 def residual_norm(matrix: Array, forces: Array, values: Array) -> float:

@@ -101,8 +101,8 @@ def simulate_chain(
     q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
     of time (*batch,), q and qd. friction: see `tasks.friction.given`, laws with a state among them; memory (*batch,
     joint): their state at the start (absent: relaxed bristles, stiction at rest). method: one of
-    `chain_steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th step is kept, the
-    start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    `tasks.motion.steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th step is kept,
+    the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
     """
     if not step > 0 or min(steps, every) < 1:
         raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")

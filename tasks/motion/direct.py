@@ -8,22 +8,20 @@ from typing import Any
 
 from robots.model import Robot
 from robots.parameters import nearest
-from tasks.motion import adaptive as chain_adaptive
-from tasks.motion import chains as chain_simulation
-from tasks.motion import platforms as simulation
+from tasks.motion import adaptive, chains, platforms
 
 
 def simulate(robot: Robot, **given: Any) -> Any:
-    """Motion of a batch in constant steps: see `simulation.simulate`, of a chain `chain_simulation.simulate_chain`.
+    """Motion of a batch in constant steps: see `tasks.motion.platforms`, of a chain `tasks.motion.chains`.
 
     Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """
-    return _called(robot, given, simulation.simulate, chain_simulation.simulate_chain)
+    return _called(robot, given, platforms.simulate, chains.simulate_chain)
 
 
 def simulate_adaptive(robot: Robot, **given: Any) -> Any:
-    """Motion of one case in adaptive steps: see `simulation` and, of a chain, `chain_adaptive`. Otherwise the same."""
-    return _called(robot, given, simulation.simulate_adaptive, chain_adaptive.simulate_chain_adaptive)
+    """Motion of one case in adaptive steps: see `tasks.motion.platforms`, of a chain `tasks.motion.adaptive`."""
+    return _called(robot, given, platforms.simulate_adaptive, adaptive.simulate_chain_adaptive)
 
 
 def _called(robot: Robot, given: dict[str, Any], platform: Callable[..., Any], chain: Callable[..., Any]) -> Any:

@@ -1,17 +1,41 @@
+"""Every example sweep is valid, small, and runs: two designs of it at 161 instants, by the interpreter.
+
+Compiling all kernels would take most of the time; that both ways agree to the last bit is tested with the kernels.
+"""
+
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
+from pipeline import Sweep, run
+from pipeline.cluster import ClusterConfig
 from pipeline.plan import plan
-from pipeline.sweep import Sweep
+from pipeline.sweeps import read_sweeps
 from robots import catalog
+from robots.status import Status
+from tasks.kernels import cache, kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
+STUDIES = sorted((EXAMPLES / "studies").glob("*.yaml"))
+LONG = ("friction_share",)
+"""Friction in all joints from their reactions: the script of the same name runs it too, as a slow test."""
 MOST = 200_000
 """Samples of an example: seconds of work for one core."""
+
+
+@pytest.fixture(scope="module")
+def interpreted() -> Iterator[None]:
+    """Kernels of this module are not compiled, and do not stay for others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "llvm", None)
+        patch.setattr(cache, "_kernels", {})
+        yield
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
@@ -21,3 +45,44 @@ def test_an_example_is_valid_and_small(path: Path) -> None:
 
 def test_every_robot_has_an_example() -> None:
     assert {Sweep.from_yaml(path).robot for path in SWEEPS} == set(catalog.FAMILIES)
+
+
+def part(path: Path, folder: Path) -> Sweep:
+    """Up to two designs of an example at 161 instants, as many as its filters need; its files beside it."""
+    designs = min(2, Sweep.from_yaml(path).design.size)
+    content = YAML(typ="safe").load(path.read_text("utf-8"))
+    content["time"] = {"stop": content["time"]["stop"], "samples": 161}
+    content["subsets"] = {"part": {"design": {"stop": designs}}}
+    for file in path.parent.glob("*.csv"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    with (folder / path.name).open("w", encoding="utf-8") as target:
+        YAML(typ="safe").dump(content, target)
+    (sweep,) = read_sweeps(folder / path.name, "part")
+    return sweep
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in LONG)) for path in [*SWEEPS, *STUDIES]],
+)
+def test_a_part_of_an_example_runs(path: Path, tmp_path: Path) -> None:
+    sweep = part(path, tmp_path)
+    results = run(sweep, None, ClusterConfig.of("synchronous"))
+    assert results["worst_status"].size > 0
+    assert (results["worst_status"] == Status.OK).any()
+    for name in results.data_vars:
+        assert results[name].notnull().any(), name
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_the_figure_of_the_readme_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(part(EXAMPLES / "delta.yaml", tmp_path), tmp_path / "delta.zarr", ClusterConfig.of("synchronous"))
+    spec = importlib.util.spec_from_file_location("plot_delta", EXAMPLES / "plot_delta.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.main(str(tmp_path / "delta.zarr"), str(tmp_path / "pictures" / "delta.png"), "50")
+    assert (tmp_path / "pictures" / "delta.png").stat().st_size > 5000
+    assert "wrote" in capsys.readouterr().out

@@ -43,6 +43,19 @@ pages: run
 	$(BIN)/python docs/make_identification.py
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
+wheel: .venv/test.stamp
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+# A copy of the tests, and nothing else of the repository, beside an environment that has the wheel.
+wheel-test: wheel
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		"$$(ls dist/*.whl)[test]"
+	cp -r tests pyproject.toml build/wheel
+	cd build/wheel && venv/bin/python -m pytest $(PYTEST_ARGS)
+
 test-slow: .venv/test.stamp
 	$(BIN)/python -m pytest -m "slow or chaos" $(PYTEST_ARGS)
 

@@ -75,6 +75,11 @@ def test_links_out_of_the_folder_lead_to_pages_of_the_site() -> None:
     assert site_links.led("[a](../../SECURITY.md)", "theory/drives") == "[a](../project/security.md)"
     assert site_links.led("[a](../SECURITY.md)", "theory/drives") == "[a](../SECURITY.md)"
 
+    shown = "[a](SECURITY.md) [b](docs/design.md) [c](pyproject.toml) [d](https://example.org/x)"
+    led = "[a](../project/security.md) [b](../design.md) [c](../../pyproject.toml) [d](https://example.org/x)"
+    assert site_links.led_from_top(shown, "project/contributing") == led
+    assert site_links.SHOWN["project/changelog"] == "CHANGELOG.md"
+
 
 GRAPH = ["flowchart LR", "base([base])", 'base ==>|"1 R"| arm', 'arm -->|"2 R"| rod', 'rod -.->|"3 U"| platform']
 

@@ -23,8 +23,8 @@ from tasks.kernels import cache, kernel
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
 STUDIES = sorted((EXAMPLES / "studies").glob("*.yaml"))
-LONG = ("friction_share",)
-"""Friction in all joints from their reactions: the script of the same name runs it too, as a slow test."""
+LONG = ("friction_share", "hexapod_6rrrprr", "hexapod_ball_screws", "hexapod_stiffness")
+"""Large programs, friction in all joints from their reactions and hexapods: slow tests."""
 MOST = 200_000
 """Samples of an example: seconds of work for one core."""
 

@@ -1,0 +1,53 @@
+"""The documentation is built without warnings, refers to nothing outside, and has every public name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pipeline
+import storage
+import tasks
+from pipeline.cli import cli
+from tests.pages import ROOT
+
+DOCS = ROOT / "docs"
+BROUGHT = re.compile(r"""<(?:script|link|img|iframe)[^>]+(?:src|href)=["'](?:https?:)?//""")
+"""What a browser would fetch from another place."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("furo", reason="no Sphinx; install limbsweep[docs] to build the documentation")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "--builder", "html"]
+    done = subprocess.run([*command, str(DOCS), str(folder)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+def test_every_page_is_there_and_refers_to_nothing_outside(site: Path) -> None:
+    pages = [path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if "_build" not in path.parts]
+    assert len(pages) > 40
+    for page in pages:
+        text = (site / page).read_text("utf-8")
+        assert BROUGHT.findall(text) == [], page
+
+
+def test_formulas_and_graphs_are_drawn_without_scripts(site: Path) -> None:
+    assert "<math" in (site / "theory" / "constraint_embedding.html").read_text("utf-8")
+    robots = (site / "robots.html").read_text("utf-8")
+    assert robots.count('<figure class="graph"><svg') == (DOCS / "robots.md").read_text("utf-8").count("```mermaid")
+
+
+def test_the_reference_has_every_public_name_and_command(site: Path) -> None:
+    api = (site / "reference" / "api.html").read_text("utf-8")
+    for package in (tasks, pipeline, storage):
+        for name in package.__all__:
+            assert re.search(rf'id="[\w.]*\b{name}"', api), f"{package.__name__}.{name}"
+    commands = (site / "reference" / "commands.html").read_text("utf-8")
+    assert [name for name in cli.commands if f"limbsweep-{name}" not in commands] == []

@@ -1,9 +1,15 @@
-"""What all tests share: hypothesis profiles that say how to repeat a failure, and no window system."""
+"""What all tests share: hypothesis profiles that say how to repeat a failure, no window system, and tests of a wheel.
+
+Beside an installed wheel (`make wheel-test`) there is nothing of the repository but this folder. The modules in
+`OF_THE_REPOSITORY` and tests with the marker `repository` read its pages, examples or sources, and are left out there.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -12,3 +18,25 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+WHEEL = not (Path(__file__).parent.parent / "docs").is_dir()
+OF_THE_REPOSITORY = (
+    "test_*.py",  # of this folder: pages, imports, files at the top
+    "bad_inputs/test_bad_inputs.py",
+    "bad_inputs/test_fuzz.py",
+    "pipeline/report/test_studies.py",
+    "pipeline/test_cluster_arguments.py",
+    "pipeline/test_examples.py",
+    "pipeline/test_robot_file.py",
+    "pipeline/test_robot_sweeps.py",
+    "tasks/motion/test_currents_example.py",
+)
+_HERE = Path(__file__).parent
+collect_ignore = [str(path) for pattern in OF_THE_REPOSITORY for path in _HERE.glob(pattern)] if WHEEL else []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip single tests of the repository where it is not there."""
+    for item in items:
+        if WHEEL and item.get_closest_marker("repository"):
+            item.add_marker(pytest.mark.skip(reason="reads pages or examples, which are not in a wheel"))

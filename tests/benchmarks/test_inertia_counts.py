@@ -76,6 +76,7 @@ def test_polynomials_in_words(coefficients: tuple[float, ...], words: str) -> No
     assert inertia_counts.polynomial(coefficients) == words
 
 
+@pytest.mark.repository
 def test_the_page_is_up_to_date(formulas: dict[str, Formula]) -> None:
     text = inertia_counts.page(formulas, inertia_counts.part_formulas())
     written = (inertia_counts.DOCS / inertia_counts.PAGE).read_text(encoding="utf-8")

@@ -250,6 +250,7 @@ def test_settings_are_not_in_what_a_log_would_show() -> None:
     assert "hidden" not in repr(config)
 
 
+@pytest.mark.repository
 def test_the_file_of_the_project_states_the_defaults() -> None:
     config = ClusterConfig.from_yaml(ROOT / "cluster.yaml")
     assert config.cluster.model_copy(update={"n_workers": None}) == ClusterConfig().cluster
@@ -269,6 +270,7 @@ def test_an_example_needs_nothing_but_its_files(path: Path, certificates: Path, 
     assert parse(text).cluster.kind == path.stem
 
 
+@pytest.mark.repository
 def test_every_kind_has_an_example_and_a_row() -> None:
     assert set(KINDS) == set(get_args(Kind))
     shown = {path.stem for path in EXAMPLES} | {"local", "threads", "synchronous"}

@@ -333,12 +333,14 @@ def test_a_sweep_can_be_sent_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(sweep)).fingerprint == sweep.fingerprint
 
 
+@pytest.mark.repository
 def test_the_example_is_a_sweep() -> None:
     sweep = Sweep.from_yaml(ROOT / "examples" / "delta.yaml")
     assert {trajectory.kind for trajectory in sweep.trajectories} == {"line_sine", "circle", "quintic", "waypoints"}
     assert sweep.warnings == ()
 
 
+@pytest.mark.repository
 def test_reading_a_sweep_starts_without_dask_and_xarray() -> None:
     code = (
         "import sys; from pipeline.sweep import Sweep; Sweep.from_yaml('examples/delta.yaml');"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -72,14 +73,20 @@ class StoreWriter(BlockReader):
         """
         receipt = receipt_of(self.layout, index, arrays)
         _require_same_store(self.place, self._made)
-        for name in self.layout.owned(index):
-            self._write(index, name, arrays[name])
+        # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
+        with ThreadPoolExecutor(1, "store") as disk:
+            before: Future[None] | None = None
+            for name in self.layout.owned(index):
+                parts = shards.encode(arrays[name], self.layout.shard(name), self.layout.chunk(name), lookup(name).fill)
+                if before is not None:
+                    before.result()
+                before = disk.submit(self._put, self.layout.key(index, name), parts)
+            if before is not None:
+                before.result()
         return receipt
 
-    def _write(self, index: int, name: str, array: NDArray[Any]) -> None:
+    def _put(self, key: str, parts: list[bytes]) -> None:
         """Writes one region, and looks at what is stored."""
-        key = self.layout.key(index, name)
-        parts = shards.encode(array, self.layout.shard(name), self.layout.chunk(name), lookup(name).fill)
         with refusals(self.place.at(key)):
             self.place.write(key, parts)
             if not self.place.holds(key, parts):

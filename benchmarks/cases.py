@@ -37,6 +37,7 @@ CASES: dict[str, Case] = {
         Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core's peak", "kernels:speed"),
         Case("designs", "the same for many designs", "kernels:designs"),
         Case("robots", "every robot, with and without the reactions of all its joints", "robots:speed"),
+        Case("precision", "single precision against double: time and errors of every robot", "precision:precision"),
         Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "peers:rnea", "pinocchio"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
         Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),

@@ -55,8 +55,8 @@ class Job:
     motion (1, size, states). All arrays are made once; calling the job runs the kernels in their order, on one thread.
     """
 
-    def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool):
-        self.robot, self.motion, self.statics = robot, motion, statics
+    def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False):
+        self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
         self.limbs = [each.limb for each in programs.structure(robot.family).mechanism.instances]
         self.programs: list[Program] = []
@@ -72,7 +72,7 @@ class Job:
 
     def _add(self, program: Program, inputs: Arrays) -> Arrays:
         """One more kernel to run, and where its results will be."""
-        run = kernel(program)
+        run = kernel(program, single=self.single)
         out = run.allocate(1, self.states)
         self.programs.append(program)
         self._steps.append(lambda: run(inputs, self.states, out))

@@ -35,6 +35,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "parameters": {name: float(value) for name, value in sweep.parameters.items()},
         "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",
         "gravity": [float(x) for x in sweep.gravity],
+        "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
         "versions": versions(),

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class Sweep:
     split: Parts | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
+    precision: Literal["double", "single"] = "double"
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -127,6 +128,7 @@ class Sweep:
             "trajectory order": [each.name for each in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
+            **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
@@ -160,7 +162,7 @@ def _read(document: Document, folder: Path) -> Sweep:
         report.raise_if_any()
     file, problems = validate_keys(SweepFile, document)
     report.take(problems)
-    parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity") if name in file}
+    parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity", "precision") if name in file}
     parts["description"] = take_description(report, file, folder)
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))

@@ -16,7 +16,6 @@ from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions
 from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
 from tasks.friction import history as friction_history
-from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.pose_metrics import POSE_METRICS
 from tasks.reactions import programs as reaction_programs
@@ -52,7 +51,7 @@ class Assembly:
         self.series = tuple(name for name in block.series if name in block.actuation)
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
-        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
+        self.assembly = block.kernel(programs.assembly_program(block.family, self.case_metrics))
         self.step = max(1, self.STRIP // self.width)
         self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
         platform = platform_part(block)
@@ -65,7 +64,7 @@ class Assembly:
         beside = ("net_force", "unsettled", *self.rubbing) if self.rubbing else ()
         wanted = (*self.series, *beside)
         self.actuation = (
-            kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
+            block.kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
             if wanted or self.metrics
             else None
         )
@@ -103,7 +102,7 @@ class Assembly:
     def _allocate_loads(self) -> Arrays:
         made, block = self.made, self.block
         passive = tuple(map(len, block.passive))
-        self.balance = kernel(reaction_programs.balance_program(block.family, passive))
+        self.balance = block.kernel(reaction_programs.balance_program(block.family, passive))
         sizes = {"force": len(made.mechanism.actuators), "status": 1, "missing": 1}
         for k, each in enumerate(made.mechanism.instances):
             sizes |= {f"redundant_{k}": made.redundant(each.limb)}

@@ -28,10 +28,16 @@ def padded(samples: int) -> int:
 
 
 class Kernel:
-    """A program that is compiled on first use; calls release the GIL and may run in many threads."""
+    """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
-    def __init__(self, program: Program, *, compiled: bool = True):
-        self.program = program
+    With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
+    doubles nevertheless, and what depends on the case alone is computed in double precision.
+    """
+
+    def __init__(self, program: Program, *, compiled: bool = True, single: bool = False):
+        if single and (llvm is None or not compiled):
+            raise ValueError("single precision needs the compiler; install llvmlite, or ask for double precision")
+        self.program, self.single = program, single
         self.compiled = compiled and llvm is not None
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
@@ -42,7 +48,7 @@ class Kernel:
             if "_machine" in self.__dict__:
                 return self.__dict__["_machine"]
             start = time.perf_counter()
-            machine = llvm.compile_program(self.program)
+            machine = llvm.compile_program(self.program, single=self.single)
             self.seconds_to_compile = time.perf_counter() - start
             self.__dict__["_machine"] = machine
             return machine

@@ -56,6 +56,7 @@ CASES: dict[str, Case] = {
             "coordinator:coordinator",
         ),
         Case("dataset", "identification data of many robots, and one of them identified", "identification:dataset"),
+        Case("large", "a run of 1e9 samples with metrics only: time, efficiency and memory", "pipeline:large"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

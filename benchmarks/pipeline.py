@@ -24,6 +24,8 @@ from pipeline.plan import plan
 from pipeline.sweep import Sweep
 from tasks.kernels.cache import kernel
 
+GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -103,6 +105,21 @@ def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
     error = float(np.abs(results["peak_force"].values[-1, 0, 0] - peak).max() / peak.max())
     require(error < 1e-12, f"the peak force of the last design is off by {error:.1e}, relative; expected below 1e-12")
     return watch
+
+
+def large(size: Size) -> Iterator[Figure]:
+    """1e9 samples from start to end, in each granularity: time, share of the kernels' speed, peak memory."""
+    sweep = text(1000, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False)
+    made, cores = plan(Sweep.from_text(sweep)), surroundings()["cores"]
+    for granularity in GRANULARITIES:
+        before = kernel_seconds(size)
+        found = footprint(sweep, granularity)
+        ideal = min(before, kernel_seconds(size)) * made.samples / cores
+        what = f"{made.samples:,} samples in {made.blocks} blocks, from the cluster being there to the end"
+        yield Figure(f"{granularity} tasks", found["seconds"], "s", what)
+        yield Figure("  efficiency", 100.0 * ideal / found["seconds"], "%", "kernel time over wall time x cores")
+        yield Figure("  coordinator and scheduler", found["coordinator"] / 2**20, "MiB", "peak, resident")
+        yield Figure("  worker", found["worker"] / 2**20, "MiB", f"peak, resident; {cores} threads")
 
 
 def memory(size: Size) -> Iterator[Figure]:

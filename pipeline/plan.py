@@ -22,7 +22,7 @@ from storage.schema import VARIABLES
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 20
+BLOCK_SAMPLES = 1 << 21
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 SMALL_BLOCK = 1 << 14
@@ -118,7 +118,8 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
+        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + held
 
     @property
     def work(self) -> Work:
@@ -205,9 +206,11 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
     wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-    motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
-    mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
-    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass
+    motion = -(-max(24, 3 * free) // sweep.design.size)  # shared by all designs
+    mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
+    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in sweep.outputs)
+    assembled = actuators * (2 + rubbing) + free + 1  # of a strip, but a strip may be the whole block
+    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )

@@ -147,6 +147,11 @@ class Layout:
         """Bytes that a block writes, before compression."""
         return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
 
+    def writing_bytes(self, index: int) -> int:
+        """Bytes that writing a block takes beside its arrays, at most: one variable compressed, the next on its way."""
+        regions = (_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
+        return sum(sorted(regions)[-2:])
+
     def shards(self, variable: str) -> int:
         """Number of shards of a variable."""
         dims = self.variable(variable).dims

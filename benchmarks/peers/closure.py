@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from benchmarks.peers.bodies import Pose, Skeleton
+from benchmarks.peers.bodies import Body, Pose, Skeleton
 from robots.model import BASE
 
 Array = np.ndarray
@@ -52,6 +52,39 @@ class Placed:
     acceleration: list[Array]
 
 
+def placed(skeleton: Skeleton, q: Array, qd: Array | None = None) -> Placed:
+    """The bodies at q (body, sample), and with rates what these give."""
+    made = Placed([], [], [], [], [], [])
+    base, zero = np.broadcast_to(np.eye(3)[..., None], (3, 3, q.shape[1])), np.zeros((3, q.shape[1]))
+    for k, body in enumerate(skeleton.bodies):
+        up = body.parent
+        turn, origin = (base, zero) if up == BASE else (made.rotation[up], made.origin[up])
+        arm, turn = _arm(turn, body.at.position), np.matmul(body.at.rotation.T, turn)
+        axis = turn[:, 2]
+        if body.kind == "revolute":
+            c, s = np.cos(q[k]), np.sin(q[k])
+            turn = np.stack([c * turn[:, 0] + s * turn[:, 1], c * turn[:, 1] - s * turn[:, 0], axis], axis=1)
+        if body.kind == "prismatic":
+            arm = arm + axis * q[k]
+        made.rotation.append(turn)
+        made.origin.append(origin + arm)
+        if qd is not None:
+            _move(made, skeleton.bodies[k], arm, axis * qd[k], zero)
+    return made
+
+
+def _move(made: Placed, body: Body, arm: Array, rate: Array, zero: Array) -> None:
+    above = (made.omega, made.velocity, made.alpha, made.acceleration)
+    omega, v, alpha, a = (zero if body.parent == BASE else each[body.parent] for each in above)
+    v, a = v + _cross(omega, arm), a + _cross(alpha, arm) + _cross(omega, _cross(omega, arm))
+    if body.kind == "revolute":
+        alpha, omega = alpha + _cross(omega, rate), omega + rate
+    else:
+        a, v = a + 2.0 * _cross(omega, rate), v + rate
+    for values, value in zip(above, (omega, v, alpha, a), strict=True):
+        values.append(value)
+
+
 class Closure:
     """The cut joints of a skeleton, and the platform's motion, as equations for the joints of the tree."""
 
@@ -62,7 +95,7 @@ class Closure:
         last = 5 * len(skeleton.cuts)
         self.free = [last + k for k in skeleton.freedoms]
         held = [row for row in range(last, last + 6) if row not in self.free]
-        self.chosen = self._independent(self.matrix(self.placed(q.T)), [*range(last), *held]) + self.free
+        self.chosen = self._independent(self.matrix(placed(self.skeleton, q.T)), [*range(last), *held]) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
         """Actuator forces (sample, actuator): the whole job, or with joint positions q (body, sample) what is left of it."""
@@ -81,7 +114,7 @@ class Closure:
         """Joint positions (body, sample) by Newton steps from the reference pose. Raises ValueError where that fails."""
         q = np.zeros((self.skeleton.size, target.position.shape[1]))
         for _ in range(STEPS):
-            at = self.placed(q)
+            at = placed(self.skeleton, q)
             residual = self.residual(at, target)[self.chosen]
             if np.abs(residual).max() < CLOSED:
                 return q
@@ -90,44 +123,12 @@ class Closure:
 
     def motion(self, target: Target, q: Array) -> tuple[Array, Array, Array]:
         """Rates and accelerations (sample, body), and rates for unit twists (sample, body, freedom)."""
-        inverse, free = np.linalg.inv(self.matrix(self.placed(q))[:, self.chosen]), list(self.skeleton.freedoms)
+        inverse, free = np.linalg.inv(self.matrix(placed(self.skeleton, q))[:, self.chosen]), list(self.skeleton.freedoms)
         unit = np.ascontiguousarray(inverse[:, :, -len(free) :])
         qd = np.matmul(unit, target.twist[free].T[..., None])[..., 0]
-        wanted = -self.drift(self.placed(q, qd.T))[self.chosen]
+        wanted = -self.drift(placed(self.skeleton, q, qd.T))[self.chosen]
         wanted[-len(free) :] += target.change[free]
         return qd, np.matmul(inverse, wanted.T[..., None])[..., 0], unit
-
-    def placed(self, q: Array, qd: Array | None = None) -> Placed:
-        """The bodies at q (body, sample), and with rates what these give."""
-        made = Placed([], [], [], [], [], [])
-        base, zero = np.broadcast_to(np.eye(3)[..., None], (3, 3, q.shape[1])), np.zeros((3, q.shape[1]))
-        for k, body in enumerate(self.skeleton.bodies):
-            up = body.parent
-            turn, origin = (base, zero) if up == BASE else (made.rotation[up], made.origin[up])
-            arm, turn = _arm(turn, body.at.position), np.matmul(body.at.rotation.T, turn)
-            axis = turn[:, 2]
-            if body.kind == "revolute":
-                c, s = np.cos(q[k]), np.sin(q[k])
-                turn = np.stack([c * turn[:, 0] + s * turn[:, 1], c * turn[:, 1] - s * turn[:, 0], axis], axis=1)
-            if body.kind == "prismatic":
-                arm = arm + axis * q[k]
-            made.rotation.append(turn)
-            made.origin.append(origin + arm)
-            if qd is not None:
-                self._move(made, k, arm, axis * qd[k], zero)
-        return made
-
-    def _move(self, made: Placed, k: int, arm: Array, rate: Array, zero: Array) -> None:
-        body = self.skeleton.bodies[k]
-        above = (made.omega, made.velocity, made.alpha, made.acceleration)
-        omega, v, alpha, a = (zero if body.parent == BASE else each[body.parent] for each in above)
-        v, a = v + _cross(omega, arm), a + _cross(alpha, arm) + _cross(omega, _cross(omega, arm))
-        if body.kind == "revolute":
-            alpha, omega = alpha + _cross(omega, rate), omega + rate
-        else:
-            a, v = a + 2.0 * _cross(omega, rate), v + rate
-        for values, value in zip(above, (omega, v, alpha, a), strict=True):
-            values.append(value)
 
     def residual(self, at: Placed, target: Target) -> Array:
         """How far all cut joints are from closed, and the platform from where it should be (row, sample)."""

@@ -130,6 +130,58 @@ class Closure:
         wanted[-len(free) :] += target.change[free]
         return qd, np.matmul(inverse, wanted.T[..., None])[..., 0], unit
 
+    def platform(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Accelerations of the freedoms (sample, freedom) from those of the joints (sample, body)."""
+        at = placed(self.skeleton, q, qd.T)
+        rows = self.matrix(at)[:, self.free]
+        return np.asarray(np.matmul(rows, qdd[..., None])[..., 0] + self.drift(at)[self.free].T)
+
+    def accelerations(self, q: Array, qd: Array, mass: Array, bias: Array, force: Array) -> Array:
+        """The same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body])."""
+        at = placed(self.skeleton, q, qd.T)
+        inverse = np.linalg.inv(self.matrix(at)[:, self.chosen])
+        unit, idle = inverse[:, :, -len(self.free) :], np.matmul(inverse, -self.drift(at)[self.chosen].T[..., None])
+        torque = -bias
+        torque[:, list(self.skeleton.motors)] += force
+        along = np.matmul(unit.swapaxes(1, 2), torque[..., None] - np.matmul(mass, idle))
+        inertia = np.matmul(unit.swapaxes(1, 2), np.matmul(mass, unit))
+        # unit twists leave the platform's own drift to it
+        return np.asarray(np.linalg.solve(inertia, along)[..., 0])
+
+    def reactions(self, q: Array, torn: Array) -> Array:
+        """Wrenches of the joints of the tree (sample, body, 6), at positions q (body, sample).
+
+        torn: those of the tree without the cut joints and the forces of actuators (sample, body, 6), (moment, force) on
+        a body by its parent at its joint. What cut joints carry is unique where no row was dropped but those chosen.
+        """
+        at = placed(self.skeleton, q)
+        axes = np.stack([turn[:, 2] for turn in at.rotation]).transpose(2, 0, 1)
+        parts = (slice(0, 3) if body.kind == "revolute" else slice(3, 6) for body in self.skeleton.bodies)
+        torque = np.stack([(torn[:, k, part] * axes[:, k]).sum(axis=1) for k, part in enumerate(parts)], axis=1)
+        matrix, closing = self.matrix(at), self.chosen[: -len(self.free)]
+        driven = np.zeros((self.skeleton.size, len(self.skeleton.motors)))
+        driven[list(self.skeleton.motors), range(len(self.skeleton.motors))] = 1.0
+        held = np.concatenate(
+            [matrix[:, closing].swapaxes(1, 2), np.broadcast_to(driven, (len(torque), *driven.shape))], axis=2
+        )
+        found = np.linalg.solve(held, torque[..., None])[..., 0].T
+        result = torn.copy()
+        for row, value in zip(closing, found, strict=False):
+            self._carry(at, result, row, value)
+        return result
+
+    def _carry(self, at: Placed, result: Array, row: int, value: Array) -> None:
+        """Take what a row of a cut joint holds from the joints that would have to hold it without the cut."""
+        number, kind = divmod(row, 5)
+        cut = self.skeleton.cuts[number]
+        (point, axes_a), (_, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)
+        zero = np.zeros_like(point)
+        moment = _cross(axes_a[:, kind - 3], axes_b[:, 2]) * value if kind >= 3 else zero
+        force = zero if kind >= 3 else np.eye(3)[kind][:, None] * value
+        for joint, sign in self._sides(cut.a, cut.b):
+            whole = moment + _cross(point - at.origin[joint], force)
+            result[:, joint] -= sign * np.concatenate([whole, force]).T
+
     def residual(self, at: Placed, target: Target) -> Array:
         """How far all cut joints are from closed, and the platform from where it should be (row, sample)."""
         parts = []

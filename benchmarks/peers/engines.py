@@ -40,6 +40,7 @@ ENGINES = (
             "inertia_matrix": "crba for each sample",
             "forward_dynamics": "abaInParallel",
             "reactions": "rnea for each sample",
+            "closed_loops": "constraintDynamics for each sample, two points on each cut joint; joint positions and rates given",
         },
     ),
     Engine(
@@ -51,6 +52,7 @@ ENGINES = (
             "inertia_matrix": "mj_crb and mj_fullM for each sample",
             "forward_dynamics": "rollout of one step",
             "reactions": "mj_inverse and mj_rnePostConstraint for each sample",
+            "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint positions and rates given",
         },
     ),
     Engine(

@@ -88,6 +88,7 @@ def initialised(system: Any) -> Any:
     settings = exu.SimulationSettings()
     settings.solutionSettings.writeSolutionToFile = False
     settings.timeIntegration.verboseMode = 0
+    settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = False
     solver = exu.MainSolverImplicitSecondOrder()
     solver.InitializeSolver(system, settings)
     return solver

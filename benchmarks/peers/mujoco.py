@@ -14,6 +14,7 @@ from mujoco.rollout import Rollout
 from scipy.spatial.transform import Rotation
 
 from benchmarks.peers.bodies import Body, Skeleton
+from benchmarks.peers.closure import Closure
 from robots.model import BASE
 
 Array = np.ndarray
@@ -64,12 +65,30 @@ class Tree:
             after, _ = rollout.rollout(self.model, self.data, state, applied, control_spec=spec, skip_checks=False)
         return np.asarray(after[:, 0, 1 + size : 1 + 2 * size] - qd)
 
+    def closed_loops(self, closure: Closure) -> Any:
+        """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms.
+
+        MuJoCo's equality constraints are springs, so closures are not left to it.
+        """
+
+        def run(q: Array, qd: Array, force: Array) -> Array:
+            model, data, matrices, bias = self.model, self.data, np.zeros((*q.shape, q.shape[1])), np.empty(q.shape)
+            for k in range(len(q)):
+                data.qpos[:], data.qvel[:] = q[k], qd[k]
+                mujoco.mj_fwdPosition(model, data)
+                mujoco.mj_fwdVelocity(model, data)
+                mujoco.mj_fullM(model, data, matrices[k])
+                bias[k] = data.qfrc_bias
+            return closure.accelerations(np.ascontiguousarray(q.T), qd, matrices, bias, force)
+
+        return run
+
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(moment, force) on every body by its parent (sample, body, 6), at its joint, world axes."""
         model, data, roots = self.model, self.data, 1 + _roots(self.skeleton)
         place, speed, change = data.qpos, data.qvel, data.qacc
         loads, anchors, centres = np.empty((*q.shape, 6)), np.empty((*q.shape, 3)), np.empty((*q.shape, 3))
-        carried, anchor, centre = data.cfrc_int[1:], data.xanchor, data.subtree_com
+        carried, anchor, centre = data.cfrc_int[1:], data.xpos[1:], data.subtree_com
         for k in range(len(q)):
             place[:], speed[:], change[:] = q[k], qd[k], qdd[k]
             mujoco.mj_inverse(model, data)

@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from benchmarks.peers.bodies import Body, Pose, Skeleton
+from benchmarks.peers.closure import Closure
 from robots.model import BASE
 
 Array = np.ndarray
@@ -58,6 +59,30 @@ class Tree:
             pin.rnea(model, data, place, speed, change)
             result[k] = [force.vector for force in data.f.tolist()[1:]]
         return result
+
+    def closed_loops(self, closure: Closure) -> Any:
+        """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms."""
+        constraints, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        for cut in self.skeleton.cuts:
+            for along in (0.1, -0.1):  # two points of the axis: one row too many, which the proximal steps can take
+                at_a, at_b = (pose @ Pose(np.eye(3), np.array([0.0, 0.0, along])) for pose in (cut.at_a, cut.at_b))
+                point = pin.ContactType.CONTACT_3D
+                constraints.append(
+                    pin.RigidConstraintModel(point, self.model, cut.a + 1, se3(at_a), cut.b + 1, se3(at_b))
+                )
+        for each in constraints:
+            data.append(each.createData())
+        pin.initConstraintDynamics(self.model, self.data, constraints, data)
+        settings, motors = pin.ProximalSettings(1e-12, 1e-12, 1e-10, 20), list(self.skeleton.motors)
+
+        def run(q: Array, qd: Array, force: Array) -> Array:
+            torque, found, model, own = np.zeros(q.shape), np.empty(q.shape), self.model, self.data
+            torque[:, motors] = force
+            for k in range(len(q)):
+                found[k] = pin.constraintDynamics(model, own, q[k], qd[k], torque[k], constraints, data, settings)
+            return closure.platform(q.T, qd, found)
+
+        return run
 
     def _buffer(self, like: Array) -> Array:
         if self._torque.shape != like.shape:

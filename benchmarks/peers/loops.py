@@ -1,0 +1,162 @@
+"""Jobs on closed loops: inverse dynamics from the platform's motion, reactions of all joints, forward dynamics.
+
+No engine has inverse dynamics of closed loops. What each has is made to do the same job: torques of the tree by the
+engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio, which is the quickest,
+is also timed for parts of the job, with more and more of it given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks import regions
+from benchmarks.figures import Figure, Size
+from benchmarks.peers.bodies import skeleton
+from benchmarks.peers.closure import Closure, Target, placed
+from benchmarks.peers.contest import Contest, Entry
+from benchmarks.peers.engines import able
+from benchmarks.robots import Job
+from robots import catalog
+from robots.model import Robot
+from tasks.forward import Model
+from tasks.inputs import moving_input
+
+Array = np.ndarray
+ROBOTS = ("five_bar", "delta_3rr2rrr", "hexapod_6rrrprr")
+ALL_UNIQUE = ("hexapod_6rrrprr",)
+"""Robots all of whose reactions statics determines; those of others are a matter of the rule."""
+WITH_MASS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+"""Robots whose trees have an inertia matrix of full rank; the platform of five_bar is a point that turns idly."""
+
+SAMPLES = 256
+"""NumPy is quickest with about as many: its arrays stay in the cache."""
+OUR_SAMPLES = 1024
+GRAVITY = (0.0, 0.0, -9.81)
+GIVEN = {
+    "all joint motion given": "{way} of the tree alone, nothing closed or projected; no forces of actuators",
+    "all joint motion and unit rates given": "{way}; projection to the actuators in NumPy",
+    "joint positions given": "{way}; closures, rates, accelerations and projection in NumPy",
+}
+
+
+class Setting:
+    """A robot, random states in its region, the motion of all joints of its tree there, and what closes it."""
+
+    def __init__(self, name: str, count: int):
+        self.robot: Robot = catalog.build(name)
+        self.skeleton, self.count = skeleton(self.robot.mechanism), count
+        self.states: Any = regions.states(self.robot, count)
+        self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
+        self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
+        _, self.motion = moving_input(self.robot, self.states)
+
+    def trees(self, job: str) -> Iterator[tuple[str, Any, str]]:
+        """Engines that can do a job on the tree: name, tree, way."""
+        for engine in able(job):
+            yield engine.name, engine.tree(self.skeleton, GRAVITY), engine.ways[job]
+
+
+def figures(size: Size) -> Iterator[Figure]:
+    """All jobs on all robots."""
+    for name in ROBOTS:
+        setting = Setting(name, SAMPLES if size.full else size.samples)
+        yield from inverse_dynamics(name, setting).figures(size)
+        yield from parts(name, setting).figures(size)
+        if name in ALL_UNIQUE:
+            yield from reactions(name, setting).figures(size)
+        if name in WITH_MASS:
+            yield from forward_dynamics(name, setting).figures(size)
+
+
+def inverse_dynamics(name: str, setting: Setting) -> Contest:
+    """The whole job: from the motion of the platform to forces of actuators."""
+    others = {}
+    for engine, tree, way in setting.trees("inverse_dynamics"):
+        run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
+        others[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
+    return Contest(f"{name}, closed-loop inverse dynamics", _ours(setting), others)
+
+
+def parts(name: str, setting: Setting) -> Contest:
+    """Parts of the job by Pinocchio, against all of it by us."""
+    others = {}
+    found = {engine: (tree.inverse_dynamics, way) for engine, tree, way in setting.trees("inverse_dynamics")}
+    if "Pinocchio" in found:
+        rnea, way = found["Pinocchio"]
+        q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
+        _, _, unit = closure.motion(target, q)
+        tree = partial(rnea, setting.q, setting.qd, setting.qdd)
+        runs = (
+            (tree, lambda torque: closure.projected(torque, unit)),
+            (lambda: closure.projected(tree(), unit), np.asarray),
+            (partial(closure.forces, target, q, rnea), np.asarray),
+        )
+        for (given, text), (run, result) in zip(GIVEN.items(), runs, strict=True):
+            others[f"Pinocchio, {given}"] = Entry(run, setting.count, text.format(way=way), result)
+    return Contest(f"{name}, closed-loop inverse dynamics against parts of it", _ours(setting), others)
+
+
+def _ours(setting: Setting) -> Entry:
+    job = Job(setting.robot, _repeated(setting.motion), statics=False)
+    return Entry(
+        job, job.states, "all of it, compiled kernels", lambda _: job.assembled["force"][0, :, : setting.count].T
+    )
+
+
+def _repeated(values: Array) -> Array:
+    """Samples (..., sample) again and again, so that a call of our kernels is not too short to time."""
+    count = values.shape[-1]
+    return np.ascontiguousarray(np.concatenate([values] * max(1, OUR_SAMPLES // count), axis=-1))
+
+
+def reactions(name: str, setting: Setting) -> Contest:
+    """Wrenches of all joints of the tree; engines are given the motion of all joints."""
+    job = Job(setting.robot, _repeated(setting.motion), statics=True)
+    limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))
+
+    def ours(_: Any) -> Array:
+        found = np.stack([each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions], axis=1)
+        return np.asarray(found[:, limbs, joints])
+
+    q, others = np.ascontiguousarray(setting.q.T), {}
+    at = placed(setting.skeleton, q)
+    turns = np.moveaxis(np.stack(at.rotation), -1, 0)
+    for engine, tree, way in setting.trees("reactions"):
+        local = engine == "Pinocchio"  # (force, moment) in the axes of the bodies
+
+        def run(tree: Any = tree, local: bool = local) -> Array:
+            found = tree.reactions(setting.q, setting.qd, setting.qdd)
+            return setting.closure.reactions(q, _in_world(found, turns) if local else found)
+
+        others[engine] = Entry(run, setting.count, f"{way}; closures and their multipliers in NumPy; joint motion given")
+    return Contest(f"{name}, closed-loop reactions", Entry(job, job.states, "all of it, compiled kernels", ours), others)
+
+
+def _in_world(found: Array, turns: Array) -> Array:
+    force, moment = (np.matmul(turns, part[..., None])[..., 0] for part in np.split(found, 2, axis=2))
+    return np.concatenate([moment, force], axis=2)
+
+
+def forward_dynamics(name: str, setting: Setting) -> Contest:
+    """Accelerations of the platform from forces of actuators; engines are given joint positions and rates."""
+    robot, model = setting.robot, Model(setting.robot, GRAVITY)
+    job = Job(robot, setting.motion, statics=False)
+    job()
+    motion, force = _repeated(setting.motion), _repeated(job.assembled["force"])
+    load = model.unloaded(motion)[None]
+    mine = Entry(
+        lambda: model.acceleration(motion, model.shares(motion), force, load)[0],
+        motion.shape[-1],
+        "all of it, inverse kinematics as well; compiled kernels",
+        lambda found: found.T[: setting.count],
+    )
+    actuated = np.ascontiguousarray(job.assembled["force"][0].T)
+    others = {
+        engine: Entry(partial(tree.closed_loops(setting.closure), setting.q, setting.qd, actuated), setting.count, way)
+        for engine, tree, way in setting.trees("closed_loops")
+    }
+    return Contest(f"{name}, closed-loop forward dynamics", mine, others, tolerance=1e-6)

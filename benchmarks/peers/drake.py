@@ -29,7 +29,7 @@ class Tree:
     """The spanning tree of a skeleton; functions take and give (sample, body), C order."""
 
     def __init__(self, skeleton: Skeleton, gravity: Any):
-        self.plant = MultibodyPlant(time_step=0.0)
+        self.gravity, self.plant = gravity, MultibodyPlant(time_step=0.0)
         made: list[Any] = []
         for k, body in enumerate(skeleton.bodies):
             made.append(self._add(k, body, self.plant.world_body() if body.parent == BASE else made[body.parent]))
@@ -48,6 +48,14 @@ class Tree:
         kind = RevoluteJoint if body.kind == "revolute" else PrismaticJoint
         plant.AddJoint(kind(f"joint_{number}", frame, added.body_frame(), Z))
         return added
+
+    def numbers(self, skeleton: Skeleton) -> Any:
+        """Another design of the same mechanism, as `change` takes it."""
+        return skeleton
+
+    def change(self, numbers: Any) -> None:
+        """Become another design: a new model."""
+        self.__init__(numbers, self.gravity)  # type: ignore[misc]
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Joint torques."""

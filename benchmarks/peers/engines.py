@@ -40,6 +40,7 @@ ENGINES = (
             "inertia_matrix": "crba for each sample",
             "forward_dynamics": "abaInParallel",
             "reactions": "rnea for each sample",
+            "designs": "placements and inertias of its model changed, rneaInParallel",
             "closed_loops": "constraintDynamics for each sample, two points on each cut joint; joint positions and rates given",
         },
     ),
@@ -52,6 +53,7 @@ ENGINES = (
             "inertia_matrix": "mj_crb and mj_fullM for each sample",
             "forward_dynamics": "rollout of one step",
             "reactions": "mj_inverse and mj_rnePostConstraint for each sample",
+            "designs": "arrays of its model changed, mj_setConst, mj_inverse for each sample",
             "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint positions and rates given",
         },
     ),
@@ -59,7 +61,11 @@ ENGINES = (
         "Drake",
         "drake",
         "pydrake",
-        {"inverse_dynamics": "CalcInverseDynamics for each sample", "inertia_matrix": "CalcMassMatrix for each sample"},
+        {
+            "inverse_dynamics": "CalcInverseDynamics for each sample",
+            "inertia_matrix": "CalcMassMatrix for each sample",
+            "designs": "a new plant, CalcInverseDynamics for each sample",
+        },
     ),
     Engine(
         "Exudyn",
@@ -68,6 +74,7 @@ ENGINES = (
         {
             "inverse_dynamics": "mass matrix and forces of its solver for each sample",
             "inertia_matrix": "ComputeMassMatrix for each sample",
+            "designs": "a new system, mass matrix and forces of its solver for each sample",
         },
     ),
 )

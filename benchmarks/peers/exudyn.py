@@ -22,11 +22,19 @@ class Tree:
     """The spanning tree of a skeleton; functions take and give (sample, body), C order."""
 
     def __init__(self, skeleton: Skeleton, gravity: Any):
-        self.container = exu.SystemContainer()
+        self.gravity, self.container = gravity, exu.SystemContainer()
         self.system = self.container.AddSystem()
         add_tree(self.system, skeleton, gravity)
         self.system.Assemble()
         self.solver = initialised(self.system)
+
+    def numbers(self, skeleton: Skeleton) -> Any:
+        """Another design of the same mechanism, as `change` takes it."""
+        return skeleton
+
+    def change(self, numbers: Any) -> None:
+        """Become another design: a new model."""
+        self.__init__(numbers, self.gravity)  # type: ignore[misc]
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Joint torques."""

@@ -23,6 +23,10 @@ TINY = 2e-15
 IDLE = "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT SPRING DAMPER CLAMPCTRL WARMSTART FILTERPARENT ACTUATION SENSOR"
 
 
+OF_DESIGN = ("body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia")
+"""What geometry decides in a model."""
+
+
 class Tree:
     """The spanning tree of a skeleton; functions take and give (sample, body), C order."""
 
@@ -64,6 +68,17 @@ class Tree:
         with Rollout(nthread=0) as rollout:
             after, _ = rollout.rollout(self.model, self.data, state, applied, control_spec=spec, skip_checks=False)
         return np.asarray(after[:, 0, 1 + size : 1 + 2 * size] - qd)
+
+    def numbers(self, skeleton: Skeleton) -> Any:
+        """Another design of the same mechanism, as `change` takes it: arrays of a model that is made of it."""
+        made = _spec(skeleton, self.model.opt.gravity).compile()
+        return {name: getattr(made, name).copy() for name in OF_DESIGN}
+
+    def change(self, numbers: Any) -> None:
+        """Become another design."""
+        for name, values in numbers.items():
+            getattr(self.model, name)[:] = values
+        mujoco.mj_setConst(self.model, self.data)
 
     def closed_loops(self, closure: Closure) -> Any:
         """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms.

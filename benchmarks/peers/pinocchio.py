@@ -60,6 +60,17 @@ class Tree:
             result[k] = [force.vector for force in data.f.tolist()[1:]]
         return result
 
+    def numbers(self, skeleton: Skeleton) -> Any:
+        """Another design of the same mechanism, as `change` takes it."""
+        return [(se3(body.at), inertia(body)) for body in skeleton.bodies]
+
+    def change(self, numbers: Any) -> None:
+        """Become another design."""
+        placements, inertias = self.model.jointPlacements, self.model.inertias
+        for k, (place, body) in enumerate(numbers, start=1):
+            placements[k], inertias[k] = place, body
+        self.pool = pin.ModelPool(self.model, 1)
+
     def closed_loops(self, closure: Closure) -> Any:
         """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms."""
         constraints, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()

@@ -320,7 +320,7 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
 
 
 def _constant_jacobian(family: Family) -> Array | None:
-    """J_IK (actuator, freedom) of a tree whose actuators are its joints: a constant, so that nothing is left to invert."""
+    """J_IK (actuator, freedom) of a tree whose joints are its actuators: a constant, and nothing is left to invert."""
     if not family.reference.is_chain:
         return None
     program = limb_program(family, 0)

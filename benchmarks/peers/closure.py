@@ -123,7 +123,10 @@ class Closure:
 
     def motion(self, target: Target, q: Array) -> tuple[Array, Array, Array]:
         """Rates and accelerations (sample, body), and rates for unit twists (sample, body, freedom)."""
-        inverse, free = np.linalg.inv(self.matrix(placed(self.skeleton, q))[:, self.chosen]), list(self.skeleton.freedoms)
+        inverse, free = (
+            np.linalg.inv(self.matrix(placed(self.skeleton, q))[:, self.chosen]),
+            list(self.skeleton.freedoms),
+        )
         unit = np.ascontiguousarray(inverse[:, :, -len(free) :])
         qd = np.matmul(unit, target.twist[free].T[..., None])[..., 0]
         wanted = -self.drift(placed(self.skeleton, q, qd.T))[self.chosen]

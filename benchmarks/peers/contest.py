@@ -14,15 +14,15 @@ from benchmarks.figures import Figure, Size, require
 Array = np.ndarray
 OURS = "limbsweep"
 TOLERANCE = 1e-9
+NUMBERS = 32768
+"""A call costs some microseconds, and more numbers than these do not stay in the cache."""
 SECONDS = 0.6
 """What one way may take in all its repeats, about."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A way to do a job: `run` does it for `count` units; `result` makes of what `run` gave an array to compare.
-
-    """
+    """A way to do a job: `run` does it for `count` units; `result` makes of what `run` gave an array to compare."""
 
     run: Callable[[], Any]
     count: int
@@ -61,6 +61,12 @@ class Contest:
         largest = np.abs(mine).max()
         theirs = {name: other.result(other.run()) for name, other in self.others.items()}
         return {name: float(np.abs(found - mine).max() / largest) for name, found in theirs.items()}
+
+
+def repeated(values: Array, size: int) -> Array:
+    """Samples (..., sample) again and again, as many as make a call of our kernels long for `size` numbers a sample."""
+    times = max(1, NUMBERS // (size * values.shape[-1]))
+    return np.ascontiguousarray(np.concatenate([values] * times, axis=-1))
 
 
 def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:

@@ -58,7 +58,9 @@ def contest(count: int, few: int, samples: int) -> Contest:
     values = delta.design_values(work.family, count)
     some = [_design(work, {name: float(value[k]) for name, value in values.items()}) for k in chosen]
     solve = _Ours(work, values)
-    mine = Entry(solve, count, f"{count} designs x {samples} samples, all of it from parameters on", lambda all_: all_[chosen])
+    mine = Entry(
+        solve, count, f"{count} designs x {samples} samples, all of it from parameters on", lambda all_: all_[chosen]
+    )
     others = {}
     for engine in able("designs"):
         tree = engine.tree(some[0].skeleton, delta.GRAVITY[0])

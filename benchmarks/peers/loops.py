@@ -17,7 +17,7 @@ from benchmarks import regions
 from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import Closure, Target, placed
-from benchmarks.peers.contest import Contest, Entry
+from benchmarks.peers.contest import Contest, Entry, repeated
 from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
@@ -34,7 +34,6 @@ WITH_MASS = ("delta_3rr2rrr", "hexapod_6rrrprr")
 
 SAMPLES = 256
 """NumPy is quickest with about as many: its arrays stay in the cache."""
-OUR_SAMPLES = 1024
 GRAVITY = (0.0, 0.0, -9.81)
 GIVEN = {
     "all joint motion given": "{way} of the tree alone, nothing closed or projected; no forces of actuators",
@@ -53,6 +52,10 @@ class Setting:
         self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
         self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
         _, self.motion = moving_input(self.robot, self.states)
+
+    def repeated(self, values: Array) -> Array:
+        """Samples (..., sample) as often as our kernels are quickest with."""
+        return repeated(values, len(self.robot.mechanism.freedoms) + 6)
 
     def trees(self, job: str) -> Iterator[tuple[str, Any, str]]:
         """Engines that can do a job on the tree: name, tree, way."""
@@ -101,25 +104,21 @@ def parts(name: str, setting: Setting) -> Contest:
 
 
 def _ours(setting: Setting) -> Entry:
-    job = Job(setting.robot, _repeated(setting.motion), statics=False)
+    job = Job(setting.robot, setting.repeated(setting.motion), statics=False)
     return Entry(
         job, job.states, "all of it, compiled kernels", lambda _: job.assembled["force"][0, :, : setting.count].T
     )
 
 
-def _repeated(values: Array) -> Array:
-    """Samples (..., sample) again and again, so that a call of our kernels is not too short to time."""
-    count = values.shape[-1]
-    return np.ascontiguousarray(np.concatenate([values] * max(1, OUR_SAMPLES // count), axis=-1))
-
-
 def reactions(name: str, setting: Setting) -> Contest:
     """Wrenches of all joints of the tree; engines are given the motion of all joints."""
-    job = Job(setting.robot, _repeated(setting.motion), statics=True)
+    job = Job(setting.robot, setting.repeated(setting.motion), statics=True)
     limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))
 
     def ours(_: Any) -> Array:
-        found = np.stack([each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions], axis=1)
+        found = np.stack(
+            [each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions], axis=1
+        )
         return np.asarray(found[:, limbs, joints])
 
     q, others = np.ascontiguousarray(setting.q.T), {}
@@ -132,8 +131,12 @@ def reactions(name: str, setting: Setting) -> Contest:
             found = tree.reactions(setting.q, setting.qd, setting.qdd)
             return setting.closure.reactions(q, _in_world(found, turns) if local else found)
 
-        others[engine] = Entry(run, setting.count, f"{way}; closures and their multipliers in NumPy; joint motion given")
-    return Contest(f"{name}, closed-loop reactions", Entry(job, job.states, "all of it, compiled kernels", ours), others)
+        others[engine] = Entry(
+            run, setting.count, f"{way}; closures and their multipliers in NumPy; joint motion given"
+        )
+    return Contest(
+        f"{name}, closed-loop reactions", Entry(job, job.states, "all of it, compiled kernels", ours), others
+    )
 
 
 def _in_world(found: Array, turns: Array) -> Array:
@@ -146,7 +149,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     robot, model = setting.robot, Model(setting.robot, GRAVITY)
     job = Job(robot, setting.motion, statics=False)
     job()
-    motion, force = _repeated(setting.motion), _repeated(job.assembled["force"])
+    motion, force = setting.repeated(setting.motion), setting.repeated(job.assembled["force"])
     load = model.unloaded(motion)[None]
     mine = Entry(
         lambda: model.acceleration(motion, model.shares(motion), force, load)[0],

@@ -41,7 +41,9 @@ def figures(size: Size) -> Iterator[Figure]:
 def contest(count: int, few: int, samples: int) -> Contest:
     """`count` sets by us, the first `few` of them by others."""
     mine = _Ours(count, samples)
-    ours = Entry(mine, count, f"{count} sets x {samples} samples, inverse dynamics once, compiled", lambda all_: all_[:few])
+    ours = Entry(
+        mine, count, f"{count} sets x {samples} samples, inverse dynamics once, compiled", lambda all_: all_[:few]
+    )
     others = {
         engine.name: Entry(
             _Theirs(mine, engine.tree(mine.bones, delta.GRAVITY[0]), few),

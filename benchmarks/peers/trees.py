@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import Skeleton, as_tree, skeleton
 from benchmarks.peers.closure import placed
-from benchmarks.peers.contest import Contest, Entry
+from benchmarks.peers.contest import Contest, Entry, repeated
 from benchmarks.peers.engines import able
 from benchmarks.peers.made import made_tree
 from benchmarks.regions import ACCELERATION, TURN
@@ -35,6 +35,9 @@ TREES: Mapping[str, Callable[[], Family]] = {
 }
 """Trees of the catalogue, that of irb6 without its loop and its motors, and two made ones in general position."""
 
+SMALL = ("five_axis_tree", "rover_rocker")
+"""Those that compile at once."""
+
 MASSLESS = ("rover_rocker",)
 """Trees whose inertia matrix has no inverse."""
 
@@ -49,7 +52,9 @@ class Setting:
         random, shape = np.random.default_rng(5), (count, self.skeleton.size)
         self.q, self.qd = random.uniform(*TURN, shape), random.normal(size=shape)
         self.qdd, self.count = ACCELERATION * random.normal(size=shape), count
-        _, self.motion = moving_input(self.robot, {name: self.ours(getattr(self, name)) for name in ("q", "qd", "qdd")})
+        states: Any = {name: self.ours(getattr(self, name)) for name in ("q", "qd", "qdd")}
+        self.motion = repeated(moving_input(self.robot, states)[1], shape[1])
+        self.states = self.motion.shape[-1]
 
     def ours(self, values: Array) -> Array:
         """From the order of the bodies to that of the links, (sample, body, ...)."""
@@ -65,7 +70,7 @@ class Setting:
 
 def figures(size: Size) -> Iterator[Figure]:
     """All jobs on all trees."""
-    for name in TREES:
+    for name in TREES if size.full else SMALL:
         setting = Setting(name, SAMPLES if size.full else size.samples)
         for job in JOBS:
             if not (job is forward_dynamics and name in MASSLESS):
@@ -75,7 +80,7 @@ def figures(size: Size) -> Iterator[Figure]:
 def inverse_dynamics(name: str, setting: Setting) -> Contest:
     """Torques of all joints."""
     job, count = Job(setting.robot, setting.motion, statics=False), setting.count
-    mine = Entry(job, count, "compiled kernels", lambda _: job.assembled["force"][0].T)
+    mine = Entry(job, job.states, "compiled kernels", lambda _: job.assembled["force"][0, :, :count].T)
     others = {
         engine: Entry(lambda t=tree: t.inverse_dynamics(setting.q, setting.qd, setting.qdd), count, way, setting.ours)
         for engine, tree, way in setting.trees("inverse_dynamics")
@@ -87,7 +92,7 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
     """The inertia matrix; one triangle of it is compared, as Pinocchio gives no more."""
     robot, count, size = setting.robot, setting.count, setting.skeleton.size
     run = kernel(matrix_program(robot.family))
-    given, out = {"parameters": parameters(robot), "q": setting.motion[:, :size]}, run.allocate(1, count)
+    given, out = {"parameters": parameters(robot), "q": setting.motion[:, :size]}, run.allocate(1, setting.states)
     upper = np.triu_indices(size)
 
     def triangle(found: Array) -> Array:
@@ -95,10 +100,10 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
         return np.asarray(setting.ours(setting.ours(whole).swapaxes(1, 2))[:, upper[0], upper[1]])
 
     mine = Entry(
-        lambda: run(given, count, out),
-        count,
+        lambda: run(given, setting.states, out),
+        setting.states,
         "composite rigid bodies, compiled",
-        lambda made: made["inertia"][0].T.reshape(-1, size, size)[:, upper[0], upper[1]],
+        lambda made: made["inertia"][0, :, :count].T.reshape(-1, size, size)[:, upper[0], upper[1]],
     )
     others = {
         engine: Entry(lambda t=tree: t.inertia_matrix(setting.q), count, way, triangle)
@@ -112,11 +117,17 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     job, count, size = Job(setting.robot, setting.motion, statics=False), setting.count, setting.skeleton.size
     job()
     system, force = ChainSystem.of(setting.robot, None, GRAVITY), np.array(job.assembled["force"][0])
-    state, modes = np.zeros((system.layout.size, count)), Modes.of(*np.zeros((2, 0, count)))
-    state[system.layout.at["q"]], state[system.layout.at["qd"]] = setting.motion[0, :size], setting.motion[0, size : 2 * size]
-    torque = np.ascontiguousarray(force.T[:, setting.order])
+    state, modes = np.zeros((system.layout.size, setting.states)), Modes.of(*np.zeros((2, 0, setting.states)))
+    state[system.layout.at["q"]], state[system.layout.at["qd"]] = (
+        setting.motion[0, :size],
+        setting.motion[0, size : 2 * size],
+    )
+    torque = np.ascontiguousarray(force[:, :count].T[:, setting.order])
     mine = Entry(
-        lambda: system.rates(state, modes, force).rate[system.layout.at["qd"]], count, "compiled kernel", np.transpose
+        lambda: system.rates(state, modes, force).rate[system.layout.at["qd"]],
+        setting.states,
+        "compiled kernel",
+        lambda found: found[:, :count].T,
     )
     others = {
         engine: Entry(lambda t=tree: t.forward_dynamics(setting.q, setting.qd, torque), count, way, setting.ours)
@@ -134,7 +145,7 @@ def reactions(name: str, setting: Setting) -> Contest:
         parts = np.split(found, 2, axis=2)
         return np.concatenate([np.einsum("sbij,sbj->sbi", turns, part) for part in reversed(parts)], axis=2)
 
-    mine = Entry(job, count, "compiled kernels", lambda _: job.reactions[0][0].T.reshape(-1, size, 6))
+    mine = Entry(job, job.states, "compiled kernels", lambda _: job.reactions[0][0, :, :count].T.reshape(-1, size, 6))
     read = {"Pinocchio": lambda found: setting.ours(in_world(found)), "MuJoCo": setting.ours}
     others = {
         engine: Entry(lambda t=tree: t.reactions(setting.q, setting.qd, setting.qdd), count, way, read[engine])

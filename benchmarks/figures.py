@@ -65,7 +65,7 @@ def require(good: bool, message: str) -> None:
 
 
 def surroundings() -> dict[str, Any]:
-    """The machine, the day and the versions: model of the CPU, widest vectors, cores, load, system, Python, packages."""
+    """The machine, the day and the versions: CPU, widest vectors, cores, load, system, Python, packages."""
     return {
         "cpu": _cpu("model name") or platform.processor() or platform.machine(),
         "vectors": next((name for name in ("avx512f", "avx2", "asimd") if name in _flags()), "unknown"),

@@ -98,7 +98,7 @@ class Skeleton:
         return np.ascontiguousarray(values[:, limbs, joints])
 
     def motion(self, robot: Any, states: Any) -> tuple[Array, Array, Array]:
-        """Positions, rates and accelerations of all joints of the tree (sample, body) at states, by inverse kinematics."""
+        """Positions, rates and accelerations of all joints of the tree (sample, body), by inverse kinematics."""
         found: InverseKinematics = inverse_kinematics(robot, **states)
         return tuple(self.tree_order(each) for each in found[:3])  # type: ignore[return-value]
 

@@ -26,7 +26,7 @@ STEPS = 30
 
 @dataclass(frozen=True)
 class Target:
-    """Where the platform is and how it moves: position (3, sample), rotation (3, 3, sample), twist and change (6, sample)."""
+    """Motion of the platform: position (3, sample), rotation (3, 3, sample), twist and its change (6, sample)."""
 
     position: Array
     rotation: Array
@@ -89,7 +89,7 @@ class Closure:
     """The cut joints of a skeleton, and the platform's motion, as equations for the joints of the tree."""
 
     def __init__(self, skeleton: Skeleton, q: Array):
-        """Choose independent rows at some closed positions (sample, body). Raises ValueError where there are too few."""
+        """Choose independent rows at closed positions (sample, body). Raises ValueError where there are too few."""
         self.skeleton = skeleton
         self.up = [self._chain(k) for k in range(skeleton.size)]
         last = 5 * len(skeleton.cuts)
@@ -98,20 +98,20 @@ class Closure:
         self.chosen = self._independent(self.matrix(placed(self.skeleton, q.T)), [*range(last), *held]) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
-        """Actuator forces (sample, actuator): the whole job, or with joint positions q (body, sample) what is left of it."""
+        """Actuator forces (sample, actuator): the whole job, or what is left with joint positions q (body, sample)."""
         if q is None:
             q = self.close(target)
         qd, qdd, unit = self.motion(target, q)
         return self.projected(rnea(np.ascontiguousarray(q.T), qd, qdd), unit)
 
     def projected(self, torque: Array, unit: Array) -> Array:
-        """Forces (sample, actuator) from torques of the tree and joint rates for unit twists (sample, body, freedom)."""
+        """Actuator forces (sample, actuator) from torques of the tree, and unit rates (sample, body, freedom)."""
         wrench = np.matmul(unit.swapaxes(1, 2), torque[..., None])
         jacobian = unit[:, list(self.skeleton.motors)]
         return np.asarray(np.linalg.solve(jacobian.swapaxes(1, 2), wrench)[..., 0])
 
     def close(self, target: Target) -> Array:
-        """Joint positions (body, sample) by Newton steps from the reference pose. Raises ValueError where that fails."""
+        """Joint positions (body, sample) by Newton steps from the reference pose. Raises ValueError where they fail."""
         q = np.zeros((self.skeleton.size, target.position.shape[1]))
         for _ in range(STEPS):
             at = placed(self.skeleton, q)

@@ -1,4 +1,4 @@
-"""One job, several ways to do it: results are compared first, then all ways are timed in turn, so that they share a load."""
+"""One job, several ways to do it: results are compared, then all ways are timed in turn, so that they share a load."""
 
 from __future__ import annotations
 

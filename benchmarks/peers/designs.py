@@ -1,8 +1,9 @@
 """Many designs of a Delta on one trajectory: what it takes to change the geometry counts, on both sides.
 
 Ours goes from the parameters of all designs to forces. Engines get every number of every design beforehand, as objects
-of theirs, and the motion of all joints; they put the numbers into their model, or make it anew where nothing else works,
-and compute torques of the tree. That is a part of the job; the projection to the actuators is done for all at once.
+of theirs, and the motion of all joints; they put the numbers into their model, or make it anew where that cannot be
+done, and compute torques of the tree; the projection to the actuators is done for all at once. That is a part of the
+job; Pinocchio is also timed at all of it.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ ENGINES = (
             "forward_dynamics": "abaInParallel",
             "reactions": "rnea for each sample",
             "designs": "placements and inertias of its model changed, rneaInParallel",
-            "closed_loops": "constraintDynamics for each sample, two points on each cut joint; joint positions and rates given",
+            "closed_loops": "constraintDynamics for each sample, cut joints as two points each; joint motion given",
         },
     ),
     Engine(
@@ -54,7 +54,7 @@ ENGINES = (
             "forward_dynamics": "rollout of one step",
             "reactions": "mj_inverse and mj_rnePostConstraint for each sample",
             "designs": "arrays of its model changed, mj_setConst, mj_inverse for each sample",
-            "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint positions and rates given",
+            "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint motion given",
         },
     ),
     Engine(

@@ -1,15 +1,15 @@
 """Jobs on closed loops: inverse dynamics from the platform's motion, reactions of all joints, forward dynamics.
 
 No engine has inverse dynamics of closed loops. What each has is made to do the same job: torques of the tree by the
-engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio, which is the quickest,
-is also timed for parts of the job, with more and more of it given.
+engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio is also timed for
+parts of the job, with more and more of it given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
 from tasks.forward import Model
-from tasks.inputs import moving_input
+from tasks.inputs import Moving, moving_input
 
 Array = np.ndarray
 ROBOTS = ("five_bar", "delta_3rr2rrr", "hexapod_6rrrprr")
@@ -48,10 +48,10 @@ class Setting:
     def __init__(self, name: str, count: int):
         self.robot: Robot = catalog.build(name)
         self.skeleton, self.count = skeleton(self.robot.mechanism), count
-        self.states: Any = regions.states(self.robot, count)
+        self.states = regions.states(self.robot, count)
         self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
         self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
-        _, self.motion = moving_input(self.robot, self.states)
+        _, self.motion = moving_input(self.robot, cast(Moving, self.states))
 
     def repeated(self, values: Array) -> Array:
         """Samples (..., sample) as often as our kernels are quickest with."""
@@ -93,7 +93,7 @@ def parts(name: str, setting: Setting) -> Contest:
         q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
         _, _, unit = closure.motion(target, q)
         tree = partial(rnea, setting.q, setting.qd, setting.qdd)
-        runs = (
+        runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
             (tree, lambda torque: closure.projected(torque, unit)),
             (lambda: closure.projected(tree(), unit), np.asarray),
             (partial(closure.forces, target, q, rnea), np.asarray),

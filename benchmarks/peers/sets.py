@@ -7,7 +7,7 @@ once, the law on velocities that are there anyway, for as many sets at once as s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from benchmarks.robots import Job
 from robots import catalog
 from robots.friction_groups import FrictionGroup, group_parameters, select
 from tasks import actuation
-from tasks.inputs import moving_input
+from tasks.inputs import Moving, moving_input
 from tasks.kernels.cache import kernel
 
 Array = np.ndarray
@@ -48,7 +48,7 @@ def contest(count: int, few: int, samples: int) -> Contest:
         engine.name: Entry(
             _Theirs(mine, engine.tree(mine.bones, delta.GRAVITY[0]), few),
             few,
-            f"{few} sets; {engine.ways['inverse_dynamics']} once, closures once, law and metrics in NumPy; joint positions given",
+            f"{few} sets; {engine.ways['inverse_dynamics']} and closures once, the rest in NumPy; positions given",
         )
         for engine in able("inverse_dynamics")
         if engine.name == "Pinocchio"
@@ -70,7 +70,7 @@ class _Ours:
             "twist": np.hstack([zero, motion[:, 3:6]]),
             "acceleration": np.hstack([zero, motion[:, 6:]]),
         }
-        _, moved = moving_input(self.robot, self.states)
+        _, moved = moving_input(self.robot, cast(Moving, self.states))
         self.job, self.samples = Job(self.robot, moved, statics=False), samples
         names = tuple(each.name for each in group_parameters("stribeck", "constant"))
         random = np.random.default_rng(7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def inverse_dynamics(name: str, setting: Setting) -> Contest:
     job, count = Job(setting.robot, setting.motion, statics=False), setting.count
     mine = Entry(job, job.states, "compiled kernels", lambda _: job.assembled["force"][0, :, :count].T)
     others = {
-        engine: Entry(lambda t=tree: t.inverse_dynamics(setting.q, setting.qd, setting.qdd), count, way, setting.ours)
+        engine: Entry(partial(tree.inverse_dynamics, setting.q, setting.qd, setting.qdd), count, way, setting.ours)
         for engine, tree, way in setting.trees("inverse_dynamics")
     }
     return Contest(f"{name}, inverse dynamics", mine, others)
@@ -106,7 +107,7 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
         lambda made: made["inertia"][0, :, :count].T.reshape(-1, size, size)[:, upper[0], upper[1]],
     )
     others = {
-        engine: Entry(lambda t=tree: t.inertia_matrix(setting.q), count, way, triangle)
+        engine: Entry(partial(tree.inertia_matrix, setting.q), count, way, triangle)
         for engine, tree, way in setting.trees("inertia_matrix")
     }
     return Contest(f"{name}, inertia matrix", mine, others)
@@ -130,7 +131,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
         lambda found: found[:, :count].T,
     )
     others = {
-        engine: Entry(lambda t=tree: t.forward_dynamics(setting.q, setting.qd, torque), count, way, setting.ours)
+        engine: Entry(partial(tree.forward_dynamics, setting.q, setting.qd, torque), count, way, setting.ours)
         for engine, tree, way in setting.trees("forward_dynamics")
     }
     return Contest(f"{name}, forward dynamics", mine, others, tolerance=1e-7)
@@ -148,7 +149,7 @@ def reactions(name: str, setting: Setting) -> Contest:
     mine = Entry(job, job.states, "compiled kernels", lambda _: job.reactions[0][0, :, :count].T.reshape(-1, size, 6))
     read = {"Pinocchio": lambda found: setting.ours(in_world(found)), "MuJoCo": setting.ours}
     others = {
-        engine: Entry(lambda t=tree: t.reactions(setting.q, setting.qd, setting.qdd), count, way, read[engine])
+        engine: Entry(partial(tree.reactions, setting.q, setting.qd, setting.qdd), count, way, read[engine])
         for engine, tree, way in setting.trees("reactions")
     }
     return Contest(f"{name}, all reactions", mine, others)

@@ -30,7 +30,7 @@ def padded(samples: int) -> int:
 
 
 def empty_rows(shape: tuple[int, ...]) -> np.ndarray:
-    """An uninitialised array whose rows do not start a multiple of 1 KiB apart: such rows share few lines of a cache."""
+    """An uninitialised array whose rows do not start a multiple of 1 KiB apart: such share few lines of a cache."""
     *outer, width = shape
     return np.empty((*outer, width + LANES if width % SHARING == 0 else width))[..., :width]
 

@@ -94,7 +94,7 @@ def add_tree(system: Any, skeleton: Skeleton, gravity: Any) -> Any:
 def initialised(system: Any) -> Any:
     """The solver of a system, ready to evaluate its equations at given coordinates."""
     settings = exu.SimulationSettings()
-    settings.solutionSettings.writeSolutionToFile = False
+    settings.solution.file.write = False
     settings.timeIntegration.verboseMode = 0
     settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = False
     solver = exu.MainSolverImplicitSecondOrder()

@@ -114,11 +114,12 @@ def heading(around: dict[str, Any]) -> str:
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
     """Lines of columns: figure, value, unit, remark."""
-    rows = [(each.name, _number(each.value), each.unit, each.remark) for each in figures]
+    rows = [(each.name, number(each.value), each.unit, each.remark) for each in figures]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for name, value, unit, remark in rows:
         yield f"  {name:<{widths[0]}}  {value:>{widths[1]}} {unit:<{widths[2]}}  {remark}".rstrip()
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A value with four digits, or a dash where there is none."""
     return "-" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -92,14 +92,7 @@ class _Ours:
 
 def _design(work: Work, values: dict[str, float]) -> Design:
     robot = Robot.of(work.family, values)
-    bones, motion = skeleton(robot.mechanism), work.motion[0].T
-    zero = np.zeros((len(motion), 3))
-    states: Any = {
-        "position": motion[:, :3],
-        "rotation": np.broadcast_to(np.eye(3), (len(motion), 3, 3)),
-        "twist": np.hstack([zero, motion[:, 3:6]]),
-        "acceleration": np.hstack([zero, motion[:, 6:]]),
-    }
+    bones, states = skeleton(robot.mechanism), delta.states(work.samples)
     q, qd, qdd = bones.motion(robot, states)
     closure, target = Closure(bones, q), Target.of(states)
     _, _, unit = closure.motion(target, np.ascontiguousarray(q.T))

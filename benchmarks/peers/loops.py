@@ -7,16 +7,16 @@ parts of the job, with more and more of it given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from benchmarks import regions
+from benchmarks import delta, regions
 from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import skeleton
-from benchmarks.peers.closure import Closure, Target, placed
+from benchmarks.peers.closure import Closure, Rnea, Target, placed
 from benchmarks.peers.contest import Contest, Entry, repeated
 from benchmarks.peers.engines import able
 from benchmarks.robots import Job
@@ -26,7 +26,14 @@ from tasks.forward import Model
 from tasks.inputs import Moving, moving_input
 
 Array = np.ndarray
-ROBOTS = ("five_bar", "delta_3rr2rrr", "hexapod_6rrrprr")
+LINE = "delta_3rr2rrr on a line"
+ROBOTS: Mapping[str, str] = {
+    "five_bar": "five_bar",
+    "delta_3rr2rrr": "delta_3rr2rrr",
+    LINE: "delta_3rr2rrr",
+    "hexapod_6rrrprr": "hexapod_6rrrprr",
+}
+"""Robots, at random states but where a name says otherwise."""
 ALL_UNIQUE = ("hexapod_6rrrprr",)
 """Robots all of whose reactions statics determines; those of others are a matter of the rule."""
 WITH_MASS = ("delta_3rr2rrr", "hexapod_6rrrprr")
@@ -36,9 +43,9 @@ SAMPLES = 256
 """NumPy is quickest with about as many: its arrays stay in the cache."""
 GRAVITY = (0.0, 0.0, -9.81)
 GIVEN = {
-    "all joint motion given": "{way} of the tree alone, nothing closed or projected; no forces of actuators",
-    "all joint motion and unit rates given": "{way}; projection to the actuators in NumPy",
     "joint positions given": "{way}; closures, rates, accelerations and projection in NumPy",
+    "all joint motion and unit rates given": "{way}; projection to the actuators in NumPy",
+    "all joint motion given, torques of the tree alone": "{way}; not closed, no forces of actuators",
 }
 
 
@@ -46,9 +53,9 @@ class Setting:
     """A robot, random states in its region, the motion of all joints of its tree there, and what closes it."""
 
     def __init__(self, name: str, count: int):
-        self.robot: Robot = catalog.build(name)
+        self.robot: Robot = catalog.build(ROBOTS[name])
         self.skeleton, self.count = skeleton(self.robot.mechanism), count
-        self.states = regions.states(self.robot, count)
+        self.states = delta.states(count) if name == LINE else regions.states(self.robot, count)
         self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
         self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
         _, self.motion = moving_input(self.robot, cast(Moving, self.states))
@@ -68,7 +75,6 @@ def figures(size: Size) -> Iterator[Figure]:
     for name in ROBOTS:
         setting = Setting(name, SAMPLES if size.full else size.samples)
         yield from inverse_dynamics(name, setting).figures(size)
-        yield from parts(name, setting).figures(size)
         if name in ALL_UNIQUE:
             yield from reactions(name, setting).figures(size)
         if name in WITH_MASS:
@@ -76,31 +82,28 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def inverse_dynamics(name: str, setting: Setting) -> Contest:
-    """The whole job: from the motion of the platform to forces of actuators."""
+    """The whole job: from the motion of the platform to forces of actuators; parts of it by Pinocchio."""
     others = {}
     for engine, tree, way in setting.trees("inverse_dynamics"):
         run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
         others[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
+        if engine == "Pinocchio":
+            others |= {f"{engine}, {given}": part for given, part in parts(setting, tree.inverse_dynamics, way)}
     return Contest(f"{name}, closed-loop inverse dynamics", _ours(setting), others)
 
 
-def parts(name: str, setting: Setting) -> Contest:
-    """Parts of the job by Pinocchio, against all of it by us."""
-    others = {}
-    found = {engine: (tree.inverse_dynamics, way) for engine, tree, way in setting.trees("inverse_dynamics")}
-    if "Pinocchio" in found:
-        rnea, way = found["Pinocchio"]
-        q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
-        _, _, unit = closure.motion(target, q)
-        tree = partial(rnea, setting.q, setting.qd, setting.qdd)
-        runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
-            (tree, lambda torque: closure.projected(torque, unit)),
-            (lambda: closure.projected(tree(), unit), np.asarray),
-            (partial(closure.forces, target, q, rnea), np.asarray),
-        )
-        for (given, text), (run, result) in zip(GIVEN.items(), runs, strict=True):
-            others[f"Pinocchio, {given}"] = Entry(run, setting.count, text.format(way=way), result)
-    return Contest(f"{name}, closed-loop inverse dynamics against parts of it", _ours(setting), others)
+def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[tuple[str, Entry]]:
+    """Parts of the job, by what is given."""
+    q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
+    _, _, unit = closure.motion(target, q)
+    tree = partial(rnea, setting.q, setting.qd, setting.qdd)
+    runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
+        (partial(closure.forces, target, q, rnea), np.asarray),
+        (lambda: closure.projected(tree(), unit), np.asarray),
+        (tree, lambda torque: closure.projected(torque, unit)),
+    )
+    for (given, text), (run, result) in zip(GIVEN.items(), runs, strict=True):
+        yield given, Entry(run, setting.count, text.format(way=way), result)
 
 
 def _ours(setting: Setting) -> Entry:

@@ -62,14 +62,7 @@ class _Ours:
     def __init__(self, count: int, samples: int):
         self.robot = catalog.build(delta.ROBOT)
         self.bones = skeleton(self.robot.mechanism)
-        motion = delta.work(1, samples).motion[0].T
-        zero = np.zeros((samples, 3))
-        self.states: Any = {
-            "position": motion[:, :3],
-            "rotation": np.broadcast_to(np.eye(3), (samples, 3, 3)),
-            "twist": np.hstack([zero, motion[:, 3:6]]),
-            "acceleration": np.hstack([zero, motion[:, 6:]]),
-        }
+        self.states = delta.states(samples)
         _, moved = moving_input(self.robot, cast(Moving, self.states))
         self.job, self.samples = Job(self.robot, moved, statics=False), samples
         names = tuple(each.name for each in group_parameters("stribeck", "constant"))

@@ -95,7 +95,7 @@ class Closure:
         last = 5 * len(skeleton.cuts)
         self.free = [last + k for k in skeleton.freedoms]
         held = [row for row in range(last, last + 6) if row not in self.free]
-        self.chosen = self._independent(self.matrix(placed(self.skeleton, q.T)), [*range(last), *held]) + self.free
+        self.chosen = self._independent(self.matrix(placed(self.skeleton, q.T)), list(range(last)), held) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
         """Actuator forces (sample, actuator): the whole job, or what is left with joint positions q (body, sample)."""
@@ -236,14 +236,16 @@ class Closure:
         yield from ((k, 1.0) for k in self.up[a] if k not in self.up[b])
         yield from ((k, -1.0) for k in self.up[b] if k not in self.up[a])
 
-    def _independent(self, matrix: Array, rows: list[int]) -> list[int]:
-        wanted = self.skeleton.size - len(self.free)
-        _, triangle, order = qr(matrix[len(matrix) // 2][rows].T, mode="economic", pivoting=True)
-        sizes = np.abs(np.diag(triangle))
-        rank = int((sizes > 1e-9 * sizes[0]).sum())
-        if rank != wanted:
-            raise ValueError(f"cut joints: got {rank} independent rows at these positions; expected {wanted}")
-        return sorted(rows[k] for k in order[:wanted])
+    def _independent(self, matrix: Array, cut: list[int], held: list[int]) -> list[int]:
+        """Independent rows of the cut joints; with those of a platform that is held where cut joints do not hold it."""
+        wanted, found = self.skeleton.size - len(self.free), 0
+        for rows in (cut, cut + held):
+            _, triangle, order = qr(matrix[len(matrix) // 2][rows].T, mode="economic", pivoting=True)
+            sizes = np.abs(np.diag(triangle))
+            found = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
+            if found == wanted:
+                return sorted(rows[k] for k in order[:wanted])
+        raise ValueError(f"cut joints: got {found} independent rows at these positions; expected {wanted}")
 
 
 def _column(kind: str, at: Placed, joint: int) -> tuple[Array, Callable[[Array], Array]]:

@@ -24,6 +24,7 @@ from robots import catalog
 from robots.model import Robot
 from tasks.forward import Model
 from tasks.inputs import Moving, moving_input
+from tasks.reactions.system import unique
 
 Array = np.ndarray
 LINE = "delta_3rr2rrr on a line"
@@ -34,8 +35,8 @@ ROBOTS: Mapping[str, str] = {
     "hexapod_6rrrprr": "hexapod_6rrrprr",
 }
 """Robots, at random states but where a name says otherwise."""
-ALL_UNIQUE = ("hexapod_6rrrprr",)
-"""Robots all of whose reactions statics determines; those of others are a matter of the rule."""
+HELD_BY_JOINTS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+"""Robots whose joints hold the platform; that of five_bar is a point, which nothing keeps from turning."""
 WITH_MASS = ("delta_3rr2rrr", "hexapod_6rrrprr")
 """Robots whose trees have an inertia matrix of full rank; the platform of five_bar is a point that turns idly."""
 
@@ -75,7 +76,7 @@ def figures(size: Size) -> Iterator[Figure]:
     for name in ROBOTS:
         setting = Setting(name, SAMPLES if size.full else size.samples)
         yield from inverse_dynamics(name, setting).figures(size)
-        if name in ALL_UNIQUE:
+        if name in HELD_BY_JOINTS:
             yield from reactions(name, setting).figures(size)
         if name in WITH_MASS:
             yield from forward_dynamics(name, setting).figures(size)
@@ -114,15 +115,18 @@ def _ours(setting: Setting) -> Entry:
 
 
 def reactions(name: str, setting: Setting) -> Contest:
-    """Wrenches of all joints of the tree; engines are given the motion of all joints."""
+    """Wrenches of all joints of the tree; engines are given the motion of all joints.
+
+    Compared is what statics determines: all components of the hexapod; of the Delta, 12 times redundant, some.
+    """
     job = Job(setting.robot, setting.repeated(setting.motion), statics=True)
     limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))
 
+    determined = unique(setting.robot)[limbs, joints]
+
     def ours(_: Any) -> Array:
-        found = np.stack(
-            [each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions], axis=1
-        )
-        return np.asarray(found[:, limbs, joints])
+        parts = [each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions]
+        return np.asarray(np.stack(parts, axis=1)[:, limbs, joints][:, determined])
 
     q, others = np.ascontiguousarray(setting.q.T), {}
     at = placed(setting.skeleton, q)
@@ -134,12 +138,10 @@ def reactions(name: str, setting: Setting) -> Contest:
             found = tree.reactions(setting.q, setting.qd, setting.qdd)
             return setting.closure.reactions(q, _in_world(found, turns) if local else found)
 
-        others[engine] = Entry(
-            run, setting.count, f"{way}; closures and their multipliers in NumPy; joint motion given"
-        )
-    return Contest(
-        f"{name}, closed-loop reactions", Entry(job, job.states, "all of it, compiled kernels", ours), others
-    )
+        told = f"{way}; closures and their multipliers in NumPy; joint motion given"
+        others[engine] = Entry(run, setting.count, told, lambda found: found[:, determined])
+    mine = Entry(job, job.states, "all of it, compiled kernels", ours)
+    return Contest(f"{name}, closed-loop reactions", mine, others)
 
 
 def _in_world(found: Array, turns: Array) -> Array:

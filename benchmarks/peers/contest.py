@@ -70,7 +70,7 @@ def repeated(values: Array, size: int) -> Array:
 
 
 def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
-    """Best seconds of one unit of each; every round has all of them, until each has had its time."""
+    """Best CPU seconds of one unit of each; every round has all of them, until each has had its time."""
     best, spent, rounds = dict.fromkeys(entries, np.inf), dict.fromkeys(entries, 0.0), 0
     left = set(entries)
     while left:
@@ -84,6 +84,7 @@ def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
 
 
 def _seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+    """Seconds of all cores of this process: what others do on the machine does not count, nor would a second thread."""
+    start = time.process_time()
     run()
-    return time.perf_counter() - start
+    return time.process_time() - start

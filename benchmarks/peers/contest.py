@@ -79,7 +79,7 @@ def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
                 taken = _seconds(entry.run)
                 best[name], spent[name] = min(best[name], taken), spent[name] + taken
         rounds += 1
-        left = {name for name in left if size.full and rounds < size.repeats and spent[name] < SECONDS}
+        left = {name for name in left if size.full and spent[name] < SECONDS and rounds < 10 * size.repeats}
     return {name: best[name] / entry.count for name, entry in entries.items()}
 
 

@@ -7,18 +7,21 @@ and its z axes are parallel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
 
-from benchmarks.peers.bodies import Body, Pose, Skeleton
+from benchmarks.peers.bodies import Body, Cut, Pose, Skeleton
 from robots.model import BASE
 
 Array = np.ndarray
 Rnea = Callable[[Array, Array, Array], Array]
 """Joint torques (sample, body) of the tree from positions, rates and accelerations."""
+
+Column = tuple[Array, Callable[[Array], Array]]
+"""Of a joint with a unit rate: angular velocity (3, sample), and the velocity of a point as a function of it."""
 
 CLOSED = 1e-13
 STEPS = 30
@@ -47,14 +50,13 @@ class Placed:
     rotation: list[Array]
     origin: list[Array]
     omega: list[Array]
-    velocity: list[Array]
     alpha: list[Array]
     acceleration: list[Array]
 
 
 def placed(skeleton: Skeleton, q: Array, qd: Array | None = None) -> Placed:
     """The bodies at q (body, sample), and with rates what these give."""
-    made = Placed([], [], [], [], [], [])
+    made = Placed([], [], [], [], [])
     base, zero = np.broadcast_to(np.eye(3)[..., None], (3, 3, q.shape[1])), np.zeros((3, q.shape[1]))
     for k, body in enumerate(skeleton.bodies):
         up = body.parent
@@ -69,19 +71,19 @@ def placed(skeleton: Skeleton, q: Array, qd: Array | None = None) -> Placed:
         made.rotation.append(turn)
         made.origin.append(origin + arm)
         if qd is not None:
-            _move(made, skeleton.bodies[k], arm, axis * qd[k], zero)
+            _move(made, body, arm, axis * qd[k], zero)
     return made
 
 
 def _move(made: Placed, body: Body, arm: Array, rate: Array, zero: Array) -> None:
-    above = (made.omega, made.velocity, made.alpha, made.acceleration)
-    omega, v, alpha, a = (zero if body.parent == BASE else each[body.parent] for each in above)
-    v, a = v + _cross(omega, arm), a + _cross(alpha, arm) + _cross(omega, _cross(omega, arm))
+    above = (made.omega, made.alpha, made.acceleration)
+    omega, alpha, a = (zero if body.parent == BASE else each[body.parent] for each in above)
+    a = a + _cross(alpha, arm) + _cross(omega, _cross(omega, arm))
     if body.kind == "revolute":
         alpha, omega = alpha + _cross(omega, rate), omega + rate
     else:
-        a, v = a + 2.0 * _cross(omega, rate), v + rate
-    for values, value in zip(above, (omega, v, alpha, a), strict=True):
+        a = a + 2.0 * _cross(omega, rate)
+    for values, value in zip(above, (omega, alpha, a), strict=True):
         values.append(value)
 
 
@@ -95,7 +97,8 @@ class Closure:
         last = 5 * len(skeleton.cuts)
         self.free = [last + k for k in skeleton.freedoms]
         held = [row for row in range(last, last + 6) if row not in self.free]
-        self.chosen = self._independent(self.matrix(placed(self.skeleton, q.T)), list(range(last)), held) + self.free
+        every = self.matrix(placed(skeleton, q.T), range(last + 6))
+        self.chosen = self._independent(every, list(range(last)), held) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
         """Actuator forces (sample, actuator): the whole job, or what is left with joint positions q (body, sample)."""
@@ -118,15 +121,13 @@ class Closure:
             residual = self.residual(at, target)[self.chosen]
             if np.abs(residual).max() < CLOSED:
                 return q
-            q = q - np.linalg.solve(self.matrix(at)[:, self.chosen], residual.T[..., None])[..., 0].T
+            q = q - np.linalg.solve(self.matrix(at, self.chosen), residual.T[..., None])[..., 0].T
         raise ValueError(f"loops: open by {np.abs(residual).max():.1e} after {STEPS} Newton steps; expected {CLOSED:g}")
 
     def motion(self, target: Target, q: Array) -> tuple[Array, Array, Array]:
         """Rates and accelerations (sample, body), and rates for unit twists (sample, body, freedom)."""
-        inverse, free = (
-            np.linalg.inv(self.matrix(placed(self.skeleton, q))[:, self.chosen]),
-            list(self.skeleton.freedoms),
-        )
+        inverse = np.linalg.inv(self.matrix(placed(self.skeleton, q), self.chosen))
+        free = list(self.skeleton.freedoms)
         unit = np.ascontiguousarray(inverse[:, :, -len(free) :])
         qd = np.matmul(unit, target.twist[free].T[..., None])[..., 0]
         wanted = -self.drift(placed(self.skeleton, q, qd.T))[self.chosen]
@@ -136,19 +137,21 @@ class Closure:
     def platform(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Accelerations of the freedoms (sample, freedom) from those of the joints (sample, body)."""
         at = placed(self.skeleton, q, qd.T)
-        rows = self.matrix(at)[:, self.free]
+        rows = self.matrix(at, self.free)
         return np.asarray(np.matmul(rows, qdd[..., None])[..., 0] + self.drift(at)[self.free].T)
 
     def accelerations(self, q: Array, qd: Array, mass: Array, bias: Array, force: Array) -> Array:
-        """The same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body])."""
+        """The same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body]).
+
+        What joints do while the freedoms of the platform do not accelerate is `idle`.
+        """
         at = placed(self.skeleton, q, qd.T)
-        inverse = np.linalg.inv(self.matrix(at)[:, self.chosen])
+        inverse = np.linalg.inv(self.matrix(at, self.chosen))
         unit, idle = inverse[:, :, -len(self.free) :], np.matmul(inverse, -self.drift(at)[self.chosen].T[..., None])
         torque = -bias
         torque[:, list(self.skeleton.motors)] += force
         along = np.matmul(unit.swapaxes(1, 2), torque[..., None] - np.matmul(mass, idle))
         inertia = np.matmul(unit.swapaxes(1, 2), np.matmul(mass, unit))
-        # unit twists leave the platform's own drift to it
         return np.asarray(np.linalg.solve(inertia, along)[..., 0])
 
     def reactions(self, q: Array, torn: Array) -> Array:
@@ -161,13 +164,12 @@ class Closure:
         axes = np.stack([turn[:, 2] for turn in at.rotation]).transpose(2, 0, 1)
         parts = (slice(0, 3) if body.kind == "revolute" else slice(3, 6) for body in self.skeleton.bodies)
         torque = np.stack([(torn[:, k, part] * axes[:, k]).sum(axis=1) for k, part in enumerate(parts)], axis=1)
-        matrix, closing = self.matrix(at), self.chosen[: -len(self.free)]
+        closing = self.chosen[: -len(self.free)]
         driven = np.zeros((self.skeleton.size, len(self.skeleton.motors)))
         driven[list(self.skeleton.motors), range(len(self.skeleton.motors))] = 1.0
-        held = np.concatenate(
-            [matrix[:, closing].swapaxes(1, 2), np.broadcast_to(driven, (len(torque), *driven.shape))], axis=2
-        )
-        found = np.linalg.solve(held, torque[..., None])[..., 0].T
+        rows = self.matrix(at, closing).swapaxes(1, 2)
+        known = np.concatenate([rows, np.broadcast_to(driven, (len(torque), *driven.shape))], axis=2)
+        found = np.linalg.solve(known, torque[..., None])[..., 0].T
         result = torn.copy()
         for row, value in zip(closing, found, strict=False):
             self._carry(at, result, row, value)
@@ -196,23 +198,32 @@ class Closure:
         turn = 0.5 * np.stack([off[2, 1] - off[1, 2], off[0, 2] - off[2, 0], off[1, 0] - off[0, 1]])
         return np.concatenate([*parts, turn, position - target.position])
 
-    def matrix(self, at: Placed) -> Array:
-        """Rates of all these for unit rates of the joints (sample, row, body)."""
+    def matrix(self, at: Placed, rows: Sequence[int]) -> Array:
+        """Rates of some of these for unit rates of the joints (sample, row, body)."""
         columns = [_column(body.kind, at, k) for k, body in enumerate(self.skeleton.bodies)]
-        rows = np.zeros((5 * len(self.skeleton.cuts) + 6, self.skeleton.size, at.origin[0].shape[1]))
+        found = np.zeros((len(rows), self.skeleton.size, at.origin[0].shape[1]))
         for k, cut in enumerate(self.skeleton.cuts):
-            (p_a, axes_a), (_, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)
-            normals = [_cross(axes_a[:, i], axes_b[:, 2]) for i in range(2)]
-            for joint, sign in self._sides(cut.a, cut.b):
-                spin, point = columns[joint]
-                rows[5 * k : 5 * k + 3, joint] = sign * point(p_a)
-                for i in range(2):
-                    rows[5 * k + 3 + i, joint] = sign * (normals[i] * spin).sum(axis=0)
-        place, _ = _end(at, self.skeleton.platform, self.skeleton.seat)
+            own = {row - 5 * k: found[slot] for slot, row in enumerate(rows) if row // 5 == k}
+            if own:
+                self._cut_rows(at, cut, columns, own)
+        last, (place, _) = 5 * len(self.skeleton.cuts), _end(at, self.skeleton.platform, self.skeleton.seat)
+        platform = {row - last: found[slot] for slot, row in enumerate(rows) if row >= last}
         for joint in self.up[self.skeleton.platform]:
             spin, point = columns[joint]
-            rows[-6:-3, joint], rows[-3:, joint] = spin, point(place)
-        return np.ascontiguousarray(rows.transpose(2, 0, 1))
+            both = np.concatenate([spin, point(place)])
+            for kind, row in platform.items():
+                row[joint] = both[kind]
+        return np.ascontiguousarray(found.transpose(2, 0, 1))
+
+    def _cut_rows(self, at: Placed, cut: Cut, columns: Sequence[Column], own: Mapping[int, Array]) -> None:
+        """Fill rows (body, sample) of a cut joint by their kind: 0 to 2 distances, 3 and 4 cosines."""
+        (point_a, axes_a), (_, axes_b) = _end(at, cut.a, cut.at_a), _end(at, cut.b, cut.at_b)
+        normals = {kind: _cross(axes_a[:, kind - 3], axes_b[:, 2]) for kind in own if kind >= 3}
+        for joint, sign in self._sides(cut.a, cut.b):
+            spin, point = columns[joint]
+            moved = point(point_a)
+            for kind, row in own.items():
+                row[joint] = sign * (moved[kind] if kind < 3 else (normals[kind] * spin).sum(axis=0))
 
     def drift(self, at: Placed) -> Array:
         """Second derivatives (row, sample) of the rows while all rates stay as they are."""
@@ -248,8 +259,8 @@ class Closure:
         raise ValueError(f"cut joints: got {found} independent rows at these positions; expected {wanted}")
 
 
-def _column(kind: str, at: Placed, joint: int) -> tuple[Array, Callable[[Array], Array]]:
-    """What a unit rate of a joint gives: angular velocity (3, sample), and the velocity of a point."""
+def _column(kind: str, at: Placed, joint: int) -> Column:
+    """What a unit rate of a joint gives to the bodies beyond it."""
     axis, origin = at.rotation[joint][:, 2], at.origin[joint]
     if kind == "revolute":
         return axis, lambda point: _cross(axis, point - origin)
@@ -281,5 +292,5 @@ def _tilt(at: Placed, a: int, b: int, e_a: Array, e_b: Array) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    # np.cross is twice as slow on this layout
+    # np.cross takes twice as long on this layout
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -90,15 +90,18 @@ def _move(made: Placed, body: Body, arm: Array, rate: Array, zero: Array) -> Non
 class Closure:
     """The cut joints of a skeleton, and the platform's motion, as equations for the joints of the tree."""
 
-    def __init__(self, skeleton: Skeleton, q: Array):
-        """Choose independent rows at closed positions (sample, body). Raises ValueError where there are too few."""
+    def __init__(self, skeleton: Skeleton, q: Array, *, held: bool = True):
+        """Choose independent rows at closed positions (sample, body); with `held` of a platform that is held as well.
+
+        That makes better equations; but only cut joints carry something. Raises ValueError where there are too few.
+        """
         self.skeleton = skeleton
         self.up = [self._chain(k) for k in range(skeleton.size)]
         last = 5 * len(skeleton.cuts)
         self.free = [last + k for k in skeleton.freedoms]
-        held = [row for row in range(last, last + 6) if row not in self.free]
+        rows = [row for row in range(last + 6 if held else last) if row not in self.free]
         every = self.matrix(placed(skeleton, q.T), range(last + 6))
-        self.chosen = self._independent(every, list(range(last)), held) + self.free
+        self.chosen = self._independent(every, rows) + self.free
 
     def forces(self, target: Target, q: Array | None, rnea: Rnea) -> Array:
         """Actuator forces (sample, actuator): the whole job, or what is left with joint positions q (body, sample)."""
@@ -158,7 +161,7 @@ class Closure:
         """Wrenches of the joints of the tree (sample, body, 6), at positions q (body, sample).
 
         torn: those of the tree without the cut joints and the forces of actuators (sample, body, 6), (moment, force) on
-        a body by its parent at its joint. What cut joints carry is unique where no row was dropped but those chosen.
+        a body by its parent at its joint. For a closure without rows of a platform that is held.
         """
         at = placed(self.skeleton, q)
         axes = np.stack([turn[:, 2] for turn in at.rotation]).transpose(2, 0, 1)
@@ -247,16 +250,14 @@ class Closure:
         yield from ((k, 1.0) for k in self.up[a] if k not in self.up[b])
         yield from ((k, -1.0) for k in self.up[b] if k not in self.up[a])
 
-    def _independent(self, matrix: Array, cut: list[int], held: list[int]) -> list[int]:
-        """Independent rows of the cut joints; with those of a platform that is held where cut joints do not hold it."""
-        wanted, found = self.skeleton.size - len(self.free), 0
-        for rows in (cut, cut + held):
-            _, triangle, order = qr(matrix[len(matrix) // 2][rows].T, mode="economic", pivoting=True)
-            sizes = np.abs(np.diag(triangle))
-            found = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
-            if found == wanted:
-                return sorted(rows[k] for k in order[:wanted])
-        raise ValueError(f"cut joints: got {found} independent rows at these positions; expected {wanted}")
+    def _independent(self, matrix: Array, rows: list[int]) -> list[int]:
+        wanted = self.skeleton.size - len(self.free)
+        _, triangle, order = qr(matrix[len(matrix) // 2][rows].T, mode="economic", pivoting=True)
+        sizes = np.abs(np.diag(triangle))
+        found = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
+        if found != wanted:
+            raise ValueError(f"cut joints: got {found} independent rows at these positions; expected {wanted}")
+        return sorted(rows[k] for k in order[:wanted])
 
 
 def _column(kind: str, at: Placed, joint: int) -> Column:

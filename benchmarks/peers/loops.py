@@ -121,14 +121,14 @@ def reactions(name: str, setting: Setting) -> Contest:
     """
     job = Job(setting.robot, setting.repeated(setting.motion), statics=True)
     limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))
-
     determined = unique(setting.robot)[limbs, joints]
 
     def ours(_: Any) -> Array:
         parts = [each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions]
         return np.asarray(np.stack(parts, axis=1)[:, limbs, joints][:, determined])
 
-    q, others = np.ascontiguousarray(setting.q.T), {}
+    closure, others = Closure(setting.skeleton, setting.q, held=False), {}
+    q = np.ascontiguousarray(setting.q.T)
     at = placed(setting.skeleton, q)
     turns = np.moveaxis(np.stack(at.rotation), -1, 0)
     for engine, tree, way in setting.trees("reactions"):
@@ -136,7 +136,7 @@ def reactions(name: str, setting: Setting) -> Contest:
 
         def run(tree: Any = tree, local: bool = local) -> Array:
             found = tree.reactions(setting.q, setting.qd, setting.qdd)
-            return setting.closure.reactions(q, _in_world(found, turns) if local else found)
+            return closure.reactions(q, _in_world(found, turns) if local else found)
 
         told = f"{way}; closures and their multipliers in NumPy; joint motion given"
         others[engine] = Entry(run, setting.count, told, lambda found: found[:, determined])

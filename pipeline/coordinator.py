@@ -213,6 +213,7 @@ def contents(made: Plan) -> dict[str, Any]:
         "attributes": attributes(made.sweep) | _uniqueness(made),
         "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
         "flags": flags(),
+        "sources": made.sweep.sources,
     }
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from storage.errors import StoreError
 
@@ -40,13 +40,21 @@ class Variable:
         return float("nan") if self.dtype == "float64" else -1
 
 
+class Values(Protocol):
+    """Numbers or texts of which parts are asked for: a list, an array, or what computes them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: slice, /) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Coordinate:
     """Values along one dim, numbers or text, one for each element: a swept parameter, a name, a time."""
 
     name: str
     dim: str
-    values: Sequence[float] | Sequence[str]
+    values: Values
     units: str = ""
     long_name: str = ""
 

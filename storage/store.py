@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 import zarr
+from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
@@ -136,7 +137,8 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
 
 def _mask(dataset: xr.Dataset, place: Place, layout: Layout) -> xr.Dataset:
     """The dataset of an unfinished store, which says what has been written."""
-    done = np.frombuffer(Ledger.read(place, layout.blocks).done, dtype=bool).reshape(layout.grid).all(axis=1)
+    blocks = np.frombuffer(Ledger.read(place, layout.blocks).done, dtype=bool).reshape(layout.grid)
+    done: NDArray[np.bool_] = np.all(blocks, axis=1)
     for axis, dim in enumerate(("design", "trajectory")):
         done = done.repeat(layout.block[dim], axis=axis)
     done = done[: layout.sizes["design"], : layout.sizes["trajectory"]]

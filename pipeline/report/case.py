@@ -56,7 +56,7 @@ class Case:
 
 
 def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) -> Sweep:
-    """The sweep of a store with these attributes, from its text; files that it names are in `files`, a folder or a store.
+    """The sweep of a store with these attributes, from its text; files that it names are in `files`: a folder, a store.
 
     Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
     """

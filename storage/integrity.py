@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from storage import shards
-from storage.errors import StoreError
 from storage.growth import is_growing, manifest_in_force
 from storage.ledger import Receipt, generation_name, line, receipts
 from storage.local import is_draft
@@ -126,14 +125,6 @@ def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
         if found != receipt.checksums.get(name):
             text = f"not what the receipt of block {receipt.block} says ({name}): of another age, or put there by hand"
             yield Finding("other age", file, text, receipt.block, name)
-
-
-def require_repairable(findings: Iterable[Finding]) -> None:
-    """Refuses a repair where metadata are damaged: nothing can be computed into such a store. Raises StoreError."""
-    if lost := [finding for finding in findings if finding.kind == "metadata"]:
-        raise StoreError(
-            "\n".join(map(str, lost)) + "\nmetadata cannot be computed again; restore these files from a copy"
-        )
 
 
 def open_for_repair(store: Location, findings: Iterable[Finding]) -> dict[int, Receipt]:

@@ -23,6 +23,7 @@ FORMAT = 2
 """Version of the store format; another one is refused."""
 
 MANIFEST = "limbsweep.json"
+MEND = "limbsweep verify --repair makes it again from what else is in the store"
 State = Literal["running", "finished"]
 
 
@@ -69,7 +70,7 @@ class Manifest:
         try:
             return cls._parse(file, json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
+            raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
 
     @classmethod
     def _parse(cls, file: str, data: dict[str, Any]) -> Manifest:

@@ -19,7 +19,7 @@ from storage import shards
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, MEND, Manifest
 from storage.place import Location, Place, locate, refusals
 from storage.schema import lookup
 from storage.shards import ShardError
@@ -127,13 +127,13 @@ def require_form(place: Place, layout: Layout) -> None:
         arrays = json.loads(_metadata(place))["consolidated_metadata"]["metadata"]
         found = {name: _form(arrays[name]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
+        raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in found.items():
         expected = (layout.shape(name), layout.shard(name), layout.chunk(name), lookup(name).dtype, _CODECS)
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "
-                f"expected {expected} as {MANIFEST} says; restore both from a copy, or run the sweep again"
+                f"expected {expected} as {MANIFEST} says; {MEND}"
             )
 
 

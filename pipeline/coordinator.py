@@ -33,7 +33,7 @@ from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
 from storage.completion import finish
-from storage.ledger import Ledger
+from storage.ledger import Ledger, require_complete
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
@@ -186,9 +186,14 @@ def plan_at(sweep: Sweep, place: Place) -> Plan:
 
 
 def _is_finished(made: Plan, place: Place) -> bool:
-    """Whether nothing is left to do in a store. Raises StoreError where it is not a store of this sweep."""
+    """Whether nothing is left to do in a store.
+
+    Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
+    """
     sweep = made.sweep
     manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    if manifest.state == "finished":
+        require_complete(place, made.blocks)
     return manifest.state == "finished"
 
 

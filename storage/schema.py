@@ -208,6 +208,12 @@ VARIABLES: dict[str, Variable] = {
     )
 }
 
+OK = 0
+"""The status of a sample whose results are numbers."""
+
+FINITE = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power", "peak_force", "rms_force")
+"""Variables that hold no NaN where the status is OK; others may, where a robot lacks what they tell."""
+
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),

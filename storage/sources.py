@@ -7,6 +7,7 @@ metadata. What is in them is the matter of `pipeline.side_files`.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,8 @@ def read(place: Place, attributes: Mapping[str, Any], name: str) -> tuple[str, s
     """
     wanted = str(attributes.get(ATTRIBUTE, {})[name])
     key = _key(wanted)
+    if not re.fullmatch("[0-9a-f]{64}", wanted):
+        return place.at(FOLDER), wanted, None
     try:
         data = place.read(key)
     except OSError:

@@ -26,10 +26,11 @@ from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.place import Location, Place, locate, refusals
+from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
 from storage.sources import files as source_files
-from storage.writer import METADATA, StoreWriter, checksum, require_form
+from storage.writer import METADATA, StoreWriter, checksum, require_metadata
 
 __all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results"]
 
@@ -118,11 +119,14 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
     """
     place = settled(store)
     manifest = manifest_in_force(place)
-    if manifest.state != "finished" and not unfinished:
+    if not _is_finished(manifest) and not unfinished:
         raise StoreError(f"{place}: is not finished; resume its run, or open what there is with unfinished=True")
-    require_form(place, manifest.layout)
+    require_metadata(place, manifest)
+    with refusals(place):
+        source = place.zarr_store()
     try:
-        dataset = xr.open_zarr(place.zarr_store(), chunks=None, consolidated=True, decode_times=False)
+        dataset = xr.open_zarr(source, chunks=None, consolidated=True, decode_times=False)
+        dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), place, manifest))
         coordinates = {name: each.load() for name, each in dataset.coords.items() if each.size <= LOADED}
     except (
         Exception
@@ -132,7 +136,25 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
         ) from error
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
-    return dataset if manifest.state == "finished" else _mask(dataset, place, manifest.layout)
+    return dataset if _is_finished(manifest) else _mask(dataset, place, manifest.layout)
+
+
+def _is_finished(manifest: Manifest) -> bool:
+    return manifest.state == "finished"
+
+
+def _variables(dataset: xr.Dataset, group: zarr.Group, place: Place, manifest: Manifest) -> dict[str, xr.Variable]:
+    """The variables of a dataset, read with care."""
+    layout, finished = manifest.layout, _is_finished(manifest)
+    return {
+        name: xr.Variable(
+            layout.variable(name).dims,
+            checked(group[name], place, layout, name, finished=finished),
+            dataset[name].attrs,
+            dataset[name].encoding,
+        )
+        for name in layout.variables
+    }
 
 
 def _mask(dataset: xr.Dataset, place: Place, layout: Layout) -> xr.Dataset:

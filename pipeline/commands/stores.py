@@ -73,5 +73,7 @@ def info(store: str) -> None:
     """Say what is in STORE."""
     from pipeline import describe
     from storage import open_results
+    from storage.integrity import require_sound_metadata
 
+    require_sound_metadata(store)
     print_rows(describe.rows(open_results(store, unfinished=True), store))

@@ -37,7 +37,8 @@ class Row:
     """One bad input: its place in the list of bad inputs, what standard error has to say, and how it is made.
 
     `sweep` is what is in `sweep.yaml`, `files` are others beside it; `prepare` does what a file cannot. Status 0 is for
-    inputs that look bad and are accepted, with a warning where `said` asks for one.
+    inputs that look bad and are accepted, with a warning where `said` asks for one; 1 for damage that `verify` finds
+    and says on standard output.
     """
 
     name: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 _ROTATIONS = "motions with rotations are not in sweep files"
 _NO_LIMITS = "robot files have no limits of joints, legs or motors"
 _OTHER_CLUSTERS = "this kind of cluster cannot be started"
-_STORES = "needs a store of a run: tests/storage damages stores in this way"
 
 WAITING = {
     "C26": _ROTATIONS,
@@ -32,5 +31,4 @@ WAITING = {
     "G18": "needs a process of its own: test_other_locales.py",
     "G19": "needs a file system that is read-only: tests/storage",
     "G20": "nothing is done that root should not do",
-    **dict.fromkeys([f"H{n:02}" for n in range(2, 19)], _STORES),
 }

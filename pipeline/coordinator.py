@@ -29,6 +29,7 @@ from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
 from pipeline.runlog import RunLog
 from pipeline.truth import true_parameters
+from pipeline.walltime import require_walltime
 from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
@@ -94,6 +95,7 @@ class Run:
         """Run to the end. A cluster of the run's own that is lost is made again, once."""
         import dask
 
+        require_walltime(self.config, self.plan)
         default = dask.config.get("scheduler", None)
         restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
         lost: str | None = None

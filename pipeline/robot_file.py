@@ -133,6 +133,9 @@ class _Reader:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
             self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
+        elif same := [each for each in self.values.names if each.casefold() == name.casefold()]:
+            hint = "They are names of folders in a store, where some file systems see no capitals."
+            self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, Expression]]:

@@ -243,10 +243,11 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
     """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
-        if not _NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
+        folded = each.name.casefold()
+        if not _NAME.fullmatch(each.name) or folded in VARIABLES or folded in seen:
             raise StoreError(
                 f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
-                "that starts with a letter and is neither a variable nor another coordinate"
+                "that starts with a letter and is, even in capitals, neither a variable nor another coordinate"
             )
         if each.dim not in sizes or (each.name in sizes and each.name != each.dim):
             raise StoreError(
@@ -258,7 +259,7 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
                 f"coordinate {each.name!r} has {len(each.values)} values; "
                 f"expected {sizes[each.dim]}, one for each {each.dim}"
             )
-        seen.add(each.name)
+        seen.add(folded)
     return checked
 
 

@@ -31,7 +31,7 @@ _UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate
 _SMALLEST = 1 << 26
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]+")
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_IMAGE = re.compile(r"\S+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9a-f]{64})")
+_IMAGE = re.compile(r"[^\s@]+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9a-f]{64})")
 
 
 def check_kind(report: Report, ours: Any) -> bool:

@@ -81,6 +81,15 @@ class ClusterConfig:
         """The row of its kind."""
         return KINDS[self.cluster.kind]
 
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is allowed and hardly meant."""
+        if self.kind.family in ("process", "local") or os.geteuid() != 0:
+            return ()
+        got, rule = "root as the user who runs it", "a user without rights over the machine"
+        hint = "Whoever reaches a port of a cluster can do what its user can."
+        return (Problem(self.source, 0, 0, "limbsweep.cluster.kind", got, rule, hint),)
+
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> ClusterConfig:
         """The configuration in a file. Raises InputError with all problems."""

@@ -31,7 +31,7 @@ from pipeline.units import UNITS
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots import catalog
 from robots.expressions import SMOOTH, Expression
-from robots.formats import checks, writing
+from robots.formats import checks, home, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.model import (
     BASE,
@@ -279,7 +279,7 @@ class _Reader:
                 known[str(path[1])] = float(value)
         if self.report.problems:
             return
-        for find in (checks.check, checks.check_loops):
+        for find in (checks.check, checks.check_loops, home.check_home):
             for finding in find(made.family.reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:

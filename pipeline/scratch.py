@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster_kinds import KINDS
-from pipeline.validation import Got, Report
+from pipeline.validation import Report
 from pipeline.worker_settings import effective
 
 if TYPE_CHECKING:
@@ -25,7 +25,24 @@ SSH = ("options", "worker_options", "local_directory")
 LEAST = 10**9
 """Free bytes."""
 
-NETWORK = frozenset("nfs nfs4 cifs smb3 smbfs lustre beegfs gpfs ceph glusterfs afs 9p fuse.sshfs fuse.glusterfs".split())
+NETWORK = frozenset(
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "lustre",
+        "beegfs",
+        "gpfs",
+        "ceph",
+        "glusterfs",
+        "afs",
+        "9p",
+        "fuse.sshfs",
+        "fuse.glusterfs",
+    ]
+)
 """Types of file systems that machines share."""
 
 MOUNTS = "/proc/self/mountinfo"

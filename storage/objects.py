@@ -28,8 +28,27 @@ EXTRAS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "a
 """Packages that fsspec needs for a protocol."""
 
 NO_STORES = frozenset(
-    "http https ftp zip tar libarchive data github git jupyter reference dir cached blockcache filecache simplecache "
-    "generic webhdfs dask".split()
+    [
+        "http",
+        "https",
+        "ftp",
+        "zip",
+        "tar",
+        "libarchive",
+        "data",
+        "github",
+        "git",
+        "jupyter",
+        "reference",
+        "dir",
+        "cached",
+        "blockcache",
+        "filecache",
+        "simplecache",
+        "generic",
+        "webhdfs",
+        "dask",
+    ]
 )
 """Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import os
@@ -18,12 +19,12 @@ from pipeline.cluster import ClusterConfig
 from pipeline.sweep import Sweep
 from storage import manifest as manifests
 from storage.ledger import Receipt, line
+from storage.lock import LOCK, Owner
 from storage.manifest import MANIFEST
 from storage.store import StoreWriter
 from storage.writer import checksum
-from tests.bad_inputs.rows import GOOD, Row
+from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row
 
-SYNCHRONOUS = {"c.yaml": "limbsweep: {cluster: {kind: synchronous}}\n"}
 SHARD = "actuator_force/c.0.0.0.0.0"
 COMMANDS = {
     "info": ("info", "s.zarr"),
@@ -122,6 +123,10 @@ def _version_2(store: Path) -> None:
     (store / "force/.zarray").write_text(json.dumps({"zarr_format": 2, "filters": filters, **shape}))
 
 
+def _other_sweep(store: Path) -> None:
+    Path("sweep.yaml").write_text(GOOD.replace("2700", "2710"))
+
+
 def _link(store: Path) -> None:
     (store / SHARD).unlink()
     (store / SHARD).symlink_to("/etc/passwd")
@@ -144,6 +149,27 @@ def receipts(change: Callable[[bytes], bytes]) -> Damage:
 def _other(data: bytes) -> bytes:
     receipt = json.loads(data)
     return line(Receipt(0, receipt["checksums"] | {"peak_force": 1}, receipt["bytes"])) + b"\n"
+
+
+class Held:
+    """A lock of a run that goes on, as long as a test."""
+
+    def __init__(self, file: Path) -> None:
+        self.descriptor = os.open(file, os.O_RDWR | os.O_CREAT)
+        fcntl.flock(self.descriptor, fcntl.LOCK_EX)
+        os.write(self.descriptor, Owner.here().dump())
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+
+_HELD: list[Held] = []
+
+
+def _running(store: Path) -> None:
+    """A store that is not finished, and another run that writes to it."""
+    sealed(state="running")(store)
+    _HELD[:] = [Held(store / LOCK)]
 
 
 _LAYOUT = {"sizes": {"design": 1, "friction": 1, "trajectory": 1}, "block": {}, "variables": ["../peak_force"]}
@@ -190,6 +216,9 @@ ROWS: tuple[Row, ...] = tuple(
             "('bytes', 'magic', 'crc32c')",
             "expected",
         ),
+        damaged("G06", _other_sweep, "run", "s.zarr: holds another sweep; choose another store"),
+        damaged("G06 export", lambda store: Path("x").mkdir(), "export", "x: exists already; expected a new folder"),
+        damaged("G07", _running, "run", "another run is writing to this store", '"pid"', '"host"', '"since"'),
         damaged("H07", _version_2, _ALL.removesuffix(" verify"), "s.zarr: not a store of limbsweep"),
         damaged("H08", lambda store: (store / SHARD).unlink(), _READERS, f"s.zarr/{SHARD}: missing (block 0 of actuator"),
         damaged("H09", content(SHARD, _flipped), _READERS, f"s.zarr/{SHARD}: damaged (block 0 of actuator_force: the"),
@@ -206,7 +235,7 @@ ROWS: tuple[Row, ...] = tuple(
         damaged("H11 future", sealed(format=3), _ANYTHING, "format 3; expected 2; open it with the version"),
         damaged("H12", _nan, "verify", "NaN where the status is OK (block 0)"),
         damaged("H13", _draft, "verify", "left by a writer that was killed"),
-        damaged("H14", lambda store: Path("sweep.yaml").write_text(GOOD.replace("2700", "2710")) and None, "run",
+        damaged("H14", _other_sweep, "run",
             "s.zarr: holds another sweep", "-parameters: {density: 2700}", "+parameters: {density: 2710}"),
         damaged(
             "H15",

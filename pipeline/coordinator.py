@@ -29,11 +29,12 @@ from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
 from pipeline.runlog import RunLog
 from pipeline.truth import true_parameters
+from pipeline.walltime import require_walltime
 from pipeline.window import Window
 from robots.model import Robot
 from robots.status import flags
 from storage.completion import finish
-from storage.ledger import Ledger
+from storage.ledger import Ledger, require_complete
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
@@ -94,6 +95,7 @@ class Run:
         """Run to the end. A cluster of the run's own that is lost is made again, once."""
         import dask
 
+        require_walltime(self.config, self.plan)
         default = dask.config.get("scheduler", None)
         restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
         lost: str | None = None
@@ -186,9 +188,14 @@ def plan_at(sweep: Sweep, place: Place) -> Plan:
 
 
 def _is_finished(made: Plan, place: Place) -> bool:
-    """Whether nothing is left to do in a store. Raises StoreError where it is not a store of this sweep."""
+    """Whether nothing is left to do in a store.
+
+    Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
+    """
     sweep = made.sweep
     manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    if manifest.state == "finished":
+        require_complete(place, made.blocks)
     return manifest.state == "finished"
 
 
@@ -213,6 +220,7 @@ def contents(made: Plan) -> dict[str, Any]:
         "attributes": attributes(made.sweep) | _uniqueness(made),
         "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
         "flags": flags(),
+        "sources": made.sweep.sources,
     }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline.columns import PartColumn, columns
 from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
@@ -290,15 +291,21 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dataset: name, dim, values, units, long name."""
     sweep, mechanism = plan.sweep, plan.mechanism
     units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
-    for name, values in sweep.design.values(0, sweep.design.size).items():
+    for name, values in columns(sweep.design).items():
         yield name, "design", values, *units[name]
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
-    for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
+    for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
     if sweep.split is not None:
         for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
-            yield f"{dim}_part", dim, sweep.split.of(count), "", f"part of the dataset that the {dim} belongs to"
+            yield (
+                f"{dim}_part",
+                dim,
+                PartColumn(sweep.split, count),
+                "",
+                f"part of the dataset that the {dim} belongs to",
+            )
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):

@@ -13,6 +13,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import LIMIT, InputError, Problem
+from storage.sources import table
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -38,6 +39,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
+        **table(sweep.sources),
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

@@ -152,6 +152,15 @@ class Ledger:
         self.count += 1
 
 
+def require_complete(place: Place, blocks: int) -> None:
+    """See that the ledger of a store that says that it is finished has a receipt for each block. Raises StoreError."""
+    if lacking := blocks - Ledger.read(place, blocks).count:
+        raise StoreError(
+            f"{place}: says that it is finished, but {lacking} of its {blocks} blocks have no receipt; "
+            "limbsweep verify --repair computes them again"
+        )
+
+
 def ledger_name(place: Place) -> str:
     """The name of the journal that belongs to the manifest of a store."""
     generation = Manifest.load(place).generation if place.has(MANIFEST) else 1
@@ -197,8 +206,12 @@ def _body(receipt: Receipt) -> bytes:
     return json.dumps(asdict(receipt), sort_keys=True, separators=(",", ":")).encode()[:-1]
 
 
-def _digest(body: bytes) -> int:
+def digest(receipt: Receipt) -> int:
     """A short hash that tells receipts of one block apart."""
+    return _digest(_body(receipt))
+
+
+def _digest(body: bytes) -> int:
     return int.from_bytes(blake2b(body, digest_size=8).digest(), "little")
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from storage.errors import StoreError
 
@@ -40,13 +40,21 @@ class Variable:
         return float("nan") if self.dtype == "float64" else -1
 
 
+class Values(Protocol):
+    """Numbers or texts of which parts are asked for: a list, an array, or what computes them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: slice, /) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Coordinate:
     """Values along one dim, numbers or text, one for each element: a swept parameter, a name, a time."""
 
     name: str
     dim: str
-    values: Sequence[float] | Sequence[str]
+    values: Values
     units: str = ""
     long_name: str = ""
 
@@ -200,6 +208,12 @@ VARIABLES: dict[str, Variable] = {
     )
 }
 
+OK = 0
+"""The status of a sample whose results are numbers."""
+
+FINITE = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power", "peak_force", "rms_force")
+"""Variables that hold no NaN where the status is OK; others may, where a robot lacks what they tell."""
+
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
@@ -229,10 +243,11 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
     """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
-        if not _NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
+        folded = each.name.casefold()
+        if not _NAME.fullmatch(each.name) or folded in VARIABLES or folded in seen:
             raise StoreError(
                 f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
-                "that starts with a letter and is neither a variable nor another coordinate"
+                "that starts with a letter and is, even in capitals, neither a variable nor another coordinate"
             )
         if each.dim not in sizes or (each.name in sizes and each.name != each.dim):
             raise StoreError(
@@ -244,7 +259,7 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
                 f"coordinate {each.name!r} has {len(each.values)} values; "
                 f"expected {sizes[each.dim]}, one for each {each.dim}"
             )
-        seen.add(each.name)
+        seen.add(folded)
     return checked
 
 

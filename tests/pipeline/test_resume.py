@@ -393,7 +393,7 @@ def test_on_a_cluster_failures_come_back_and_futures_are_let_go(
 ) -> None:
     path, held = tmp_path / "s.zarr", []
     events: list[Event] = []
-    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2)) as owner:
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as owner:
         assert owner is not None
         address = ClusterConfig.of("address", address=owner.cluster.scheduler_address)
 

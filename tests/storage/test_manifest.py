@@ -89,7 +89,7 @@ def test_every_truncation_of_the_manifest_is_damage(path: Path) -> None:
     content = file.read_bytes()
     for length in range(0, len(content) - 1, 7):
         file.write_bytes(content[:length])
-        with pytest.raises(StoreError, match="restore it from a copy, or run the sweep again"):
+        with pytest.raises(StoreError, match="limbsweep verify --repair makes it again"):
             Manifest.load(path)
 
 

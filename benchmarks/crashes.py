@@ -72,7 +72,7 @@ def sweep(arms: int) -> Sweep:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something that a coordinator does: how the store comes to be before, what is done, and how that is gone on with."""
+    """Something that a coordinator does: how the store comes to be before, what is done, how that is gone on with."""
 
     name: str
     before: Callable[[Path], None]
@@ -200,7 +200,9 @@ def results(store: Path) -> Mapping[str, str]:
     files = {str(each.relative_to(store)): each for each in store.rglob("*") if each.is_file()}
     found = {key: _hash(each.read_bytes()) for key, each in files.items() if each.name not in NOT_OF_RESULTS}
     data = open_results(store)
-    return found | {str(name): _hash(repr(data[name].dims).encode() + data[name].values.tobytes()) for name in data.variables}
+    return found | {
+        str(name): _hash(repr(data[name].dims).encode() + data[name].values.tobytes()) for name in data.variables
+    }
 
 
 def _hash(data: bytes) -> str:
@@ -257,6 +259,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     given = parser.parse_args(words)
     print(f"seed {given.seed}", flush=True)
+    os.fsync = lambda descriptor: None  # a process that dies loses nothing that the system has; only power would
     for name, each in SCENARIOS.items():
         if given.scenario in (name, "all"):
             with tempfile.TemporaryDirectory(prefix="limbsweep-crashes-") as folder:

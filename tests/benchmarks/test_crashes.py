@@ -32,12 +32,11 @@ def program(scenario: str, every: int, seed: int, before: str = "") -> tuple[int
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("scenario", "every"), [("run", 80), ("append", 400), ("repair", 110)])
-def test_a_coordinator_that_dies_at_a_step_is_gone_on_with(scenario: str, every: int) -> None:
-    code, told = program(scenario, every, random.randrange(2**32))
+def test_a_coordinator_that_dies_at_some_steps_is_gone_on_with() -> None:
+    code, told = program("all", 130, random.randrange(2**32))
     print(told)
     assert code == 0, told
-    assert "every store is bit-identical to an undisturbed one, and sound" in told
+    assert told.count("every store is bit-identical to an undisturbed one, and sound") == 3
 
 
 @pytest.mark.chaos
@@ -49,6 +48,6 @@ def test_a_coordinator_that_dies_at_any_step_is_gone_on_with(scenario: str) -> N
 
 
 def test_a_store_that_is_written_in_place_does_not_pass() -> None:
-    code, told = program("repair", 3, 1, IN_PLACE)
+    code, told = program("repair", 1, 1, IN_PLACE)
     assert code == 1, told
-    assert "FAILED: repair, " in told
+    assert "FAILED: " in told

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.attempts import DEFAULTS, Limits
-from pipeline.cluster import ClusterConfig, connect
+from pipeline.cluster import ClusterConfig, connect, scalers
 from pipeline.control import clear_cancel
 from pipeline.drive import Drive
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
@@ -120,7 +120,7 @@ class Run:
                 RunLog.open(self.place) as log,
             ):
                 clear_cancel(self.place)
-                tell = teller((log, *self.listeners))
+                tell = teller((log, *scalers(client), *self.listeners))
                 if lost:
                     tell(ClusterRestarted(lost))
                 self._drive(ledger, client, tell)

@@ -24,8 +24,9 @@ from benchmarks.runs import text
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import _prepare
 from pipeline.drive import Drive
-from pipeline.execute import Flight, InProcess, OnCluster, Result, Work
+from pipeline.execute import Flight, InProcess, Result, Work
 from pipeline.graph import Granularity
+from pipeline.on_cluster import OnCluster
 from pipeline.plan import Plan, plan
 from pipeline.sweep import Sweep
 from pipeline.window import Window

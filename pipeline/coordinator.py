@@ -22,8 +22,9 @@ from pipeline.control import clear_cancel
 from pipeline.drive import Drive
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
 from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
-from pipeline.execute import Flight, InProcess, OnCluster
+from pipeline.execute import Flight, InProcess
 from pipeline.graph import Granularity
+from pipeline.on_cluster import OnCluster
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes

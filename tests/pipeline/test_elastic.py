@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,8 @@ import pytest
 
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import run
-from pipeline.events import BlockDone, Event
+from pipeline.events import BlockDone, BlockRetried, Event
+from pipeline.verification import verify
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, done, failures, sweep, wrap_blocks
 
 BLOCKS = 48
@@ -94,3 +96,29 @@ def test_an_adaptive_cluster_grows_with_what_a_run_has_left(
     run(sweep(FEW), tmp_path / "s.zarr", replace(config, settings=settings), [marks])
     _is_right(marks, tmp_path / "s.zarr", expected)
     assert len(workers_that_computed(notes)) == 2
+
+
+def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
+    notes, path = tmp_path / "notes", tmp_path / "s.zarr"
+    notes.mkdir()
+    wrap_blocks(monkeypatch, signed, str(notes), 0.05)
+    monkeypatch.setattr("pipeline.stragglers.LEAST_SECONDS", 0.5)
+    monkeypatch.setattr("pipeline.drive.TICK", 0.2)
+    with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1)) as client:
+        assert client is not None
+        stopped, awake = client.run(os.getpid).values()
+        marks = Marks({15: lambda: os.kill(stopped, signal.SIGSTOP)})
+        try:
+            run(sweep(FEW), path, ClusterConfig.of("address", address=client.cluster.scheduler_address), [marks])
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        _is_right(marks, path, expected)
+        helped = [each.block for each in marks.events if isinstance(each, BlockRetried)]
+        assert helped, "it had something to do when it was stopped"
+        for block in helped:
+            assert (notes / f"{block}.{awake}").exists()
+        assert stopped in client.run(os.getpid).values(), "it is back, and was not lost"
+        assert verify(path).is_sound, "what it wrote late are the same bits"
+    assert content_hash(path) == expected

@@ -2,7 +2,8 @@
 
 A program: `python -m benchmarks.chaos [--blocks 500] [--kills 50] [--coordinator-kills 20] [--every 1] [--seed N]`
 prints its seed and the figures, and ends with status 1 where a store differs or a block has failed. Deaths of the
-coordinator at its numbered steps are in `benchmarks.crashes`; `--every 10` takes a tenth of them. Linux only.
+coordinator at its numbered steps are in `benchmarks.crashes`, `--every 10` takes a tenth of them; several coordinators
+on one store in `benchmarks.races`. Linux only.
 """
 
 from __future__ import annotations
@@ -179,9 +180,13 @@ def main(words: list[str] | None = None) -> int:
         except AssertionError as error:
             print(f"FAILED: {error}", flush=True)
             return 1
-    # in a process without threads, because it forks
-    steps = [sys.executable, "-m", "benchmarks.crashes", "--seed", str(campaign.seed), "--every", str(given.every)]
-    return subprocess.run(steps, check=False).returncode
+    seed = ("--seed", str(campaign.seed))
+    return _forks("crashes", "--every", str(given.every), *seed) or _forks("races", *seed)
+
+
+def _forks(module: str, *words: str) -> int:
+    """The exit status of a campaign that forks, and so runs in a process without threads."""
+    return subprocess.run([sys.executable, "-m", f"benchmarks.{module}", *words], check=False).returncode
 
 
 if __name__ == "__main__":

@@ -259,7 +259,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     given = parser.parse_args(words)
     print(f"seed {given.seed}", flush=True)
-    os.fsync = lambda descriptor: None  # a process that dies loses nothing that the system has; only power would
+    os.fsync = lambda fd: None  # a process that dies loses nothing that the system has; only power would
     for name, each in SCENARIOS.items():
         if given.scenario in (name, "all"):
             with tempfile.TemporaryDirectory(prefix="limbsweep-crashes-") as folder:

@@ -1,7 +1,7 @@
 """The loop of a run: fill the window, take what comes back, decide what follows, look around.
 
-Decisions are in `pipeline.attempts`, `pipeline.window`, `pipeline.stragglers` and `pipeline.watchdog`; this is where they
-have effects. The ledger is written here and nowhere else.
+Decisions are in `pipeline.attempts`, `pipeline.window`, `pipeline.stragglers` and `pipeline.watchdog`; this is where
+they have effects. The ledger is written here and nowhere else.
 """
 
 from __future__ import annotations

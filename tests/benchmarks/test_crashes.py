@@ -19,7 +19,7 @@ LocalPlace.write = write
 
 
 def test_a_coordinator_that_dies_at_some_steps_is_gone_on_with() -> None:
-    code, told = campaign("crashes", "--every", "130")
+    code, told = campaign("crashes", "--every", "200")
     assert code == 0, told
     assert told.count("every store is bit-identical to an undisturbed one, and sound") == 3
 

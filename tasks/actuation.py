@@ -114,6 +114,9 @@ ALL_SERIES = {**SERIES, **MOTOR_SERIES}
 JOINT_SERIES = ("joint_friction",)
 """Series of all joints with friction, in the order of the groups."""
 
+OUTCOME = "outcome"
+"""The status of a sample for one friction set, as an output beside the input `status`, which knows nothing of friction."""
+
 TOLD = ("failed_samples", "worst_status")
 CASE_METRICS = ("friction_residual", "unsettled_samples", *TOLD)
 """Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle, and
@@ -130,7 +133,7 @@ def program(
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
-    friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled, and `status` says so too.
+    friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled; OUTCOME, the status with it.
 
     Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
     inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_friction.inputs` lists.
@@ -154,7 +157,7 @@ def program(
             "joint_friction": [tau + bad for tau in solved.friction],
             "net_force": list(solved.net),
             "unsettled": [solved.unsettled],
-            "status": [told],
+            OUTCOME: [told],
             "failed_samples": [where(told > 0.5, 1.0, 0.0)],
             "worst_status": [told],
             "friction_residual": [solved.residual + where(status[0] > 0.5, np.nan, 0.0)],

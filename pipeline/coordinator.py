@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.attempts import DEFAULTS, Limits
-from pipeline.cluster import ClusterConfig, connect
+from pipeline.cluster import ClusterConfig, connect, scalers
 from pipeline.control import clear_cancel
 from pipeline.drive import Drive
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
 from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
-from pipeline.execute import Flight, InProcess, OnCluster
+from pipeline.execute import Flight, InProcess
 from pipeline.graph import Granularity
+from pipeline.on_cluster import OnCluster
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
@@ -122,7 +123,7 @@ class Run:
                 RunLog.open(self.place) as log,
             ):
                 clear_cancel(self.place)
-                tell = teller((log, *self.listeners))
+                tell = teller((log, *scalers(client), *self.listeners))
                 if lost:
                     tell(ClusterRestarted(lost))
                 self._drive(ledger, client, tell)

@@ -16,6 +16,7 @@ from pipeline.columns import PartColumn, columns
 from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
+from robots.friction_groups import settles
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import VARIABLES
@@ -50,6 +51,7 @@ MAX_FILES = 10**6
 REACTIONS = ("joint_reaction", "peak_reaction")
 
 ALWAYS = ("failed_samples", "worst_status")
+OF_SAMPLES = ("status", *ALWAYS)
 """Variables that every store has: they say where results are NaN, and why."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
@@ -171,7 +173,7 @@ def plan(sweep: Sweep) -> Plan:
         "axis": 3,
         "wrench": 6,
     }
-    steady = _steady(sweep)
+    steady = _steady(sweep, variables)
     per_set, shared = (_pair_bytes(sizes, variables, steady, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
@@ -188,17 +190,21 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _steady(sweep: Sweep) -> tuple[str, ...]:
-    """What joints carry does not depend on friction that is in actuators alone: it is inside their drives."""
-    passive = any(place.actuator < 0 for group in sweep.friction.groups for place in group.places)
-    return () if passive else tuple(name for name in REACTIONS if name in (*sweep.outputs, *sweep.metrics))
+def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
+    """What friction does not change here.
+
+    That is what joints carry, where friction is in actuators alone: it is inside their drives. And whether a sample is
+    OK, where friction needs no iteration that could fail.
+    """
+    groups = sweep.friction.groups
+    passive = any(place.actuator < 0 for group in groups for place in group.places)
+    steady = (*(() if passive else REACTIONS), *(() if settles(groups) else OF_SAMPLES))
+    return tuple(name for name in variables if name in steady)
 
 
 def _settling(sweep: Sweep) -> tuple[str, ...]:
     """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
-    groups = sweep.friction.groups
-    coupled = any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
-    return ("unsettled_samples",) if coupled else ()
+    return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
 
 
 def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:

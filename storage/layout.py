@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, SupportsIndex
 
@@ -68,7 +69,7 @@ class Layout:
             raise StoreError(f"a layout got the variables {names}; expected one or more, each once")
         return tuple(dict.fromkeys((*SPLIT, *(dim for name in names for dim in self.variable(name).dims))))
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int, int]:
         """Number of blocks along design, friction and trajectory."""
         design, friction, trajectory = (_ceil(self.sizes[dim], self.block[dim]) for dim in SPLIT)

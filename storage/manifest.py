@@ -20,7 +20,7 @@ from storage.place import Location, locate, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
-FORMAT = 2
+FORMAT = 3
 """Version of the store format; another one is refused."""
 
 MANIFEST = "limbsweep.json"

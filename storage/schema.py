@@ -66,6 +66,7 @@ _DRIVEN = (*_DESIGN, "actuator")
 _JOINT = (*_DESIGN, "limb", "joint")
 _RUBBING = (*_FRICTION, "limb", "joint")
 _METRIC = ("design", "friction", "trajectory", "actuator")
+_CASE = ("design", "friction", "trajectory")
 _POSE = ("design", "trajectory")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
@@ -118,7 +119,7 @@ VARIABLES: dict[str, Variable] = {
             "world",
             "motion",
         ),
-        Variable("status", _DESIGN, "1", "status of the sample", "none", "status", "int8"),
+        Variable("status", _FRICTION, "1", "status of the sample", "none", "status", "int8"),
         Variable("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_force", _METRIC, "N m", "root mean square of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_power", _METRIC, "W", "root mean square of the actuator power over time", _DRIVE, "metric"),
@@ -169,7 +170,7 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable(
             "friction_residual",
-            ("design", "friction", "trajectory"),
+            _CASE,
             "N m, N",
             "largest change of friction in the last step of its iteration with reactions",
             "none",
@@ -177,7 +178,7 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable(
             "unsettled_samples",
-            ("design", "friction", "trajectory"),
+            _CASE,
             "1",
             "samples whose friction and reactions did not settle",
             "none",
@@ -201,10 +202,8 @@ VARIABLES: dict[str, Variable] = {
         Variable(
             "largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time", "world", "metric"
         ),
-        Variable("failed_samples", ("design", "trajectory"), "1", "samples not OK", "none", "metric", "int32"),
-        Variable(
-            "worst_status", ("design", "trajectory"), "1", "largest status code over time", "none", "status", "int8"
-        ),
+        Variable("failed_samples", _CASE, "1", "samples not OK", "none", "metric", "int32"),
+        Variable("worst_status", _CASE, "1", "largest status code over time", "none", "status", "int8"),
     )
 }
 

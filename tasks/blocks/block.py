@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup
+from robots.friction_groups import FrictionGroup, settles
 from robots.measurement import CLEAN
 from robots.model import Family
 from tasks import actuation, programs
@@ -114,7 +114,8 @@ class Block:
     @property
     def actuation(self) -> tuple[str, ...]:
         """Series and metrics that depend on friction, apart from reactions."""
-        return tuple(name for name in (*self.series, *self.metrics) if name in actuation.NAMES)
+        names = {*actuation.NAMES, *(("status", *actuation.TOLD) if settles(self.groups) else ())}
+        return tuple(name for name in (*self.series, *self.metrics) if name in names)
 
     @property
     def reactions(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench docs pages wheel wheel-test clean
+.PHONY: help run test test-slow bench bench-page docs pages wheel wheel-test clean
 .DELETE_ON_ERROR:
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
+	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
 	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
 	@echo "make wheel   build wheel and source distribution into dist"
@@ -61,6 +62,11 @@ test-slow: .venv/test.stamp
 
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench
+
+bench-page: .venv/peers.stamp
+	mkdir -p runs
+	$(BIN)/limbsweep bench --json peers robots kernel start > runs/bench.jsonl
+	$(BIN)/python docs/make_benchmarks.py runs/bench.jsonl
 
 clean:
 	rm -rf .venv runs build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

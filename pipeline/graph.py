@@ -60,6 +60,7 @@ def block_of(plan: Plan, index: int) -> Block:
         times=sweep.times,
         origin=plan.origin,
         gravity=sweep.gravity,
+        single=sweep.precision == "single",
         series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
         metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
         measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),

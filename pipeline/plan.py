@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline.columns import PartColumn, columns
 from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
+from robots.friction_groups import settles
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import VARIABLES
@@ -22,7 +24,7 @@ from storage.schema import VARIABLES
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 20
+BLOCK_SAMPLES = 1 << 21
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 SMALL_BLOCK = 1 << 14
@@ -49,6 +51,7 @@ MAX_FILES = 10**6
 REACTIONS = ("joint_reaction", "peak_reaction")
 
 ALWAYS = ("failed_samples", "worst_status")
+OF_SAMPLES = ("status", *ALWAYS)
 """Variables that every store has: they say where results are NaN, and why."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
@@ -118,7 +121,8 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
+        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + held
 
     @property
     def work(self) -> Work:
@@ -169,7 +173,7 @@ def plan(sweep: Sweep) -> Plan:
         "axis": 3,
         "wrench": 6,
     }
-    steady = _steady(sweep)
+    steady = _steady(sweep, variables)
     per_set, shared = (_pair_bytes(sizes, variables, steady, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
@@ -186,17 +190,21 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _steady(sweep: Sweep) -> tuple[str, ...]:
-    """What joints carry does not depend on friction that is in actuators alone: it is inside their drives."""
-    passive = any(place.actuator < 0 for group in sweep.friction.groups for place in group.places)
-    return () if passive else tuple(name for name in REACTIONS if name in (*sweep.outputs, *sweep.metrics))
+def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
+    """What friction does not change here.
+
+    That is what joints carry, where friction is in actuators alone: it is inside their drives. And whether a sample is
+    OK, where friction needs no iteration that could fail.
+    """
+    groups = sweep.friction.groups
+    passive = any(place.actuator < 0 for group in groups for place in group.places)
+    steady = (*(() if passive else REACTIONS), *(() if settles(groups) else OF_SAMPLES))
+    return tuple(name for name in variables if name in steady)
 
 
 def _settling(sweep: Sweep) -> tuple[str, ...]:
     """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
-    groups = sweep.friction.groups
-    coupled = any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
-    return ("unsettled_samples",) if coupled else ()
+    return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
 
 
 def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
@@ -205,9 +213,11 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
     wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-    motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
-    mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
-    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass
+    motion = -(-max(24, 3 * free) // sweep.design.size)  # shared by all designs
+    mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
+    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in sweep.outputs)
+    assembled = actuators * (2 + rubbing) + free + 1  # of a strip, but a strip may be the whole block
+    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )
@@ -287,15 +297,21 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dataset: name, dim, values, units, long name."""
     sweep, mechanism = plan.sweep, plan.mechanism
     units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
-    for name, values in sweep.design.values(0, sweep.design.size).items():
+    for name, values in columns(sweep.design).items():
         yield name, "design", values, *units[name]
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
-    for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
+    for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
     if sweep.split is not None:
         for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
-            yield f"{dim}_part", dim, sweep.split.of(count), "", f"part of the dataset that the {dim} belongs to"
+            yield (
+                f"{dim}_part",
+                dim,
+                PartColumn(sweep.split, count),
+                "",
+                f"part of the dataset that the {dim} belongs to",
+            )
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):

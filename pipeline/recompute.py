@@ -12,6 +12,7 @@ from pipeline.drive import TICK
 from pipeline.execute import Flight, failure
 from pipeline.graph import block_graph
 from pipeline.plan import Plan
+from pipeline.side_files import stored_files
 from pipeline.status import failed_cases
 from pipeline.sweep import Sweep
 from storage.errors import StoreError
@@ -22,13 +23,13 @@ from storage.writer import Comparer
 
 
 def stored_sweep(store: Location, folder: str | Path = ".") -> Sweep:
-    """The sweep that a store was made from; files that it names are looked up in `folder`.
+    """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
     Raises InputError where the text cannot be read any more, StoreError where it does not mean the same.
     """
     place = locate(store)
     manifest = Manifest.load(place)
-    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=folder)
+    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
     if sweep.fingerprint != manifest.fingerprint:
         raise StoreError(
             f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {manifest.fingerprint}; a file that it "

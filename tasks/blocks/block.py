@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup
+from robots.friction_groups import FrictionGroup, settles
 from robots.measurement import CLEAN
 from robots.model import Family
 from tasks import actuation, programs
 from tasks.blocks.measured import Measurement
 from tasks.friction import coupled as coupled_friction
 from tasks.friction.joints import LimbFriction
+from tasks.kernels.cache import kernel as cached_kernel
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.program import Program
 from tasks.pose_metrics import needs_mass
 from tasks.reactions import programs as reaction_programs
 
@@ -60,6 +63,8 @@ class Block:
     """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
+    single: bool = False
+    """Whether samples are computed in single precision."""
 
     @property
     def family(self) -> Family:
@@ -109,7 +114,8 @@ class Block:
     @property
     def actuation(self) -> tuple[str, ...]:
         """Series and metrics that depend on friction, apart from reactions."""
-        return tuple(name for name in (*self.series, *self.metrics) if name in actuation.NAMES)
+        names = {*actuation.NAMES, *(("status", *actuation.TOLD) if settles(self.groups) else ())}
+        return tuple(name for name in (*self.series, *self.metrics) if name in names)
 
     @property
     def reactions(self) -> tuple[str, ...]:
@@ -120,6 +126,10 @@ class Block:
     def shares(self) -> dict[str, bool]:
         """Shares that limbs and platform are asked for beyond wrenches and J_IK: of mass, where a metric needs it."""
         return {"mass": True} if needs_mass(self.metrics) else {}
+
+    def kernel(self, program: Program) -> Kernel:
+        """A program in the precision of the block."""
+        return cached_kernel(program, single=self.single)
 
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""

@@ -68,7 +68,7 @@ def test_workers_that_come_and_leave_change_nothing(
     notes = tmp_path / "notes"
     notes.mkdir()
     wrap_blocks(monkeypatch, signed, str(notes), 0.02)
-    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1)) as client:
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1, insecure=True)) as client:
         assert client is not None
         first = list(client.scheduler_info()["workers"])
 
@@ -107,7 +107,7 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
     wrap_blocks(monkeypatch, signed, str(notes), 0.05)
     monkeypatch.setattr("pipeline.stragglers.LEAST_SECONDS", 0.5)
     monkeypatch.setattr("pipeline.drive.TICK", 0.2)
-    with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1)) as client:
+    with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1, insecure=True)) as client:
         assert client is not None
         stopped, awake = client.run(os.getpid).values()
         marks = Marks({15: lambda: os.kill(stopped, signal.SIGSTOP)})
@@ -131,7 +131,7 @@ def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
     """What waits to be stored is bounded by the window, from the first block to the last."""
     wrap_blocks(monkeypatch, slowly, 0.05)
     waiting: list[int] = []
-    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2)) as client:
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as client:
         assert client is not None
         most = size([Worker(2)], parallel=4)
         address = ClusterConfig.of("address", address=client.cluster.scheduler_address)

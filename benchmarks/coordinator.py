@@ -1,8 +1,8 @@
 """How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
 
-The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the graphs
-of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time that each
-of them computes for a block can be told; on few cores the light workers are what is slow. A program:
+The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the
+graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time
+that each of them computes for a block can be told; where cores are few the light workers are what is slow. A program:
 `python -m benchmarks.coordinator scheduler` and `... workers ADDRESS COUNT` are the other two.
 """
 

@@ -46,7 +46,7 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
         mean = float(np.sqrt(np.mean(errors**2)))
         require(mean < BOUND, f"{robot.name}: {name} in single precision are off by {mean:.1e} of the largest")
         remark = f"of the largest; root mean square {mean:.1e}; {lost} of {job.states} states lost"
-        yield Figure(f"{robot.name}, {name}, largest error", float(errors.max(initial=0.0)), "", remark)
+        yield Figure(f"{robot.name}, {name}, largest error", float(errors.max(initial=0.0)), "relative", remark)
     repeats = max(1, size.repeats // 4)
     gain = best(double, repeats) / best(single, repeats)
     yield Figure(f"{robot.name}, gain in speed", gain, "x", "inverse kinematics and dynamics, all reactions")

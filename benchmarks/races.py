@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.crashes import HERE, Steps, dies, results, sweep
@@ -57,13 +58,13 @@ def together(count: int, work: Callable[[], tuple[int, str]]) -> list[tuple[int,
         readers.append(answer)
     os.close(gate)
     os.close(go)
-    found = []
+    told: list[tuple[int, str]] = []
     for answer in readers:
         with os.fdopen(answer, "rb") as stream:
-            begun, told = json.loads(stream.read())
-            found.append((int(begun), str(told)))
+            begun, reason = json.loads(stream.read())
+            told.append((int(begun), str(reason)))
         os.wait()
-    return found
+    return told
 
 
 def _run(store: Path) -> None:
@@ -86,7 +87,7 @@ def races(count: int, coordinators: int, folder: Path, chance: random.Random) ->
         if number % 2:
             left += dies(_run, store, chance.randrange(made, len(steps.names)), "before")
         over = store.exists() and Manifest.load(store).state == "finished"
-        found = together(coordinators, lambda store=store: begin(store))
+        found = together(coordinators, partial(begin, store))
         assert sum(begun for begun, _ in found) == (not over), f"race {number}: {found}"
         odd = [told for _, told in found if told and not any(reason in told for reason in REASONS)]
         assert not odd, f"race {number}: {odd}"

@@ -7,6 +7,7 @@ its times as one line of JSON.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -29,6 +30,7 @@ def start(size: Size) -> Iterator[Figure]:
         same = np.array_equal(best["force"], forces(name))
         require(same, f"{name}: a new process gives other forces than this one")
         parts = ", ".join(f"{what} {best[what]:.2g} s" for what in ("imports", "LLVM", "rest"))
+        parts += f"; {best['cpu']:.2g} s of CPU time in all"
         yield Figure(f"{name}, process start to first forces", best["seconds"], "s", f"inverse dynamics; {parts}")
 
 
@@ -45,11 +47,12 @@ def forces(name: str) -> list[list[float]]:
 
 
 def _process(name: str) -> dict[str, Any]:
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), os.times()
     words = [sys.executable, "-m", "benchmarks.start", name]
     told: dict[str, Any] = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
-    seconds = time.perf_counter() - begin
-    return told | {"seconds": seconds, "rest": seconds - told["imports"] - told["LLVM"]}
+    seconds, after = time.perf_counter() - begin, os.times()
+    cpu = after.children_user - before.children_user + after.children_system - before.children_system
+    return told | {"seconds": seconds, "rest": seconds - told["imports"] - told["LLVM"], "cpu": cpu}
 
 
 def main(name: str) -> None:

@@ -4,7 +4,7 @@ A case is one design with one friction set on one trajectory; its times are neve
 task and stored in one write, because a block is one aligned region of whole shards and has one receipt: parts that were
 written by several tasks would share shards. The process takes crashes, endless loops and memory with it when it dies,
 and the worker stays. Cases that fail hold NaN and the status COMPUTATION_FAILED; where a variable does not have the dim
-that a case was cut along, as `status` has no friction, the status of all that share it says so.
+that a case was cut along, as `status` mostly has no friction, the status of all that share it says so.
 """
 
 from __future__ import annotations

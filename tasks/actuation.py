@@ -115,7 +115,7 @@ JOINT_SERIES = ("joint_friction",)
 """Series of all joints with friction, in the order of the groups."""
 
 OUTCOME = "outcome"
-"""The status of a sample for one friction set, as an output beside the input `status`, which knows nothing of friction."""
+"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
 
 TOLD = ("failed_samples", "worst_status")
 CASE_METRICS = ("friction_residual", "unsettled_samples", *TOLD)
@@ -133,7 +133,7 @@ def program(
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
-    friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled; OUTCOME, the status with it.
+    friction in passive joints of limb k. `unsettled` is 1 where the friction has not settled; OUTCOME says so as well.
 
     Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
     inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_friction.inputs` lists.

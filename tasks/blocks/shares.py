@@ -18,7 +18,7 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions
 from tasks.friction import coupled as coupled_friction
-from tasks.kernels.kernel import Kernel
+from tasks.kernels.kernel import Kernel, empty_rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Part:
         """All designs and trajectories, (trajectory, design, component, padded time)."""
         samples, lead = len(block.times), len(block.trajectories)
         shapes = self.run.shapes(block.designs, samples)
-        out = {name: empty((lead, *shape)) for name, shape in shapes.items()}
+        out = {name: empty_rows((lead, *shape), empty) for name, shape in shapes.items()}
         for j in range(lead):
             self.fill(block, root, j, slice(None), {name: array[j] for name, array in out.items()})
         return out

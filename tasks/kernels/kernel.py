@@ -6,7 +6,7 @@ import ctypes
 import functools
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,10 @@ def padded(samples: int) -> int:
     return -(-samples // LANES) * LANES
 
 
-def empty_rows(shape: tuple[int, ...]) -> np.ndarray:
+def empty_rows(shape: tuple[int, ...], empty: Callable[[tuple[int, ...]], np.ndarray] = np.empty) -> np.ndarray:
     """An uninitialised array whose rows do not start a multiple of 1 KiB apart: such share few lines of a cache."""
     *outer, width = shape
-    return np.empty((*outer, width + LANES if width % SHARING == 0 else width))[..., :width]
+    return empty((*outer, width + LANES if width % SHARING == 0 else width))[..., :width]
 
 
 class Kernel:

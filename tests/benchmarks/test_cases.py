@@ -21,6 +21,8 @@ WANTED = {
     "blocks": ("64 Ki samples, limb tasks", "64 Ki samples, block tasks"),
     "series": ("run, of plain Zarr",),
     "dataset": ("samples", "time", "stored", "largest error"),
+    "large": ("limb tasks", "block tasks", "  efficiency", "  worker"),
+    "precision": ("five_bar, forces, largest error", "hexapod_6rrrprr, gain in speed"),
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),

@@ -16,7 +16,8 @@ from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import run
 from pipeline.events import BlockDone, BlockRetried, Event
 from pipeline.verification import verify
-from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, done, failures, sweep, wrap_blocks
+from pipeline.window import Worker, size
+from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, done, failures, slowly, sweep, wrap_blocks
 
 BLOCKS = 48
 
@@ -67,7 +68,7 @@ def test_workers_that_come_and_leave_change_nothing(
     notes = tmp_path / "notes"
     notes.mkdir()
     wrap_blocks(monkeypatch, signed, str(notes), 0.02)
-    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1)) as client:
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=1, insecure=True)) as client:
         assert client is not None
         first = list(client.scheduler_info()["workers"])
 
@@ -106,7 +107,7 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
     wrap_blocks(monkeypatch, signed, str(notes), 0.05)
     monkeypatch.setattr("pipeline.stragglers.LEAST_SECONDS", 0.5)
     monkeypatch.setattr("pipeline.drive.TICK", 0.2)
-    with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1)) as client:
+    with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1, insecure=True)) as client:
         assert client is not None
         stopped, awake = client.run(os.getpid).values()
         marks = Marks({15: lambda: os.kill(stopped, signal.SIGSTOP)})
@@ -122,3 +123,28 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
         assert stopped in client.run(os.getpid).values(), "it is back, and was not lost"
         assert verify(path).is_sound, "what it wrote late are the same bits"
     assert content_hash(path) == expected
+
+
+def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
+    """What waits to be stored is bounded by the window, from the first block to the last."""
+    wrap_blocks(monkeypatch, slowly, 0.05)
+    waiting: list[int] = []
+    with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as client:
+        assert client is not None
+        most = size([Worker(2)], parallel=4)
+        address = ClusterConfig.of("address", address=client.cluster.scheduler_address)
+
+        def look(event: Event) -> None:
+            waiting.append(len(client.run_on_scheduler(_stores)))
+
+        marks = Marks({})
+        run(sweep(FEW), tmp_path / "s.zarr", address, [marks, look])
+    _is_right(marks, tmp_path / "s.zarr", expected)
+    assert 1 < max(waiting) <= most
+
+
+def _stores(dask_scheduler: Any) -> list[str]:
+    """Blocks that the scheduler knows of, by the task that stores them."""
+    return [str(key) for key in dask_scheduler.tasks if str(key[0]).startswith("store")]

@@ -55,7 +55,8 @@ def block_of(plan: Plan, index: int) -> Block:
         groups=sweep.friction.groups,
         friction=_table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=tuple(
-            Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]
+            Trajectory(each.kind, each.values, each.points, each.turn)
+            for each in sweep.trajectories[bounds["trajectory"]]
         ),
         times=sweep.times,
         origin=plan.origin,

@@ -212,8 +212,9 @@ def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, F
 def _read_trajectories(
     report: Report, section: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
 ) -> tuple[Trajectory, ...]:
-    joints = _joints(parts)
-    reader = TrajectoryReader(report, files, joints)
+    joints, mechanism = _joints(parts), _mechanism(parts)
+    mobility = mechanism.platform.mobility if mechanism else ()
+    reader = TrajectoryReader(report, files, joints, mobility)
     found: list[Trajectory] = []
     for name, given in section.items():
         path = ("trajectories", name)
@@ -221,7 +222,7 @@ def _read_trajectories(
             duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
             found += friction_test.trajectories(report, name, given, path, joints, duration)
         elif given.get("kind") == random_motions.KIND:
-            found += random_motions.trajectories(report, name, given, path, joints)
+            found += random_motions.trajectories(report, name, given, path, joints, mobility)
         elif (one := reader.one(name, given, path)) is not None:
             found.append(one)
     names = [each.name for each in found]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    pass
+    from pipeline.recordings import Source
+
 from pipeline.commands.runs import run, stores_of
 from pipeline.commands.terminal import CLUSTER, GRANULARITY, SOURCE, STORE, SUBSET, TARGET, Refused, print_rows, writing
 
@@ -37,20 +38,39 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
 
 @click.command()
 @STORE
-@click.option("--method", default="weighted", show_default=True, help="Estimator.")
+@click.option(
+    "--method",
+    default="weighted",
+    show_default=True,
+    help="least_squares, weighted, reweighted (robust), total_least_squares, consistent, or separable.",
+)
+@click.option(
+    "--motion",
+    type=click.Choice(["measured", "commanded"]),
+    help="Where motions come from; default: measured by the encoders, commanded with --clean.",
+)
 @click.option("--clean", is_flag=True, help="Use signals without errors of sensors.")
 @click.option("--design", "designs", type=int, multiple=True, help="Number of a design; default: all.")
-@click.option("--output", type=click.Path(path_type=Path), help="A CSV file for all parameters.")
+@click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
 @CLUSTER
 def identify(
-    store: str, method: str, clean: bool, designs: tuple[int, ...], output: Path | None, cluster: Path | None
+    store: str,
+    method: str,
+    motion: Source | None,
+    clean: bool,
+    designs: tuple[int, ...],
+    output: Path | None,
+    cluster: Path | None,
 ) -> None:
     """Estimate the base parameters of the robots in STORE; exit status 1 where some cannot be."""
+    from pipeline.identify import checked_suffix
     from pipeline.identify import identify as estimate
 
+    if output is not None:
+        checked_suffix(output)
     if output is not None and output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    found = estimate(store, method, clean=clean, designs=designs or None, cluster=cluster)
+    found = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
     print_rows(found.rows())
     if output is not None:
         with writing(output):

@@ -269,5 +269,5 @@ def test_an_identification_writes_a_table(delta: Path, tmp_path: Path) -> None:
 def test_a_store_without_the_signals_is_refused(tree: Path, tmp_path: Path) -> None:
     text = TREE.replace("measured_position, measured_velocity, measured_acceleration, measured_current, ", "")
     run(Sweep.from_text(text), tmp_path / "few.zarr", SYNCHRONOUS)
-    with pytest.raises(StoreError, match="has no measured_position, measured_velocity, measured_acceleration"):
+    with pytest.raises(StoreError, match="has no measured_position"):
         identify(tmp_path / "few.zarr", cluster=SYNCHRONOUS)

@@ -10,8 +10,7 @@ import pytest
 from robots import catalog
 from robots.motions import TURNS, Turn
 from tasks import inverse_dynamics
-from tasks.blocks import bodies
-from tasks.blocks import turns
+from tasks.blocks import bodies, turns
 from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.trajectories import padded_times
 from tasks.kernels.interpreter import interpret

@@ -28,6 +28,8 @@ BIG = 1e9
 TURN = "turn"
 KEYS = ("kind", "count", "seed", "centre", "period", "position", "velocity", "acceleration", TURN)
 TURN_KEYS = ("orientation", "centre", "position", "velocity", "acceleration")
+OF_MOTION = ("period", "velocity", "acceleration")
+"""Keys that poses at rest do without."""
 
 
 @dataclass(frozen=True)
@@ -94,17 +96,21 @@ def trajectories(
 
 
 def read(
-    report: Report, given: Mapping[str, Any], path: Path, joints: Sequence[str], mobility: Sequence[str] = ()
+    report: Report,
+    given: Mapping[str, Any],
+    path: Path,
+    joints: Sequence[str],
+    mobility: Sequence[str] = (),
+    still: bool = False,
 ) -> Entry | None:
     """One entry for the joints of a chain, or a platform with this mobility; None where something is wrong.
 
     `centre`, and the largest distance from it, `velocity` and `acceleration`: one number, or one for each joint of a
     chain or axis of a platform [rad or m]. `turn` has the same keys for roll, pitch and yaw [rad], and `orientation`.
+    Poses at rest, `still`, have none of OF_MOTION.
     """
     before = len(report.problems)
-    for key in given:
-        if key not in KEYS or (joints and key == TURN):
-            report.unknown((*path, key), KEYS if not joints else KEYS[:-1])
+    _check_keys(report, given, path, [key for key in KEYS if key != TURN or not joints], still)
     count, seed, period = given.get("count", 1), given.get("seed"), given.get("period", 10.0)
     if not _whole(count) or not 0 < count <= MOST:
         report((*path, "count"), count, f"a whole number from 1 to {MOST}")
@@ -115,7 +121,7 @@ def read(
     limits = _limits(report, given, path, _are_free(TRANSLATION, mobility) if not joints else np.ones(len(joints)))
     orientation = None
     if TURN in given and not joints:
-        turned = _read_turn(report, given[TURN], (*path, TURN), mobility)
+        turned = _read_turn(report, given[TURN], (*path, TURN), mobility, still)
         if turned is not None:
             limits, orientation = limits.joined(turned[0]), turned[1]
     if len(report.problems) > before:
@@ -123,15 +129,22 @@ def read(
     return Entry(count, int(seed or 0), float(period), limits, orientation)
 
 
-def _read_turn(report: Report, given: Any, path: Path, mobility: Sequence[str]) -> tuple[Limits, Matrix] | None:
+def _check_keys(report: Report, given: Mapping[str, Any], path: Path, keys: Sequence[str], still: bool) -> None:
+    known = [key for key in keys if not still or key not in OF_MOTION]
+    for key in given:
+        if key not in known:
+            report.unknown((*path, key), known)
+
+
+def _read_turn(
+    report: Report, given: Any, path: Path, mobility: Sequence[str], still: bool
+) -> tuple[Limits, Matrix] | None:
     if not may_turn(report, path, mobility):
         return None
     if not isinstance(given, Mapping):
         report(path, given, "a mapping with position, the largest angle")
         return None
-    for key in given:
-        if key not in TURN_KEYS:
-            report.unknown((*path, key), TURN_KEYS)
+    _check_keys(report, given, path, TURN_KEYS, still)
     return _limits(report, given, path, _are_free(ROTATION, mobility)), orientation_of(report, given, path)
 
 

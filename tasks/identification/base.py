@@ -152,7 +152,9 @@ def base_along(
     parts = [regressor(robot, full=True, **options, **each) for each in motions]
     rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
     rows = rows[np.isfinite(rows).all(axis=1)]
-    return from_matrix(rows[np.abs(rows).any(axis=1)], parts[0].names, tolerance)
+    # rows of an actuator that carries nothing are rounding, which would count as much as the others
+    sizes = np.linalg.norm(rows, axis=1)
+    return from_matrix(rows[sizes > tolerance * sizes.max(initial=0.0)], parts[0].names, tolerance)
 
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:

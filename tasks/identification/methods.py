@@ -17,7 +17,7 @@ from tasks.identification.columns import BODY
 from tasks.identification.consistent import SIZE, consistent, near_consistent
 from tasks.identification.estimators import ESTIMATORS
 from tasks.identification.recorded import Data
-from tasks.identification.regressor import standard_parameters
+from tasks.identification.regressor import friction_parameters, standard_parameters
 from tasks.identification.separable import separable
 
 FIRST = next(iter(BODY))
@@ -82,17 +82,19 @@ def separable_friction(data: Data) -> Found:
             "method: got 'separable' for friction with no parameter that forces are not linear in; expected a law such "
             "as stribeck; use weighted"
         )
-    forces = data.of(data.training)[1]
+    matrix, forces = data.of(data.training, whole=True)
+    inertial = matrix.shape[1] - len(friction_parameters(data.robot, data.friction))
 
     def given(values: np.ndarray) -> FrictionInput:
         return _replaced(data.friction, values)
 
+    def reduced(trial: np.ndarray) -> np.ndarray:
+        return data.base.reduced(np.hstack([matrix[:, :inertial], data.friction_rows(given(trial))]))
+
     defaults = np.array([each.scalar for _, each in unknown])
     lower = np.maximum([each.lower for _, each in unknown], defaults / RANGE)
     upper = np.minimum([each.upper for _, each in unknown], defaults * RANGE)
-    found = separable(
-        lambda trial: data.of(data.training, given(trial))[0], forces, np.sqrt(lower * upper), lower, upper
-    )
+    found = separable(reduced, forces, np.sqrt(lower * upper), lower, upper)
     several = len(data.friction.groups) > 1
     names = [f"{group.name or group.law}.{each.name}" if several else each.name for group, each in unknown]
     return Found(

@@ -12,7 +12,7 @@ import numpy as np
 from robots.model import Robot
 from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
-from tasks.identification.regressor import regressor
+from tasks.identification.regressor import friction_columns, regressor
 from tasks.identification.signals import filtered
 from tasks.inputs import Moving
 
@@ -95,13 +95,22 @@ class Data:
         parts = [self._rows(each, friction or self.friction, whole) for each in recordings]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
+    def friction_rows(self, friction: FrictionInput) -> np.ndarray:
+        """Rows of the columns of friction alone, of all recordings for training."""
+        parts = [friction_columns(self.robot, friction, gravity=self.gravity, **each.moving) for each in self.training]
+        done = [self._filtered(part, each.forces)[0] for part, each in zip(parts, self.training, strict=True)]
+        return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
+
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
         """Rows in turn of the actuators; samples that cannot be solved are left out."""
         matrix = regressor(self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.moving)
-        matrix, forces = matrix if whole else self.base.reduced(matrix), recording.forces
+        matrix, forces = self._filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
+        return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
+
+    def _filtered(self, matrix: np.ndarray, forces: np.ndarray) -> Rows:
         if self.filtering is not None:
             # a sample that is no number spreads over the whole recording, which then is left out
             kept = self.filtering.kept(len(forces))
             matrix, forces = self.filtering.columns(matrix)[kept], forces[kept]
         good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(forces).all(axis=1)
-        return matrix[good].reshape(-1, matrix.shape[-1]), forces[good].ravel()
+        return matrix[good], forces[good]

@@ -43,9 +43,7 @@ class Job:
     def run(self) -> Fit:
         """Read and estimate. Raises ValueError where the recordings do not suffice."""
         sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
-        robot = robot_of(sweep, self.design)
-        values = sweep.friction.values(self.friction, self.friction + 1)
-        friction = FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
+        robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
         data = open_results(self.store).isel(design=self.design, friction=self.friction)
         found = {
             part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
@@ -71,6 +69,12 @@ def robot_of(sweep: Sweep, design: int) -> Robot:
     """The robot of a design."""
     values = {name: float(each[0]) for name, each in sweep.designs(design, design + 1).items()}
     return Robot(sweep.family, values)
+
+
+def friction_of(sweep: Sweep, number: int) -> FrictionInput:
+    """The friction of a set."""
+    values = sweep.friction.values(number, number + 1)
+    return FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
 
 
 def _of_part(data: Dataset, part: str) -> Dataset:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.document import Path
+from pipeline.document import Path, parse_yaml
 from pipeline.sweep_motions import Trajectory
 from pipeline.sweep_turns import ROTATION, may_turn, orientation_of
 from pipeline.validation import Report
 from robots.fourier import FREE, Series
-from robots.model import TRANSLATION, Matrix
+from robots.model import TRANSLATION, Matrix, Mechanism
 from robots.motions import Turn
 
 KIND = "random_fourier"
@@ -93,6 +93,19 @@ def trajectories(
     if entry is not None:
         for number in range(entry.count):
             yield entry.trajectory(f"{name}_{number}", entry.series(entry.free(number)))
+
+
+def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
+    """All entries of this kind in the text of a sweep file that has been checked, by name."""
+    document = parse_yaml(text, "sweep")
+    joints = mechanism.freedoms if mechanism.is_chain else ()
+    found = {}
+    for name, given in document.data["trajectories"].items():
+        if given.get("kind") == KIND:
+            entry = read(Report(document), given, ("trajectories", name), joints, mechanism.platform.mobility)
+            assert entry is not None, "a sweep that was read has sound entries"
+            found[name] = entry
+    return found
 
 
 def read(

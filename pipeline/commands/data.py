@@ -1,4 +1,4 @@
-"""Commands of identification: dataset, identify, export."""
+"""Commands of identification: excite, dataset, identify, export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from pipeline.recordings import Source
 
 from pipeline.commands.runs import run, stores_of
-from pipeline.commands.terminal import CLUSTER, GRANULARITY, SOURCE, STORE, SUBSET, TARGET, Refused, print_rows, writing
+from pipeline.commands.terminal import (
+    CLUSTER,
+    GRANULARITY,
+    SOURCE,
+    STORE,
+    SUBSET,
+    SWEEP,
+    TARGET,
+    Refused,
+    print_rows,
+    writing,
+)
 
 
 @click.command()
@@ -77,6 +88,54 @@ def identify(
             found.save(output)
     if found.failed:
         raise click.exceptions.Exit(1)
+
+
+class Numbers(click.ParamType):
+    """One number, or several with commas between them."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """The numbers."""
+        try:
+            return tuple(float(each) for each in str(value).split(","))
+        except ValueError:
+            self.fail(f"got {value!r}; expected a number, or one for each actuator with commas between", param, ctx)
+
+
+def _limit(name: str, text: str) -> Any:
+    return click.option(name, type=Numbers(), help=f"{text}; one number, or one for each with commas.")
+
+
+@click.command()
+@SWEEP
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The new sweep file.")
+@click.option("--criterion", default="condition", show_default=True, help="condition or determinant (D-optimality).")
+@_limit("--force", "Largest force or torque of actuators [N or N m]")
+@_limit("--stroke", "Largest distance of actuators from the centre [rad or m]")
+@_limit("--actuator-velocity", "Largest velocity of actuators [rad/s or m/s]")
+@_limit("--actuator-acceleration", "Largest acceleration of actuators [rad/s^2 or m/s^2]")
+@click.option("--steps", type=click.IntRange(1), default=15, show_default=True, help="Steps of each search.")
+@click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
+@click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
+@CLUSTER
+def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> None:
+    """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
+
+    Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
+    """
+    from pipeline.excite import excite as search
+    from pipeline.excite_job import Wish
+    from pipeline.sweep import Sweep
+
+    if output.exists():
+        raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
+    wish = Wish(**{name: value for name, value in wishes.items() if value is not None})
+    found = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
+    print_rows(found.rows())
+    with writing(output):
+        found.save(output)
+    click.echo(f"wrote {output}")
 
 
 @click.command()

@@ -23,7 +23,7 @@ PLACES = tuple((i, j) for i in range(4) for j in range(i, 4))
 SIZE = len(BODY)
 LEAST, THIN = 1e-6, 1e-3
 """What a body has at least: mass [kg], and radius of gyration in every direction [m]."""
-STEPS = 200
+STEPS = 1000
 PULL = 1e-4
 """Weight of the distance to the nominal coordinates, relative to the forces."""
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,22 @@ def test_batches_hold_every_window_once(tree: Path) -> None:
     assert (again["measured_force"] == batches[0]["measured_force"]).all()
     firsts = {float(each) for batch in batches for each in batch["measured_force"][:, 0, 0]}
     assert len(firsts) == 4 * cases
+
+
+def test_batches_are_tensors_on_request(tree: Path) -> None:
+    torch = pytest.importorskip("torch", reason="torch is an extra; PyPI's wheels for Linux need gigabytes of CUDA")
+    arrays = next(iter(Loader(tree, "train", NAMES, batch=8, window=100, seed=1)))
+    tensors = next(iter(Loader(tree, "train", NAMES, batch=8, window=100, seed=1, torch=True)))
+    for name in NAMES:
+        assert isinstance(tensors[name], torch.Tensor)
+        assert tensors[name].dtype == torch.float64
+        assert (tensors[name].numpy() == arrays[name]).all()
+
+
+def test_tensors_without_torch_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(StoreError, match=r"the package is not installed; install limbsweep\[torch\]"):
+        next(iter(Loader(tree, "train", NAMES, torch=True)))
 
 
 @pytest.mark.parametrize(

@@ -22,18 +22,19 @@ from tasks.blocks.block import Trajectory
 from tasks.evaluate import actuator_positions
 from tests.pipeline.runs import SYNCHRONOUS
 
+DRAWN = "random_fourier, count: 3, seed: 2, period: 4.0, position: 1.0, velocity: 3, acceleration: [10, 12, 15]"
 TEXT = """\
 # what the user wrote
 limbsweep: 1
 robot: planar_3r
 friction: {law: coulomb_viscous, parameters: {coulomb: 0.3, viscous: 0.2}}
 trajectories:
-  excite: {kind: random_fourier, count: 3, seed: 2, period: 4.0, position: 1.0, velocity: 3, acceleration: [10, 12, 15]}
+  excite: {kind: DRAWN}
   other: {kind: harmonic}  # stays
 time: {stop: 4.0, samples: 101}
 gravity: [0, -9.81, 0]
 metrics: [peak_force]
-"""
+""".replace("DRAWN", DRAWN)
 PLATFORM = """\
 limbsweep: 1
 robot: gough_stewart
@@ -89,7 +90,8 @@ def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_pa
 
 
 def test_determinant_is_another_criterion() -> None:
-    found = excite(Sweep.from_text(TEXT.replace("count: 3", "count: 1")), replace(WISH, criterion="determinant"), cluster=SYNCHRONOUS)  # fmt: skip
+    sweep = Sweep.from_text(TEXT.replace("count: 3", "count: 1"))
+    found = excite(sweep, replace(WISH, criterion="determinant"), cluster=SYNCHRONOUS)
     search = found.found["excite"][0]
     assert search.cost < search.random
     assert "  determinant" in dict(found.rows())
@@ -97,7 +99,7 @@ def test_determinant_is_another_criterion() -> None:
 
 def test_a_platform_keeps_limits_of_its_actuators(tmp_path: Path) -> None:
     wish = Wish(steps=1, samples=40, stroke=(0.15,), actuator_velocity=(0.4,), actuator_acceleration=(1.5,))
-    free = excite(Sweep.from_text(PLATFORM), replace(wish, stroke=(9.0,), actuator_velocity=(99.0,), actuator_acceleration=(999.0,)), cluster=SYNCHRONOUS)  # fmt: skip
+    free = excite(Sweep.from_text(PLATFORM), Wish(steps=1, samples=40), cluster=SYNCHRONOUS)
     kept = excite(Sweep.from_text(PLATFORM), wish, cluster=SYNCHRONOUS)
     found = [_legs(each.save(tmp_path / f"{k}.yaml")) for k, each in enumerate((free, kept))]
     for loose, tight, limit in zip(*found, (0.15, 0.4, 1.5), strict=True):
@@ -121,14 +123,14 @@ def _legs(sweep: Sweep) -> tuple[float, float, float]:
 
 def test_forces_that_are_too_small_are_told() -> None:
     found = excite(Sweep.from_text(PLATFORM), Wish(steps=1, samples=16, force=(1e-6,)), cluster=SYNCHRONOUS)
-    with pytest.raises(ParameterError, match=r"trajectories\.excite: no start came to a motion within the limits; .*larger forces"):  # fmt: skip
+    with pytest.raises(ParameterError, match=r"no start came to a motion within the limits; .*larger forces"):
         found.best("excite")
 
 
 @pytest.mark.parametrize(
     ("text", "wish", "message"),
     [
-        (TEXT.replace("random_fourier, count: 3, seed: 2, period: 4.0, position: 1.0, velocity: 3, acceleration: [10, 12, 15]", "harmonic"), {}, "got kinds harmonic; expected an entry of kind random_fourier"),
+        (TEXT.replace(DRAWN, "harmonic"), {}, "got kinds harmonic; expected an entry of kind random_fourier"),
         (TEXT, {"criterion": "conditon"}, "did you mean 'condition'"),
         (TEXT, {"force": (1.0, 2.0)}, r"force: got \[1.0, 2.0\]; expected a number above zero, or one for each of 3"),
         (TEXT, {"stroke": (-1.0,)}, "stroke: got .* expected a number above zero"),

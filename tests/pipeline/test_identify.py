@@ -1,4 +1,4 @@
-"""Identification from encoders: trees, closed chains and platforms; tests of gravity and friction; files and refusals."""
+"""Identification from encoders: trees, closed chains, platforms; tests of gravity and friction; files, refusals."""
 
 from __future__ import annotations
 

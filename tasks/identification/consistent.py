@@ -23,7 +23,6 @@ PLACES = tuple((i, j) for i in range(4) for j in range(i, 4))
 SIZE = len(BODY)
 LEAST, THIN = 1e-6, 1e-3
 """What a body has at least: mass [kg], and radius of gyration in every direction [m]."""
-STEPS = 1000
 PULL = 1e-4
 """Weight of the distance to the nominal coordinates, relative to the forces."""
 
@@ -139,8 +138,6 @@ def consistent(matrix: Array, forces: Array, nominal: Array, bodies: Sequence[in
         return np.vstack([slopes @ by, np.eye(len(unknown)) * (pull * scale)])
 
     first = np.maximum(start, np.where(np.isfinite(lower), 1e-12, -np.inf))
-    found = search(
-        residuals, first, jac=jacobian, bounds=(lower, np.full(len(start), np.inf)), x_scale="jac", max_nfev=STEPS
-    )
+    found = search(residuals, first, jac=jacobian, bounds=(lower, np.full(len(start), np.inf)), x_scale="jac")
     values = parameters(found.x)
     return Consistent(values, bool(found.success), float(np.std(forces - matrix @ values)))

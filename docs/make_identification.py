@@ -51,7 +51,7 @@ def errors(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def deviations(matrix: np.ndarray) -> np.ndarray:
-    """Standard deviations of parameters for noise of one; by QR, as the normal matrix has the square of the condition."""
+    """Standard deviations for noise of one; by QR, as the normal matrix has the square of the condition number."""
     sizes = np.linalg.norm(matrix, axis=0)
     factor = np.linalg.qr(matrix / sizes, mode="r")
     return np.asarray(np.linalg.norm(np.linalg.inv(factor), axis=1) / sizes)

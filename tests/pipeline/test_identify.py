@@ -32,7 +32,7 @@ outputs: [actuator_position, actuator_force, measured_position, measured_force]
 measurement: {encoder_step: 2.0e-6, force_noise: NOISE, cutoff: 20}
 """
 SETS = "{law: coulomb_viscous, list: {coulomb: [0.3, 0.2, 0.5], viscous: [0.2, 0.1, 0.1]}}"
-MORE = "{law: coulomb_viscous, grid: {coulomb: [0.1, 0.2, 0.3, 0.4], viscous: [0.1, 0.2, 0.3]}}"
+MORE = "{law: coulomb_viscous, grid: {coulomb: [0.1, 0.2, 0.3, 0.4], viscous: [0.1, 0.2]}}"
 SINGLE = "{law: coulomb_viscous, parameters: {coulomb: 0.3, viscous: 0.2}}"
 DRAWN = (
     "excite: {kind: random_fourier, count: 3, seed: 2, period: 2.0, velocity: 4, acceleration: 30, position: LIMITS}"

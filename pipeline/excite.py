@@ -5,9 +5,10 @@ An entry of the kind `random_fourier` says what is sought: its limits are those 
 
 from __future__ import annotations
 
+import functools
 import math
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +100,8 @@ def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: Cluster = None) -> Ex
     found: dict[str, dict[int, Search]] = {name: {} for name in wanted}
     failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
     run = uuid.uuid4().hex[:8]
-    jobs = (ExciteJob(sweep.text, name, k, wish) for name, entry in wanted.items() for k in range(entry.count))
+    text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
+    jobs = (ExciteJob(text, name, k, wish) for name, entry in wanted.items() for k in range(entry.count))
     with connect(settings(cluster)) as client, closing(flight(client, plan(sweep), "block")) as flying:
         for result in results((excite_graph(job, run) for job in jobs), flying):
             _, name, number = result.key
@@ -108,6 +110,13 @@ def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: Cluster = None) -> Ex
             else:
                 found[name][number] = result.value
     return Excited(sweep, wanted, found, failed, wish)
+
+
+def _keep(data: Any, names: Collection[str]) -> None:
+    """Drop all other trajectories: they may need files that workers do not have; and subsets, which may name them."""
+    data["trajectories"] = {name: data["trajectories"][name] for name in names}
+    data.pop("subset", None)
+    data.pop("subsets", None)
 
 
 def spelled(trajectory: Trajectory) -> dict[str, Any]:

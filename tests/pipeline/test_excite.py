@@ -76,6 +76,15 @@ def test_workers_do_not_change_the_best(found: Excited, tmp_path: Path) -> None:
     assert other.text() == found.text()
 
 
+def test_other_trajectories_may_need_files(tmp_path: Path) -> None:
+    text = TEXT.replace("count: 3", "count: 1").replace("{kind: harmonic}", "{kind: waypoints, file: p.csv}")
+    (tmp_path / "s.yaml").write_text(text + "subsets: {some: {trajectories: [other]}}\n")
+    (tmp_path / "p.csv").write_text("t,joint_1,joint_2,joint_3\n0,0,0,0\n4,1,1,1\n")
+    found = excite(Sweep.from_yaml(tmp_path / "s.yaml"), Wish(steps=1, samples=16), cluster=SYNCHRONOUS)
+    assert not found.failed["excite"]
+    assert found.save(tmp_path / "best.yaml").trajectories[1].kind == "waypoints"
+
+
 def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_path: Path) -> None:
     sweep = found.save(tmp_path / "best.yaml")
     assert [each.name for each in sweep.trajectories] == ["excite", "other"]

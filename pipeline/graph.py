@@ -22,6 +22,7 @@ from dask._task_spec import Task, TaskRef
 
 from pipeline.attempts import Limits
 from pipeline.errors import TaskError
+from pipeline.excite_job import ExciteJob, Search
 from pipeline.identify_job import Job
 from pipeline.isolation import Isolation, Rescued, first_case, require_fit
 from pipeline.plan import Plan
@@ -55,7 +56,8 @@ def block_of(plan: Plan, index: int) -> Block:
         groups=sweep.friction.groups,
         friction=_table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=tuple(
-            Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]
+            Trajectory(each.kind, each.values, each.points, each.turn)
+            for each in sweep.trajectories[bounds["trajectory"]]
         ),
         times=sweep.times,
         origin=plan.origin,
@@ -203,4 +205,15 @@ def identify_graph(job: Job, run: str) -> tuple[Graph, Any]:
 
 @_task
 def _identify(job: Job) -> Fit:
+    return job.run()
+
+
+def excite_graph(job: ExciteJob, run: str) -> tuple[Graph, Any]:
+    """The graph of one search for an exciting motion; its result is a `pipeline.excite_job.Search`."""
+    key = (f"excite-{run}", job.name, job.number)
+    return {key: Task(key, _excite, job)}, key
+
+
+@_task
+def _excite(job: ExciteJob) -> Search:
     return job.run()

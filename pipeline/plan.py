@@ -171,6 +171,7 @@ def plan(sweep: Sweep) -> Plan:
         "limb": len(mechanism.instances),
         "joint": max(len(limb.joints) for limb in mechanism.limbs),
         "axis": 3,
+        "platform_axis": 3,
         "wrench": 6,
     }
     steady = _steady(sweep, variables)

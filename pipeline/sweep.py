@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline import friction_test, random_motions
+from pipeline import friction_test, gravity_test, random_motions
 from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
@@ -36,6 +36,9 @@ from robots.formats.description import Description, family_of
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
 from storage.schema import OF_MOTORS, VARIABLES
+
+DRAWN = {random_motions.KIND: random_motions.trajectories, gravity_test.KIND: gravity_test.trajectories}
+"""Kinds that stand for several random trajectories."""
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
@@ -212,16 +215,17 @@ def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, F
 def _read_trajectories(
     report: Report, section: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
 ) -> tuple[Trajectory, ...]:
-    joints = _joints(parts)
-    reader = TrajectoryReader(report, files, joints)
+    joints, mechanism = _joints(parts), _mechanism(parts)
+    mobility = mechanism.platform.mobility if mechanism else ()
+    reader = TrajectoryReader(report, files, joints, mobility)
     found: list[Trajectory] = []
     for name, given in section.items():
         path = ("trajectories", name)
         if given.get("kind") == friction_test.KIND and joints:
             duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
             found += friction_test.trajectories(report, name, given, path, joints, duration)
-        elif given.get("kind") == random_motions.KIND:
-            found += random_motions.trajectories(report, name, given, path, joints)
+        elif isinstance(kind := given.get("kind"), str) and kind in DRAWN:
+            found += DRAWN[kind](report, name, given, path, joints, mobility)
         elif (one := reader.one(name, given, path)) is not None:
             found.append(one)
     names = [each.name for each in found]

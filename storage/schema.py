@@ -109,6 +109,14 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "world", "motion"),
         Variable(
+            "platform_rotation",
+            (*_TRAJECTORY, "axis", "platform_axis"),
+            "1",
+            "rotation from the axes of the platform to those of the world",
+            "world",
+            "motion",
+        ),
+        Variable(
             "platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity", "world", "motion"
         ),
         Variable(
@@ -215,6 +223,7 @@ FINITE = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_
 
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
+    "platform_axis": ("x", "y", "z"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
 }
 """Coordinates that are the same in every store."""

@@ -66,7 +66,7 @@ class Problem:
         groups = self.sweep.friction
         sets = groups.values(0, self.sweep.sizes["friction"])
         friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
-        moves = tuple(Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
+        moves = tuple(Trajectory(t.kind, t.values, t.points, t.turn) for t in self.sweep.trajectories)
         row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
         return replace(
             block, parameters=row, friction=np.ascontiguousarray(friction), trajectories=moves, series=(), metrics=()

@@ -17,6 +17,7 @@ from robots.formats.description import Description, family_of
 from robots.friction_groups import FrictionGroup, settles
 from robots.measurement import CLEAN
 from robots.model import Family
+from robots.motions import Turn
 from tasks import actuation, programs
 from tasks.blocks.measured import Measurement
 from tasks.friction import coupled as coupled_friction
@@ -32,11 +33,15 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline."""
+    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline.
+
+    `turn` is how a platform turns meanwhile; absent: it is held as at the reference pose.
+    """
 
     kind: str
     values: Mapping[str, Any]
     points: np.ndarray | None = None
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True)

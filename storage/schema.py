@@ -125,6 +125,9 @@ VARIABLES: dict[str, Variable] = {
             _DRIVE,
             "metric",
         ),
+        Variable(
+            "friction_share", _METRIC, "1", "share of friction in the force, by their magnitudes", _DRIVE, "metric"
+        ),
         Variable("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time", _DRIVE, "metric"),
         Variable(
             "energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power", _DRIVE, "metric"

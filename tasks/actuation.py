@@ -7,7 +7,7 @@ the trapezoidal rule: sample input `weight` holds its weights.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,14 +54,29 @@ class Sample:
         return self.power + self.current * self.current * self.motor.resistance
 
 
+def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
+    return value
+
+
 @dataclass(frozen=True)
 class Metric:
-    """What is reduced over time, how, and what is made of the result and the duration [s]."""
+    """What is reduced over time, one number or `parts` of them, how, and what is made of these and the duration [s]."""
 
-    of: Callable[[Sample], Scalar]
+    of: Callable[[Sample], Any]
     reduction: str
-    finish: Callable[[np.ndarray, float], np.ndarray] = lambda value, duration: value
+    finish: Callable[..., np.ndarray] = _as_it_is
     friction: bool = True
+    parts: int = 1
+
+    def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
+        """What is reduced for some actuators: the first part of all, then the next."""
+        if self.parts == 1:
+            return [self.of(each) for each in samples]
+        return [part for column in zip(*(self.of(each) for each in samples), strict=True) for part in column]
+
+    def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
+        """The metric from its reduced `rows`, which lie along an axis."""
+        return self.finish(*np.split(reduced, self.parts, axis=axis), duration)
 
 
 def _positive(x: Scalar) -> Scalar:
@@ -73,6 +88,12 @@ def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
     return np.sqrt(total / duration)
 
 
+def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
+    whole = part + rest
+    nothing = whole == 0.0
+    return np.where(nothing, 0.0, part / np.where(nothing, 1.0, whole))
+
+
 METRICS: Mapping[str, Metric] = {
     "peak_force": Metric(lambda s: abs(s.force), "max"),
     "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
@@ -82,10 +103,18 @@ METRICS: Mapping[str, Metric] = {
     "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
     "peak_friction": Metric(lambda s: abs(s.friction), "max"),
     "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
+    "friction_share": Metric(
+        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), "sum", _share, parts=2
+    ),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
 }
-"""Metrics of one actuator. A case with a failed sample has NaN."""
+"""Metrics of one actuator. A case with a failed sample has NaN.
+
+With u = u_0 + u_f, the force without friction and what friction adds, the friction share is the integral of |u_f| over
+that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is to be overcome. Both count by their
+size, so that friction which helps to brake does not cancel what it costs elsewhere.
+"""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
@@ -118,6 +147,11 @@ CASE_METRICS = ("friction_residual", "unsettled_samples")
 
 NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS))
 """Variables of a dataset that `program` gives."""
+
+
+def parts(metric: str) -> int:
+    """How many numbers of an actuator are reduced for one of ALL_METRICS."""
+    return ALL_METRICS[metric].parts
 
 
 @functools.cache
@@ -155,7 +189,7 @@ def program(
         }
         available |= {f"rubbing_{k}": list(tau) for k, tau in enumerate(solved.rubbing)}
         available |= {name: [ALL_SERIES[name](s) for s in samples] for name in series if name in ALL_SERIES}
-        available |= {name: [ALL_METRICS[name].of(s) for s in samples] for name in metrics if name in ALL_METRICS}
+        available |= {name: ALL_METRICS[name].rows(samples) for name in metrics if name in ALL_METRICS}
         return {name: available[name] for name in (*series, *metrics)}
 
     beside = coupled.inputs(family, groups)

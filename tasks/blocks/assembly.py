@@ -83,7 +83,7 @@ class Assembly:
         if "joint_friction" in out:
             out["joint_friction"][...] = self._no_friction()
         for name in self.metrics:
-            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n))
+            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n * actuation.parts(name)))
         for name in self.case_metrics:
             out[name] = empty((d, j))
         for name in block.series:
@@ -225,7 +225,7 @@ class Assembly:
             if name in actuation.CASE_METRICS:
                 continue
             metric = actuation.ALL_METRICS[name]
-            self.out[name] = metric.finish(self.out[name], duration)
+            self.out[name] = metric.finished(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
         for name in self.case_metrics:

@@ -175,7 +175,7 @@ class _Chain:
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuation.METRICS:
-            return actuation.METRICS[name].finish(reduced, float(self.weights.sum()))
+            return actuation.METRICS[name].finished(reduced, float(self.weights.sum()), axis=1)
         return POSE_METRICS[name].finish(reduced, self.samples, programs.structure(self.block.family).freedoms)
 
     def _gathered(self, name: str, parts: Sequence[Any]) -> Rates:

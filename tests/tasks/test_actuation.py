@@ -54,6 +54,8 @@ def test_series_and_metrics_agree_with_numpy() -> None:
         "rms_power": np.sqrt(np.trapezoid(power**2, TIMES) / span),
         "peak_friction": np.abs(total - force).max(axis=1),
         "friction_loss": np.trapezoid((total - force) * velocity, TIMES),
+        "friction_share": np.trapezoid(np.abs(total - force), TIMES)
+        / np.trapezoid(np.abs(total - force) + np.abs(force), TIMES),
         "peak_power": np.abs(power).max(axis=1),
         "rms_force": np.sqrt(np.trapezoid(total**2, TIMES) / span),
         "energy": np.trapezoid(np.maximum(power, 0.0), TIMES),
@@ -61,7 +63,7 @@ def test_series_and_metrics_agree_with_numpy() -> None:
     }
     assert set(expected) == {*SERIES, *METRICS}
     for name, value in expected.items():
-        finish = METRICS[name].finish if name in METRICS else lambda x, span: x
+        finish = METRICS[name].finished if name in METRICS else lambda x, span: x
         np.testing.assert_allclose(finish(got[name], span), value, rtol=1e-13, atol=1e-14, err_msg=name)
 
 
@@ -70,6 +72,30 @@ def test_energies_balance() -> None:
     got = computed(force, velocity, np.zeros(SAMPLES))
     net = np.trapezoid(got["actuator_power"], TIMES)
     np.testing.assert_allclose(got["energy"] - got["regenerated_energy"], net, rtol=1e-12)
+
+
+def shares(groups: tuple[FrictionGroup, ...], friction: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """The friction share (actuator,) of a motion with these forces without friction (actuator, samples)."""
+    made = program(FAMILY, groups, (), ("friction_share",))
+    given = {"force": force, "velocity": samples()[1], "status": np.zeros((1, SAMPLES))}
+    wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in given.items()}
+    wide["weight"] = padded_last(trapezoid_weights(TIMES)[None], padded(SAMPLES))[None]
+    inputs = {"friction": friction, **wide}
+    got = Kernel(made)({name: inputs[name] for name in made.inputs}, SAMPLES)["friction_share"]
+    return METRICS["friction_share"].finished(got, 1.0)[0]
+
+
+def test_friction_has_no_share_without_friction_and_all_of_it_without_other_forces() -> None:
+    force = samples()[0]
+    assert shares((), np.zeros((1, 0)), force).tolist() == [0.0] * 3
+    assert shares((), np.zeros((1, 0)), 0.0 * force).tolist() == [0.0] * 3
+    assert shares((MOTORS,), np.array([[COULOMB, VISCOUS]]), 0.0 * force).tolist() == [1.0] * 3
+
+
+def test_the_share_of_friction_grows_with_it() -> None:
+    one, more = (shares((MOTORS,), np.array([[COULOMB, VISCOUS]]) * k, samples()[0]) for k in (1.0, 2.0))
+    assert (more > one).all()
+    np.testing.assert_allclose(more / (1.0 - more), 2.0 * one / (1.0 - one), rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -33,6 +33,7 @@ from pipeline.sweep_robot import families, inline, take_description
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.formats.description import Description, family_of
 from robots.model import Family, Mechanism
+from robots.motions import WORKSPACE
 from robots.parameters import nearest
 from storage.schema import OF_MOTORS, VARIABLES
 
@@ -223,7 +224,7 @@ def _read_trajectories(
 def _check_workspaces(report: Report, parts: Mapping[str, Any]) -> None:
     """A workspace is a grid of points in place of times, so there have to be as many of both."""
     for each in parts["trajectories"]:
-        if each.kind != "workspace":
+        if each.kind != WORKSPACE:
             continue
         path = ("trajectories", each.name, "counts")
         if any(count != int(count) for count in each.values["counts"]):

@@ -128,6 +128,14 @@ VARIABLES: dict[str, Variable] = {
         Variable(
             "friction_share", _METRIC, "1", "share of friction in the force, by their magnitudes", _DRIVE, "metric"
         ),
+        Variable(
+            "actuator_margin",
+            _METRIC,
+            "1",
+            "least share of an actuator's force, velocity or power that is left",
+            _DRIVE,
+            "metric",
+        ),
         Variable("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time", _DRIVE, "metric"),
         Variable(
             "energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power", _DRIVE, "metric"
@@ -182,6 +190,32 @@ VARIABLES: dict[str, Variable] = {
         Variable("condition", _POSE, "1", "largest condition number of J_IK over time", "none", "metric"),
         Variable("dexterity", _POSE, "1", "mean of 1 / condition over all samples, failed ones 0", "none", "metric"),
         Variable("usable_share", _POSE, "1", "share of the samples that are OK", "none", "metric"),
+        Variable("reachable_share", _POSE, "1", "share of the samples that all joints reach", "none", "metric"),
+        Variable("usable_volume", _POSE, "m^3", "volume of the workspace whose samples are OK", "none", "metric"),
+        Variable("reachable_volume", _POSE, "m^3", "volume of the workspace that all joints reach", "none", "metric"),
+        Variable(
+            "limit_margin", _POSE, "1", "least distance of a joint to its range's end, in half ranges", "none", "metric"
+        ),
+        Variable(
+            "velocity_margin", _POSE, "1", "least share of a joint's largest velocity that is left", "none", "metric"
+        ),
+        Variable(
+            "platform_singularity_margin",
+            _POSE,
+            "1",
+            "least singular value of J_IK over their root mean square at the reference pose",
+            "none",
+            "metric",
+        ),
+        Variable(
+            "limb_singularity_margin",
+            _POSE,
+            "1",
+            "root mean square of the singular values of J_IK at the reference pose over the largest one",
+            "none",
+            "metric",
+        ),
+        Variable("singularity_margin", _POSE, "1", "the lesser of those of limbs and platform", "none", "metric"),
         Variable(
             "manipulability",
             _POSE,

@@ -15,8 +15,9 @@ import numpy as np
 
 from robots.drives import Motor
 from robots.friction_groups import MOTOR, FrictionGroup, Place, places
+from robots.limits import Capacity
 from robots.model import Family
-from tasks import programs
+from tasks import limits, programs
 from tasks.friction import coupled
 from tasks.friction import joints as joint_friction
 from tasks.kernels.program import Program, trace
@@ -27,13 +28,14 @@ Scalar = Any
 
 
 UNKNOWN = Motor(np.nan, np.nan)
+UNLIMITED = Capacity()
 
 
 @dataclass(frozen=True)
 class Sample:
     """One actuator at one instant: force, velocity, power, integration weight [s].
 
-    Where they matter, what friction adds to the force, and the motor.
+    Where they matter, what friction adds to the force, the motor, and what the actuator can give.
     """
 
     force: Scalar
@@ -42,6 +44,13 @@ class Sample:
     weight: Scalar
     friction: Scalar = 0.0
     motor: Motor = UNKNOWN
+    capacity: Capacity = UNLIMITED
+
+    @property
+    def margin(self) -> Scalar:
+        """The least share that is left of what the actuator can give: of force, velocity and power."""
+        used = ("force", "velocity", "power")
+        return limits.least([limits.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
 
     @property
     def current(self) -> Scalar:
@@ -106,6 +115,7 @@ METRICS: Mapping[str, Metric] = {
     "friction_share": Metric(
         lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), "sum", _share, parts=2
     ),
+    "actuator_margin": Metric(lambda s: s.margin, "min"),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
 }
@@ -113,8 +123,12 @@ METRICS: Mapping[str, Metric] = {
 
 With u = u_0 + u_f, the force without friction and what friction adds, the friction share is the integral of |u_f| over
 that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is to be overcome. Both count by their
-size, so that friction which helps to brake does not cancel what it costs elsewhere.
+size, so that friction which helps to brake does not cancel what it costs elsewhere. The actuator margin is what is left
+of a limit of force, velocity or power, see `tasks.limits`; 1 without limits.
 """
+
+OF_LIMITS = ("actuator_margin",)
+"""What needs limits of actuators."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
@@ -163,11 +177,13 @@ def program(
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
     friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled.
 
-    Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
-    inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_friction.inputs` lists.
+    Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
+    (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
+    what `coupled_friction.inputs` lists.
     """
     kinds, made, actuators = joint_kinds(family), programs.structure(family), len(family.reference.actuators)
     electric = any(name in OF_MOTORS for name in (*series, *metrics))
+    limited = any(name in OF_LIMITS for name in metrics)
 
     def one_sample(
         friction: Array, force: Array, velocity: Array, status: Array, weight: Array, **given: Array
@@ -176,9 +192,11 @@ def program(
         solved = coupled.solve(family, groups, rubbing, force, velocity, given)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
         motors = programs.symbolic(made, given["parameters"]).motors if electric else [UNKNOWN] * actuators
+        numbers = np.reshape(given["capacity"], (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
+        capacities = [Capacity(*row) for row in numbers]
         samples = [
-            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor)
-            for u, v, free, motor in zip(solved.forces, velocity, force, motors, strict=True)
+            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
+            for u, v, free, motor, capacity in zip(solved.forces, velocity, force, motors, capacities, strict=True)
         ]
         available: dict[str, Any] = {
             "joint_friction": [tau + bad for tau in solved.friction],
@@ -197,6 +215,7 @@ def program(
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
     case |= {"parameters": (len(family.parameters),)} if electric else {}
+    case |= {"capacity": (3 * actuators,)} if limited else {}
     reduced = {"friction_residual": "max", "unsettled_samples": "sum"}
     reductions = {name: ALL_METRICS[name].reduction if name in ALL_METRICS else reduced[name] for name in metrics}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"

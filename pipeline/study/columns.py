@@ -23,7 +23,14 @@ from storage.schema import VARIABLES
 Array = np.ndarray
 Direction = Literal["min", "max"]
 
-LARGE_IS_GOOD = frozenset(("dexterity", "usable_share", "manipulability", "least_effective_mass"))
+LARGE_IS_GOOD = frozenset(
+    (
+        *("dexterity", "manipulability", "least_effective_mass"),
+        *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
+        *("limit_margin", "velocity_margin", "actuator_margin"),
+        *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
+    )
+)
 """Metrics whose worst value is the least."""
 
 REDUCTIONS: Mapping[str, Any] = {

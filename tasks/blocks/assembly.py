@@ -13,12 +13,12 @@ from robots.status import Status
 from tasks import actuation, programs
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
-from tasks.blocks.motion import Motions
+from tasks.blocks.motion import Motions, volume_of
 from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
 from tasks.friction import history as friction_history
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
-from tasks.pose_metrics import POSE_METRICS
+from tasks.pose_metrics import POSE_METRICS, VOLUMES
 from tasks.reactions import programs as reaction_programs
 
 
@@ -52,7 +52,7 @@ class Assembly:
         self.series = tuple(name for name in block.series if name in block.actuation)
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
-        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics))
+        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics, block.limited))
         self.step = max(1, self.STRIP // self.width)
         self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
         platform = platform_part(block)
@@ -137,6 +137,7 @@ class Assembly:
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
         given |= {**self.even, "motion": self.root.motion[j][None], "parameters": self.block.parameters[part]}
+        given["capacity"] = self.block.capacity
         self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
         self._store_limb_series(j, part, limbs, made)
         if self.loads and not self.rubbing:
@@ -231,6 +232,8 @@ class Assembly:
         for name in self.case_metrics:
             if name in POSE_METRICS:
                 self.out[name] = POSE_METRICS[name].finish(self.out[name], self.samples, self.made.freedoms)
+            if name in VOLUMES:
+                self.out[name] *= [volume_of(each) for each in self.block.trajectories]
         for name in ("failed_samples", "worst_status", "unsettled_samples"):
             if name in self.out:
                 self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)

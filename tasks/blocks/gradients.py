@@ -24,7 +24,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
 from tasks.kernels.pushforward import SUFFIX, pushforward
-from tasks.pose_metrics import POSE_METRICS
+from tasks.pose_metrics import POSE_METRICS, VOLUMES
 
 Array = Any
 
@@ -32,7 +32,7 @@ PARAMETERS = "parameters"
 TINY = 1e-200
 """Imaginary step of what finishes a metric: so small that nothing is lost by it."""
 
-DIFFERENTIABLE = (*actuation.METRICS, *POSE_METRICS)
+DIFFERENTIABLE = (*actuation.METRICS, *(name for name in POSE_METRICS if name not in VOLUMES))
 """Metrics that `metric_rates` knows."""
 
 
@@ -132,9 +132,11 @@ class _Chain:
         block, made = self.block, programs.structure(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
-            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], **block.shares)
+            asked = block.limb_shares(k)
+            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], **asked)
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
-            out = self._run(program, {**self.case, **given, "motion": motion[None]}, fixed=("motion", "gravity"))
+            given |= {"motion": motion[None], "limits": block.limb_limits[k][1]}
+            out = self._run(program, {**self.case, **given}, fixed=("motion", "gravity", "limits"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
             out = self._run(
@@ -144,7 +146,7 @@ class _Chain:
         return shares
 
     def _assembly(self, metrics: tuple[str, ...]) -> Program:
-        return programs.assembly_program(self.block.family, metrics)
+        return programs.assembly_program(self.block.family, metrics, self.block.limited)
 
     def _assembled(self, motion: np.ndarray, metrics: tuple[str, ...]) -> Arrays:
         given = self._shares(motion) | {"motion": motion[None]} | programs.even_weights(self.block.family)
@@ -153,7 +155,8 @@ class _Chain:
     def _actuated(self, given: Arrays, metrics: tuple[str, ...], friction: np.ndarray) -> dict[str, Rates]:
         block = self.block
         program = actuation.program(block.family, block.groups, (), metrics)
-        out = self._run(program, {**given, **self.case, "weight": self.weights, "friction": friction[None]})
+        fixed = {"weight": self.weights, "friction": friction[None], "capacity": block.capacity}
+        out = self._run(program, {**given, **self.case, **fixed})
         return {name: self._reduced(name, out, program.reductions[name]) for name in metrics}
 
     def _run(self, program: Program, given: Mapping[str, np.ndarray], fixed: Sequence[str] = ()) -> Arrays:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from robots.motions import WORKSPACE
 from tasks import programs
 from tasks.blocks import trajectories
-from tasks.blocks.block import Arrays, Block, time_first
+from tasks.blocks.block import Arrays, Block, Trajectory, time_first
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ def motions(block: Block) -> Motions:
             moved = trajectories.motion_vector(moved, made.motion_size)
         rows.append(moved)
     return Motions(np.stack(rows))
+
+
+def volume_of(trajectory: Trajectory) -> float:
+    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    if trajectory.kind != WORKSPACE:
+        return math.nan
+    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    return math.prod(float(length) for length, count in edges if count > 1)
 
 
 def platform_series(block: Block, root: Motions) -> Arrays:

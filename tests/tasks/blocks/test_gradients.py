@@ -64,7 +64,7 @@ def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
 def metrics_of(robot: str) -> tuple[str, ...]:
     """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
-    left_out = {"usable_share", *(() if mechanism.motors else actuation.OF_MOTORS)}
+    left_out = {"usable_share", "reachable_share", *(() if mechanism.motors else actuation.OF_MOTORS)}
     left_out |= set(programs.MASS_METRICS) if len(mechanism.freedoms) > 3 else set()
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 

@@ -30,14 +30,14 @@ from pipeline.provenance import attributes
 from pipeline.runlog import RunLog
 from pipeline.truth import true_parameters
 from pipeline.window import Window
-from robots.model import Robot
+from robots.model import TRANSLATION, Robot
 from robots.status import flags
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
-from storage.schema import Coordinate, units
+from storage.schema import Coordinate, units, volume_units
 from storage.store import StoreWriter, create, open_results
 from tasks.reactions.system import unique
 
@@ -208,6 +208,7 @@ def contents(made: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
     kinds = set(made.mechanism.actuator_kinds)
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
+    chosen |= volume_units(sum(name in TRANSLATION for name in made.mechanism.platform.mobility))
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(made)), *true_parameters(made.sweep)],
         "attributes": attributes(made.sweep) | _uniqueness(made),

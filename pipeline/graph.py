@@ -64,6 +64,7 @@ def block_of(plan: Plan, index: int) -> Block:
         metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
         measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),
         description=sweep.description,
+        limits=sweep.limits,
     )
 
 

@@ -61,6 +61,9 @@ ROWS = 5
 MASS_METRICS = ("least_effective_mass", "largest_effective_mass")
 """Metrics for which limbs hand on their shares of the mass matrix."""
 
+SINGULARITY_METRICS = ("platform_singularity_margin", "limb_singularity_margin", "singularity_margin")
+"""Metrics for which limbs hand on J_IK of the reference pose."""
+
 LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
 
@@ -207,7 +210,9 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
     mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
-    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass
+    reference = actuators * free if any(name in sweep.metrics for name in SINGULARITY_METRICS) else 0
+    margins = 2 * limbs if sweep.limits.joints else 0
+    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass + reference + margins
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )

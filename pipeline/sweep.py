@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,12 +27,14 @@ from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
 from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
+from pipeline.sweep_limits import check_metrics, describe, read_limits
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.sweep_robot import families, inline, take_description
+from pipeline.sweep_workspaces import check_volumes, check_workspaces
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.formats.description import Description, family_of
+from robots.limits import NO_LIMITS, Limits
 from robots.model import Family, Mechanism
-from robots.motions import WORKSPACE
 from robots.parameters import nearest
 from storage.schema import OF_MOTORS, VARIABLES
 
@@ -76,6 +77,7 @@ class Sweep:
     split: Parts | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
+    limits: Limits = NO_LIMITS
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -130,6 +132,7 @@ class Sweep:
             "gravity": list(self.gravity),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
+            **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }
@@ -166,6 +169,8 @@ def _read(document: Document, folder: Path) -> Sweep:
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))
     _check_motors(report, file, _mechanism(parts))
+    parts["limits"] = read_limits(report, file.get("limits"), _mechanism(parts))
+    check_metrics(report, file)
     if "friction" in file:
         mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
@@ -173,7 +178,8 @@ def _read(document: Document, folder: Path) -> Sweep:
         parts["grid"] = _read_time(report, file["time"])
     if "trajectories" in file:
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
-        _check_workspaces(report, parts)
+        check_workspaces(report, parts["trajectories"], parts["grid"].samples if "grid" in parts else None)
+        check_volumes(report, file, parts["trajectories"], _mechanism(parts))
     parts["split"] = read_split(report, file.get("split"))
     if "grid" in parts:
         grid, outputs = parts["grid"], parts.get("outputs") or ()
@@ -219,21 +225,6 @@ def _read_trajectories(
     for name in {each for each in names if names.count(each) > 1}:
         report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
     return tuple(found)
-
-
-def _check_workspaces(report: Report, parts: Mapping[str, Any]) -> None:
-    """A workspace is a grid of points in place of times, so there have to be as many of both."""
-    for each in parts["trajectories"]:
-        if each.kind != WORKSPACE:
-            continue
-        path = ("trajectories", each.name, "counts")
-        if any(count != int(count) for count in each.values["counts"]):
-            report(path, list(each.values["counts"]), "whole numbers of points along x, y and z")
-            continue
-        points = math.prod(map(int, each.values["counts"]))
-        if "grid" in parts and parts["grid"].samples != points:
-            got = f"{points} points, and {parts['grid'].samples} samples of time"
-            report(path, Got(got), "as many of both", f"Write time: {{stop: 1, samples: {points}}}.")
 
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:

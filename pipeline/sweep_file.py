@@ -140,6 +140,39 @@ class Friction(FrictionGroup, Axes):
     )
 
 
+Above = Annotated[Number, Field(gt=0)]
+
+
+class JointSection(Section):
+    """Limits of some joints."""
+
+    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
+    )
+    velocity: Above | None = Field(default=None, description="largest size of the velocity")
+    unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
+
+
+class ActuatorSection(Section):
+    """What some actuators can give."""
+
+    force: Above | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: Above | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: Above | None = Field(default=None, description="largest size of the power [W]")
+
+
+class LimitSection(Section):
+    """Limits of joints and actuators, for samples that are not usable, and for margins."""
+
+    joints: Annotated[dict[Text, JointSection], Field(max_length=1000)] = Field(
+        default_factory=dict,
+        description="limits under `actuated`, `passive`, `all`, or names and patterns of joints such as `'limb_1.*'`",
+    )
+    actuators: Annotated[dict[Text, ActuatorSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="limits under `all`, or names and patterns of actuators"
+    )
+
+
 class Time(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
@@ -182,6 +215,7 @@ class SweepFile(Section):
     gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
     outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
+    limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
     measurement: dict[Text, Number] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"

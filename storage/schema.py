@@ -65,6 +65,16 @@ _AXIS = "joint axis"
 OF_MOTORS = ("motor_current", "electrical_power", "peak_current", "rms_current", "electrical_energy")
 """Variables of robots all of whose drives have a motor."""
 
+OF_LIMITS = {
+    "limit_margin": ("joints", "position"),
+    "velocity_margin": ("joints", "velocity"),
+    "actuator_margin": ("actuators", "force or velocity or power"),
+}
+"""Metrics of limits, and the limits that they are of."""
+
+OF_WORKSPACES = ("usable_volume", "reachable_volume")
+"""Metrics of trajectories that are workspaces."""
+
 VARIABLES: dict[str, Variable] = {
     variable.name: variable
     for variable in (
@@ -260,6 +270,11 @@ def units(drive: Drive) -> dict[str, str]:
     """Units of the variables that depend on it, for a robot whose drives are all of one kind."""
     rows = (variable for variable in VARIABLES.values() if "actuator" in variable.dims or variable.units == "m/rad")
     return {row.name: row.units if drive == "revolute" else _PRISMATIC.get(row.units, row.units) for row in rows}
+
+
+def volume_units(axes: int) -> dict[str, str]:
+    """Units of volumes, for a robot whose platform moves along so many axes."""
+    return dict.fromkeys(OF_WORKSPACES, {1: "m", 2: "m^2"}.get(axes, "m^3"))
 
 
 def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) -> tuple[Coordinate, ...]:

@@ -22,6 +22,7 @@ SERIES, METRICS = (
 )
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
+CAPACITY = (2.0, np.inf, 5.0)
 TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
 
 
@@ -30,7 +31,8 @@ def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dic
     made = program(FAMILY, (MOTORS,), tuple(SERIES), tuple(METRICS))
     samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}
-    out = Kernel(made)({"friction": np.array([[COULOMB, VISCOUS]]), **wide}, SAMPLES)
+    case = {"friction": np.array([[COULOMB, VISCOUS]]), "capacity": np.tile(CAPACITY, 3)[None]}
+    out = Kernel(made)({**case, **wide}, SAMPLES)
     return {name: value[0, :, :SAMPLES] if value.ndim == 3 else value[0] for name, value in out.items()}
 
 
@@ -54,6 +56,7 @@ def test_series_and_metrics_agree_with_numpy() -> None:
         "rms_power": np.sqrt(np.trapezoid(power**2, TIMES) / span),
         "peak_friction": np.abs(total - force).max(axis=1),
         "friction_loss": np.trapezoid((total - force) * velocity, TIMES),
+        "actuator_margin": 1.0 - np.maximum(np.abs(total) / CAPACITY[0], np.abs(power) / CAPACITY[2]).max(axis=1),
         "friction_share": np.trapezoid(np.abs(total - force), TIMES)
         / np.trapezoid(np.abs(total - force) + np.abs(force), TIMES),
         "peak_power": np.abs(power).max(axis=1),

@@ -10,7 +10,7 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
 from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
 from pipeline.execute import Flight, InProcess, OnCluster
 from pipeline.graph import Granularity
+from pipeline.own_metrics import Function, UserMetric, with_metrics
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
@@ -61,15 +62,18 @@ def run(
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
     limits: Limits = DEFAULTS,
+    metrics: Mapping[str, Function | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
+    `metrics` are functions of a user's own by name, see `pipeline.own_metrics`: part of what the store is of.
     Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this
     machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
     also where the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or
     somebody cancels: what has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners;
     blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then False.
     """
+    sweep = with_metrics(sweep, metrics) if metrics else sweep
     if store is None:
         return _in_memory(sweep, cluster, listeners, granularity, limits)
     place, config = locate(store), settings(cluster)

@@ -17,7 +17,7 @@ from pipeline.describe import size
 from pipeline.errors import InputError, Problem
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
-from storage.schema import VARIABLES
+from storage.schema import FRICTION, VARIABLES, Variable
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -121,7 +121,24 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        return self.block_samples * _handed_on(self.sweep, self.mechanism) + self.layout.block_bytes(0)
+        handed_on = self.block_samples * _handed_on(self.sweep, self.mechanism)
+        return handed_on + self.layout.block_bytes(0) + self._extra_bytes
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Series that are computed for metrics of a user's own alone."""
+        return _extra(self.sweep)
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable of the schema in this sweep, whether it is stored or not."""
+        dims = VARIABLES[name].dims
+        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep) else dims
+
+    @property
+    def _extra_bytes(self) -> int:
+        """Bytes of these series in a block."""
+        sizes = {**self.layout.sizes, **self.layout.block}
+        return sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
 
     @property
     def work(self) -> Work:
@@ -164,7 +181,8 @@ def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
-    variables = tuple(name for name in VARIABLES if name in wanted)
+    own = tuple(each.variable for each in sweep.own)
+    variables = (*(name for name in VARIABLES if name in wanted), *(each.name for each in own))
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),
         "limb": len(mechanism.instances),
@@ -173,10 +191,13 @@ def plan(sweep: Sweep) -> Plan:
         "wrench": 6,
     }
     steady = _steady(sweep)
-    per_set, shared = (_pair_bytes(sizes, variables, steady, per_set=each) for each in (True, False))
+    known = {**VARIABLES, **{each.name: each for each in own}}
+    rows = tuple(known[name] for name in (*variables, *_extra(sweep)))
+    per_set, shared = (_pair_bytes(sizes, rows, steady, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, steady))
+    here = tuple(name for name in steady if name in variables)
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, own))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     if made.layout.files > MAX_FILES:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
@@ -192,7 +213,18 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
 def _steady(sweep: Sweep) -> tuple[str, ...]:
     """What joints carry does not depend on friction that is in actuators alone: it is inside their drives."""
     passive = any(place.actuator < 0 for group in sweep.friction.groups for place in group.places)
-    return () if passive else tuple(name for name in REACTIONS if name in (*sweep.outputs, *sweep.metrics))
+    return () if passive else tuple(name for name in REACTIONS if name in _computed(sweep))
+
+
+def _computed(sweep: Sweep) -> tuple[str, ...]:
+    """What is asked for, and what metrics of a user's own need."""
+    return (*sweep.outputs, *sweep.metrics, *_extra(sweep))
+
+
+def _extra(sweep: Sweep) -> tuple[str, ...]:
+    """Series that metrics of a user's own need beside the outputs."""
+    stored = (*sweep.outputs, *_status(sweep))
+    return tuple(dict.fromkeys(name for each in sweep.own for name in each.series if name not in stored))
 
 
 def _settling(sweep: Sweep) -> tuple[str, ...]:
@@ -206,7 +238,8 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     """Bytes of one sample that the tasks of a block hand on to each other."""
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
     free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
-    wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
+    outputs = (*sweep.outputs, *_extra(sweep))
+    wanted = {*outputs, *(("joint_position",) if "actuator_position" in outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
     mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
@@ -219,7 +252,7 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
 
 
 def _reacts(sweep: Sweep) -> bool:
-    return any(name in (*sweep.outputs, *sweep.metrics) for name in REACTIONS)
+    return any(name in _computed(sweep) for name in REACTIONS)
 
 
 def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
@@ -272,12 +305,12 @@ def _require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
         raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
 
 
-def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
-    """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
+def _pair_bytes(sizes: Mapping[str, int], rows: tuple[Variable, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
+    """Bytes that one design on one trajectory has, for one friction set or apart from friction."""
     total = 0
-    for name in variables:
-        dims = VARIABLES[name].dims
-        if ("friction" in dims and name not in steady) == per_set:
+    for row in rows:
+        dims = row.dims
+        if (FRICTION in dims and row.name not in steady) == per_set:
             total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
     return total
 
@@ -303,7 +336,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
             yield f"{dim}_part", dim, sweep.split.of(count), "", f"part of the dataset that the {dim} belongs to"
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
-    if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):
+    if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(mechanism.limbs[0].joints), "", text

@@ -37,9 +37,15 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "gravity": [float(x) for x in sweep.gravity],
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
+        **_own(sweep),
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+
+
+def _own(sweep: Sweep) -> dict[str, Any]:
+    """Fingerprints of the functions of own metrics; none without."""
+    return {"own_metrics": {each.name: each.fingerprint for each in sweep.own}} if sweep.own else {}
 
 
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.drive import TICK
 from pipeline.execute import Flight, failure
 from pipeline.graph import block_graph
+from pipeline.noted import Noted
 from pipeline.plan import Plan
+from pipeline.prepared_metric import Prepared
 from pipeline.status import failed_cases
 from pipeline.sweep import Sweep
 from storage.errors import StoreError
@@ -21,14 +24,22 @@ from storage.place import Location, locate
 from storage.writer import Comparer
 
 
-def stored_sweep(store: Location, folder: str | Path = ".") -> Sweep:
-    """The sweep that a store was made from; files that it names are looked up in `folder`.
+def stored_sweep(store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = ()) -> Sweep:
+    """The sweep that a store was made from; files that it names are looked up in `folder`, functions are `own`.
 
-    Raises InputError where the text cannot be read any more, StoreError where it does not mean the same.
+    Raises InputError where the text cannot be read any more, StoreError where it does not mean the same, and for a
+    store with metrics of a user's own without them.
     """
     place = locate(store)
     manifest = Manifest.load(place)
+    if manifest.layout.own and not own:
+        names = ", ".join(each.name for each in manifest.layout.own)
+        raise StoreError(
+            f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
+            "sweep; call pipeline.run with the same metrics"
+        )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=folder)
+    sweep = replace(sweep, own=own if manifest.layout.own else ())
     if sweep.fingerprint != manifest.fingerprint:
         raise StoreError(
             f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {manifest.fingerprint}; a file that it "
@@ -62,7 +73,8 @@ def _computed(plan: Plan, blocks: Iterable[int], flight: Flight) -> Iterator[tup
                 return
             if (result := flight.next(TICK)) is not None:
                 flying -= 1
-                yield result.key[1], result.value
+                value = result.value
+                yield result.key[1], value.receipt if isinstance(value, Noted) else value
 
 
 def _other(stored: Receipt, computed: Receipt) -> list[str]:

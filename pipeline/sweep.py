@@ -22,6 +22,7 @@ from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
+from pipeline.prepared_metric import Prepared
 from pipeline.sweep_axes import AxisReader, check_fixed
 from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
@@ -78,6 +79,8 @@ class Sweep:
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     limits: Limits = NO_LIMITS
+    own: tuple[Prepared, ...] = ()
+    """Metrics of a user's own; see `pipeline.own_metrics`."""
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -133,6 +136,7 @@ class Sweep:
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
             **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }

@@ -254,7 +254,7 @@ LABELS: dict[str, tuple[str, ...]] = {
 """Coordinates that are the same in every store."""
 
 _PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
 def lookup(name: str) -> Variable:
@@ -281,7 +281,7 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
     """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
-        if not _NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
+        if not NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
             raise StoreError(
                 f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
                 "that starts with a letter and is neither a variable nor another coordinate"

@@ -20,7 +20,6 @@ from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, Manifest
 from storage.place import Location, Place, locate, refusals
-from storage.schema import lookup
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
@@ -48,7 +47,7 @@ class BlockReader:
         with refusals(self.place.at(key)):
             try:
                 data = self.place.read(key)
-                whole = shards.decode(data, layout.shard(name), layout.chunk(name), lookup(name).dtype)
+                whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
                 raise DamagedError(f"{self.place.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
             except ShardError as error:
@@ -79,7 +78,7 @@ class StoreWriter(BlockReader):
     def _write(self, index: int, name: str, array: NDArray[Any]) -> None:
         """Writes one region, and looks at what is stored."""
         key = self.layout.key(index, name)
-        parts = shards.encode(array, self.layout.shard(name), self.layout.chunk(name), lookup(name).fill)
+        parts = shards.encode(array, self.layout.shard(name), self.layout.chunk(name), self.layout.variable(name).fill)
         with refusals(self.place.at(key)):
             self.place.write(key, parts)
             if not self.place.holds(key, parts):
@@ -122,7 +121,7 @@ def require_form(place: Place, layout: Layout) -> None:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
     for name, form in found.items():
-        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), lookup(name).dtype, _CODECS)
+        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "

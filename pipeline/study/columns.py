@@ -7,7 +7,7 @@ conditions are expressions over these names, in the language of the `where` key 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,7 +72,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
     """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
     if name in ds.coords and ds[name].dims == ("design",):
         return np.asarray(ds[name].values, dtype=float)
-    base, how = base_of(name)
+    base, how = base_of(name, {*VARIABLES, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
@@ -83,7 +83,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
 def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
     swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if VARIABLES[str(name)].kind == "metric"]
+    metrics = [str(name) for name in ds.data_vars if name not in VARIABLES or VARIABLES[str(name)].kind == "metric"]
     return swept + metrics
 
 
@@ -93,18 +93,18 @@ def swept(ds: xr.Dataset) -> list[str]:
     return [name for name in found if np.ptp(ds[name].values) > 0]
 
 
-def base_of(name: str) -> tuple[str, str]:
-    """A metric and its reduction from the name of a column."""
-    if name not in VARIABLES:
+def base_of(name: str, known: Container[Any] = VARIABLES) -> tuple[str, str]:
+    """A metric and its reduction from the name of a column; `known` are names that there are."""
+    if name not in known:
         base, _, how = name.rpartition("_")
-        if how in REDUCTIONS and base in VARIABLES:
+        if how in REDUCTIONS and base in known:
             return base, how
     return name, "min" if name in LARGE_IS_GOOD else "max"
 
 
 def unit(ds: xr.Dataset, name: str) -> str:
     """The unit of a column, empty where it has none."""
-    source = name if name in ds.coords else base_of(name)[0]
+    source = name if name in ds.coords else base_of(name, {*VARIABLES, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 

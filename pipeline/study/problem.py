@@ -69,7 +69,14 @@ class Problem:
         moves = tuple(Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
         row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
         return replace(
-            block, parameters=row, friction=np.ascontiguousarray(friction), trajectories=moves, series=(), metrics=()
+            block,
+            parameters=row,
+            friction=np.ascontiguousarray(friction),
+            trajectories=moves,
+            series=(),
+            metrics=(),
+            own=(),
+            extra=(),
         )
 
     def rows(self, designs: Array) -> Array:

@@ -20,6 +20,7 @@ from robots.measurement import CLEAN
 from robots.model import Family
 from tasks import actuation, limits, programs
 from tasks.blocks.measured import Measurement
+from tasks.blocks.own_metric import OwnMetric
 from tasks.friction import coupled as coupled_friction
 from tasks.friction.joints import LimbFriction
 from tasks.limits import LimbLimits
@@ -62,6 +63,10 @@ class Block:
     """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
+    own: tuple[OwnMetric, ...] = ()
+    """Metrics of a user's own, see `tasks.blocks.own`."""
+    extra: tuple[str, ...] = ()
+    """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS
     """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
 

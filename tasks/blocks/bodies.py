@@ -34,7 +34,7 @@ def _assembled(block: Block, root: Motions, limbs: Sequence[Share] | None) -> As
 
 
 def computed(block: Block) -> Arrays:
-    """What the tasks of a block compute, strip by strip, in the dims of the dataset: all but metrics of a user's own."""
+    """What the tasks of a block compute, strip by strip, in the dims of the dataset; no metrics of a user's own."""
     root = motions(block)
     made = _assembled(block, root, None)
     limbs = range(len(block.family.reference.instances)) if block.reactions else ()

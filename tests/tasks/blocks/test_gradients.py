@@ -69,6 +69,11 @@ def metrics_of(robot: str) -> tuple[str, ...]:
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 
 
+def smooth(name: str, values: dict[str, np.ndarray], errors: np.ndarray) -> np.ndarray:
+    """Errors where a metric is smooth: a friction share is not where there is no other force, as sizes have a kink."""
+    return np.where(values[name] > 1.0 - 1e-12, 0.0, errors) if name == "friction_share" else errors
+
+
 @pytest.mark.parametrize("robot", catalog.FAMILIES)
 def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -> None:
     given = block(robot, metrics_of(robot))
@@ -86,7 +91,7 @@ def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -
             rates = [each[p][name] for each in expected]
             size = np.abs(plain[name]).max() / max(abs(parameter.scalar), 0.1)
             scale = max(size, *(np.abs(rate).max() for rate in rates))
-            errors = [np.abs(got[name].rates[p][..., 0] - rate).max() for rate in rates]
+            errors = [np.abs(smooth(name, plain, got[name].rates[p][..., 0] - rate)).max() for rate in rates]
             assert min(errors) <= 1e-7 * scale, (parameter.name, name, errors, scale)
 
 

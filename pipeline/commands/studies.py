@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.study.columns import Objective
+    from pipeline.study.problem import Problem
 
 Rows = list[Sequence[str]]
 
@@ -109,6 +110,81 @@ def sensitivity(store: str, text: str, file: Path | None) -> None:
     click.echo(f"from {found.samples} designs; alone, all parameters explain {found.first.sum():.3f}")
 
 
+@study.command()
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--between", "pair", required=True, nargs=2, metavar="ONE OTHER", help="The two parameters.")
+@click.option("--parts", type=click.IntRange(2), default=6, show_default=True, help="Parts of each range, at most.")
+@CSV
+def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: Path | None) -> None:
+    """How a metric of STORE goes along with two parameters: its mean over parts of their ranges."""
+    import numpy as np
+
+    from pipeline.study.columns import column, feasible, value_of
+    from pipeline.study.sensitivity import interaction as table
+
+    ds, (wanted,) = _opened(store), _objectives((text,))
+    usable = feasible(ds)
+    one, other = (column(ds, name)[usable] for name in pair)
+    found = table(one, other, value_of(ds, wanted)[usable], parts)
+    rows: Rows = [(f"{pair[0]} \\ {pair[1]}", *_numbers(found.second))]
+    rows += [(head, *_numbers(means)) for head, means in zip(_numbers(found.first), found.mean, strict=True)]
+    _show(rows, len(rows), file)
+    largest = np.nanmax(np.abs(found.effect)) if found.effect.size else np.nan
+    click.echo(f"from {int(usable.sum())} designs; the two together differ from their sum by {largest:.4g} at most")
+
+
+@study.command(name="one-at-a-time")
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--base", type=click.IntRange(0), help="Number of the base design; default: the best.")
+@click.option("--parts", type=click.IntRange(2), default=11, show_default=True, help="Values of each parameter.")
+@click.option("--stored", is_flag=True, help="Compute nothing: read designs that differ in one parameter.")
+@CSV
+def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: bool, file: Path | None) -> None:
+    """One parameter of STORE after another over its swept range, from a base design."""
+    from pipeline.study import one_at_a_time as once
+
+    ds, (wanted,) = _opened(store), _objectives((text,))
+    chosen = _best(ds, wanted) if base is None else base
+    if stored:
+        found = once.of_store(ds, wanted, chosen)
+    else:
+        problem = _problem(store)
+        found = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
+    rows: Rows = list(found.rows())
+    _show(rows, len(rows), None)
+    if file is not None:
+        _csv(file, list(found.points()))
+    click.echo(f"{wanted.text} is {found.result:.6g} at the base, design {chosen}")
+
+
+def _best(ds: xr.Dataset, wanted: Objective) -> int:
+    """The best feasible design, or the first where none is."""
+    import numpy as np
+
+    from pipeline.study.columns import costs, feasible
+
+    found = np.where(feasible(ds), costs(ds, [wanted])[:, 0], np.inf)
+    return int(np.argmin(np.nan_to_num(found, nan=np.inf)))
+
+
+def _problem(store: str) -> Problem:
+    """The sweep of a store as functions of its parameters."""
+    from pipeline.recompute import stored_sweep
+    from pipeline.study.problem import Problem
+
+    return Problem.of(stored_sweep(store))
+
+
+def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, float]:
+    from pipeline.study.columns import refuse
+
+    if number >= ds.sizes["design"]:
+        raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
+    return {name: float(ds[name].values[number]) for name in names}
+
+
 def _opened(store: str) -> xr.Dataset:
     from storage import open_results
 
@@ -150,13 +226,16 @@ def _show(rows: Rows, top: int, file: Path | None) -> None:
 
     print_rows(rows[: top + 1])
     if file is not None:
+        _csv(file, rows)
 
-        def write() -> None:
-            with file.open("x", encoding="utf-8", newline="") as stream:
-                csv.writer(stream).writerows(rows)
 
-        _written(file, write)
-        click.echo(f"wrote {file}")
+def _csv(file: Path, rows: Rows) -> None:
+    def write() -> None:
+        with file.open("x", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+
+    _written(file, write)
+    click.echo(f"wrote {file}")
 
 
 def _written(path: Path, write: Callable[[], Any]) -> None:

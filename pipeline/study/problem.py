@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.graph import block_of
 from pipeline.plan import plan
-from pipeline.study.columns import REDUCTIONS, base_of, refuse
+from pipeline.study.columns import REDUCTIONS, Objective, base_of, refuse
 from pipeline.sweep import Sweep
 from pipeline.validation import sentence
 from robots.parameters import nearest
@@ -98,6 +98,20 @@ class Problem:
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
         return bodies.whole(replace(self._block, parameters=rows, metrics=metrics))
+
+    @property
+    def first(self) -> dict[str, float]:
+        """The parameters that vary in the sweep's first design."""
+        values = self.sweep.designs(0, 1)
+        return {name: float(values[name][0]) for name in self.names}
+
+    def objective(self, designs: Array, wanted: Objective) -> Array:
+        """An objective (design,) over columns and the parameters that vary. Raises InputError for other names."""
+        given = np.atleast_2d(np.asarray(designs, dtype=float))
+        parameters = {name: given[:, k] for k, name in enumerate(self.names)}
+        columns = [name for name in wanted.expression.names if name not in parameters]
+        values = parameters | (self.values(given, columns) if columns else {})
+        return np.broadcast_to(wanted.expression(values), (len(given),)).astype(float)
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).

@@ -33,6 +33,8 @@ LARGE_IS_GOOD = frozenset(
 )
 """Metrics whose worst value is the least."""
 
+JOINTS = ("limb", "joint")
+
 REDUCTIONS: Mapping[str, Any] = {
     "max": lambda x: x.max(axis=1),
     "min": lambda x: x.min(axis=1),
@@ -76,8 +78,25 @@ def column(ds: xr.Dataset, name: str) -> Array:
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
-    values = ds[base].transpose("design", ...).values
-    return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)
+    values = ds[base].transpose("design", ...)
+    return reduced(values.values, how, joints=values.dims[-2:] == JOINTS)
+
+
+def reduced(values: Array, how: str, *, joints: bool) -> Array:
+    """A metric (design, ...) as one number for each design (design,); with `joints` its last dims are (limb, joint)."""
+    flat = values.reshape(len(values), -1)
+    if joints:
+        flat = values[..., joints_there(values)].reshape(len(values), -1)
+    return np.asarray(REDUCTIONS[how](flat), dtype=float)
+
+
+def joints_there(values: Array) -> Array:
+    """Which of (limb, joint), the last dims, are there: a limb with fewer joints than another has NaN for all cases.
+
+    All of them where nothing else is there either.
+    """
+    there = ~np.isnan(values).all(axis=tuple(range(values.ndim - 2)))
+    return there if there.any() else ~there
 
 
 def names(ds: xr.Dataset) -> list[str]:

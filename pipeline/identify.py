@@ -88,7 +88,7 @@ def identify(
     """
     if method not in ESTIMATORS:
         raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
-    place, sweep = locate(store), stored_sweep(store)
+    place, sweep = locate(store), stored_sweep(store, plain=True)
     require(open_results(place), robot_of(sweep, 0), clean, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs

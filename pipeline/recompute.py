@@ -15,6 +15,7 @@ from pipeline.graph import block_graph
 from pipeline.noted import Noted
 from pipeline.plan import Plan
 from pipeline.prepared_metric import Prepared
+from pipeline.provenance import SWEEP_FINGERPRINT
 from pipeline.status import failed_cases
 from pipeline.sweep import Sweep
 from storage.errors import StoreError
@@ -24,15 +25,17 @@ from storage.place import Location, locate
 from storage.writer import Comparer
 
 
-def stored_sweep(store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = ()) -> Sweep:
+def stored_sweep(
+    store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+) -> Sweep:
     """The sweep that a store was made from; files that it names are looked up in `folder`, functions are `own`.
 
-    Raises InputError where the text cannot be read any more, StoreError where it does not mean the same, and for a
-    store with metrics of a user's own without them.
+    `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any more, StoreError
+    where it does not mean the same, and for a store with metrics of a user's own without them.
     """
     place = locate(store)
     manifest = Manifest.load(place)
-    if manifest.layout.own and not own:
+    if manifest.layout.own and not own and not plain:
         names = ", ".join(each.name for each in manifest.layout.own)
         raise StoreError(
             f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
@@ -40,9 +43,12 @@ def stored_sweep(store: Location, folder: str | Path = ".", own: tuple[Prepared,
         )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=folder)
     sweep = replace(sweep, own=own if manifest.layout.own else ())
-    if sweep.fingerprint != manifest.fingerprint:
+    expected = manifest.fingerprint
+    if plain:
+        expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
+    if sweep.fingerprint != expected:
         raise StoreError(
-            f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {manifest.fingerprint}; a file that it "
+            f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {expected}; a file that it "
             f"names in {str(folder)!r} has changed, or this is another version of limbsweep than the one that wrote it"
         )
     return sweep

@@ -10,6 +10,7 @@ scipy's estimators; `from_samples` takes the designs of any sweep, and gives fir
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -99,12 +100,15 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> Indice
         zero = np.zeros(len(names))
         return Indices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
     given = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
-    found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
-    spread = found.bootstrap(n_resamples=200)
-    intervals = [
-        np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
-        for each in (spread.first_order, spread.total_order)
-    ]
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        # a parameter without effect has no interval; NaN says so
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
+        spread = found.bootstrap(n_resamples=200)
+        intervals = [
+            np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
+            for each in (spread.first_order, spread.total_order)
+        ]
     return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
 
 

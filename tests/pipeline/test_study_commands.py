@@ -107,3 +107,22 @@ def test_one_at_a_time_prints_swings_and_writes_points(store: Path, tmp_path: Pa
     assert "base: got 64; expected a design from 0 to 63" in told(
         "one-at-a-time", store, "--of", "peak_force", "--base", 64, status=2
     )
+
+
+def test_sobol_prints_shares(store: Path) -> None:
+    output = told("sobol", store, "--of", "energy_sum + 2 * upper_arm", "--count", 16)
+    assert "64 designs were computed" in output
+    assert "n: got 15; expected a power of two" in told("sobol", store, "--of", "peak_force", "--count", 15, status=2)
+
+
+def test_optimise_beats_the_store_within_limits(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "best.csv"
+    arguments = ("optimise", store, "--objective", "peak_force", "--starts", 2)
+    told(*arguments, "--limit", "condition <= 9", "--threads", 2, "--csv", file)
+    rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    best = float(open_results(store)["peak_force"].max(("friction", "trajectory", "actuator")).min())
+    assert len(rows) == 2
+    assert rows[0]["limits"] == "hold"
+    assert float(rows[0]["peak_force"]) < best
+    for text in ("condition < 9", "condition <=", "condition <= much"):
+        assert f"limit: got {text!r}; expected a column" in told(*arguments, "--limit", text, status=2)

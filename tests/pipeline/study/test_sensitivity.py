@@ -123,3 +123,10 @@ def test_interaction_of_samples() -> None:
     np.testing.assert_allclose(found.effect, np.outer(found.first, found.second), atol=0.03)
     few = interaction(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([1.0, 2.0]))
     assert np.isnan(few.mean[0, 1])  # no design is there
+
+
+def test_a_parameter_without_effect_has_no_share_and_no_interval() -> None:
+    found = sobol(lambda x: 2.0 * x[:, 0], {"x1": (0.0, 1.0), "x2": (0.0, 1.0)}, 16, seed=0)
+    np.testing.assert_allclose(found.first[1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.total, [1.0, 0.0], atol=0.1)
+    assert np.isnan(found.total_bounds[1]).all()

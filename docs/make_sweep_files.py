@@ -107,8 +107,8 @@ subsets:
 
 ## Several robots
 
-`robots` instead of `robot` is a list of names, or a mapping from names to `parameters` and `design` of their own.
-`run` makes a folder with a store for each; trajectories, friction, time, outputs and metrics are shared.
+`robots` instead of `robot` is a list of names, or a mapping from names to `parameters`, `design` and `limits` of
+their own. `run` makes a folder with a store for each; trajectories, friction, time, outputs and metrics are shared.
 
 ```yaml
 robots:

@@ -28,7 +28,7 @@ from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
 from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
-from pipeline.sweep_limits import check_metrics, describe, read_limits
+from pipeline.sweep_limits import check_metrics, describe, read_limits, section_of
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.sweep_robot import families, inline, take_description
 from pipeline.sweep_workspaces import check_volumes, check_workspaces
@@ -173,8 +173,9 @@ def _read(document: Document, folder: Path) -> Sweep:
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))
     _check_motors(report, file, _mechanism(parts))
-    parts["limits"] = read_limits(report, file.get("limits"), _mechanism(parts))
-    check_metrics(report, file)
+    limits, path = section_of(file, parts.get("robot"))
+    parts["limits"] = read_limits(report, limits, _mechanism(parts), path)
+    check_metrics(report, file, limits)
     if "friction" in file:
         mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))

@@ -105,41 +105,6 @@ class Subset(Section):
     )
 
 
-class RobotSection(Section):
-    """What one of several robots has of its own, instead of the sections of these names at the top."""
-
-    parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
-    design: Axes | None = Field(default=None, description="designs of this robot")
-
-
-def _names_of_robots(value: Any) -> Any:
-    if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
-        return {name: {} for name in value}
-    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
-
-
-Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
-
-
-class FrictionGroup(Section):
-    """A friction law and the joints that it acts in."""
-
-    law: Text | None = Field(default=None, description="name of a friction law")
-    joints: Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(min_length=1, max_length=1000)] = Field(
-        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
-    )
-    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
-    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
-
-
-class Friction(FrictionGroup, Axes):
-    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
-
-    groups: Annotated[dict[Group, FrictionGroup], Field(min_length=1, max_length=100)] | None = Field(
-        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
-    )
-
-
 Above = Annotated[Number, Field(gt=0)]
 
 
@@ -170,6 +135,42 @@ class LimitSection(Section):
     )
     actuators: Annotated[dict[Text, ActuatorSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="limits under `all`, or names and patterns of actuators"
+    )
+
+
+class RobotSection(Section):
+    """What one of several robots has of its own, instead of the sections of these names at the top."""
+
+    parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
+    design: Axes | None = Field(default=None, description="designs of this robot")
+    limits: LimitSection | None = Field(default=None, description="limits of its joints and actuators")
+
+
+def _names_of_robots(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
+        return {name: {} for name in value}
+    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
+
+
+Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
+
+
+class FrictionGroup(Section):
+    """A friction law and the joints that it acts in."""
+
+    law: Text | None = Field(default=None, description="name of a friction law")
+    joints: Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(min_length=1, max_length=1000)] = Field(
+        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
+    )
+    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
+
+
+class Friction(FrictionGroup, Axes):
+    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
+
+    groups: Annotated[dict[Group, FrictionGroup], Field(min_length=1, max_length=100)] | None = Field(
+        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
     )
 
 

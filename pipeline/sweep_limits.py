@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from pipeline.document import Path
-from pipeline.sweep_file import ActuatorSection, JointSection, LimitSection
+from pipeline.sweep_file import ActuatorSection, JointSection, LimitSection, RobotSection
 from pipeline.units import UNITS, check_unit
 from pipeline.validation import Got, Report, sentence
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
@@ -19,34 +19,47 @@ from robots.model import JointKind, Mechanism
 from robots.parameters import ParameterError
 from storage.schema import OF_LIMITS
 
+KEY = "limits"
 UNIT: Mapping[JointKind, str] = {"revolute": "rad", "prismatic": "m"}
 Place = TypeVar("Place")
 
 
-def read_limits(report: Report, section: LimitSection | None, mechanism: Mechanism | None) -> Limits:
-    """The limits of a section; without a mechanism, nothing is looked up. Problems go to `report`."""
+def section_of(file: Mapping[str, Any], robot: str | None) -> tuple[LimitSection | None, Path]:
+    """The limits of a robot, its own where it is one of several and has some, and where they stand."""
+    several: Mapping[str, RobotSection] = file.get("robots") or {}
+    if robot is not None and robot in several and several[robot].limits is not None:
+        return several[robot].limits, ("robots", robot, KEY)
+    return file.get(KEY), (KEY,)
+
+
+def read_limits(
+    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: Path = ("limits",)
+) -> Limits:
+    """The limits of a section that stands at `within`; without a mechanism, nothing is looked up.
+
+    Problems go to `report`.
+    """
     if section is None or mechanism is None:
         return NO_LIMITS
     if not section.joints and not section.actuators:
-        report(("limits",), Got("no limits"), "joints, actuators, or both", "Leave limits out for none.")
+        report(within, Got("no limits"), "joints, actuators, or both", "Leave limits out for none.")
     joints: dict[tuple[int, int], JointLimit] = {}
     actuators: dict[int, Capacity] = {}
     for name, joint in section.joints.items():
-        path = ("limits", "joints", name)
+        path = (*within, "joints", name)
         hits = _selected(report, path, partial(select_joints, mechanism, name))
         limit = _joint(report, joint, path, [each.kind for each in hits])
         _take(report, path, joints, [each.place for each in hits], limit)
     for name, actuator in section.actuators.items():
-        path = ("limits", "actuators", name)
+        path = (*within, "actuators", name)
         numbers = _selected(report, path, partial(select_actuators, mechanism, name))
         _take(report, path, actuators, numbers, _actuator(report, actuator, path))
     return Limits(joints, actuators)
 
 
-def check_metrics(report: Report, file: Mapping[str, Any]) -> None:
-    """Refuse metrics of limits that nothing in the file sets."""
-    section: LimitSection | None = file.get("limits")
-    if section is None and "limits" in report.document.data:
+def check_metrics(report: Report, file: Mapping[str, Any], section: LimitSection | None) -> None:
+    """Refuse metrics of limits that the section does not set."""
+    if section is None and KEY in report.document.data:
         return  # what is wrong with it has been told
     for index, name in enumerate(file.get("metrics", ())):
         if name in OF_LIMITS and not (section and _sets(section, OF_LIMITS[name])):
@@ -65,7 +78,7 @@ def _selected(report: Report, path: Path, select: Callable[[], Sequence[Any]]) -
     try:
         return select()
     except ParameterError as error:
-        report(path, str(path[-1]), f"{path[1]} of the robot", sentence(str(error)), key=True)
+        report(path, str(path[-1]), f"{path[-2]} of the robot", sentence(str(error)), key=True)
         return ()
 
 
@@ -73,7 +86,7 @@ def _take(report: Report, path: Path, found: dict[Place, Any], places: Sequence[
     """Give a limit to joints or actuators, none of which may have one already."""
     if any(place in found for place in places):
         hint = "Another key selects some of them, too. Name them one by one, or by patterns."
-        report(path, str(path[-1]), f"{path[1]} that no other key selects", hint, key=True)
+        report(path, str(path[-1]), f"{path[-2]} that no other key selects", hint, key=True)
     found |= dict.fromkeys(places, limit)
 
 

@@ -128,5 +128,20 @@ def test_joints_that_turn_and_slide_have_no_common_unit() -> None:
     assert "got 'deg'; expected no unit, as some of these joints turn and others slide" in found
 
 
+def test_each_of_several_robots_may_have_limits_of_its_own() -> None:
+    head = HEAD.replace("robot: delta_3rr2rrr", "robots: {delta_3rr2rrr: {limits: OWN}, five_bar: {}}\nrobot: ROBOT")
+    head = head.replace("OWN", "{actuators: {all: {force: 2}}}").replace("circle, radius: 0.15", "quintic")
+    common = "limits: {joints: {all: {velocity: 9}}}\n"
+    delta, bar = (sweep(common, head.replace("ROBOT", name)).limits for name in ("delta_3rr2rrr", "five_bar"))
+    assert (len(delta.joints), delta.actuators[0].force) == (0, 2.0)
+    assert (len(bar.joints), dict(bar.actuators)) == (6, {})
+    wrong = head.replace("ROBOT", "delta_3rr2rrr").replace("all: {force", "motor: {force")
+    assert "robots.delta_3rr2rrr.limits.actuators.motor: got 'motor'; expected actuators of the robot" in refused(
+        "", wrong
+    )
+    asked = refused("metrics: [limit_margin]\n", head.replace("ROBOT", "delta_3rr2rrr"))
+    assert "expected a metric of limits that the file sets" in asked
+
+
 def test_every_metric_of_limits_is_known() -> None:
     assert set(OF_LIMITS) == {"limit_margin", "velocity_margin", "actuator_margin"}

@@ -6,7 +6,7 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench docs clean
+.PHONY: help run test test-slow bench bench-page docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test    install into .venv, lint, check types, run the tests"
 	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
+	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    write the pages of robots, sweep files and robot files, the pictures, and the figure of the README"
 	@echo "make clean   remove .venv, runs and caches"
 
@@ -40,6 +41,11 @@ test-slow: .venv/test.stamp
 
 bench: .venv/peers.stamp
 	$(BIN)/limbsweep bench
+
+bench-page: .venv/peers.stamp
+	mkdir -p runs
+	$(BIN)/limbsweep bench --json peers robots kernel start > runs/bench.jsonl
+	$(BIN)/python docs/make_benchmarks.py runs/bench.jsonl
 
 clean:
 	rm -rf .venv runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +14,14 @@ from robots.parameters import ParameterError, nearest
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: what is measured, which function yields the figures, which module it cannot do without."""
+    """A row of the table: what is measured, and which function yields the figures."""
 
     name: str
     what: str
     function: str
-    needs: str = ""
 
     def figures(self, size: Size) -> Iterable[Figure]:
         """Set up, check, time. Raises CheckError where a result is wrong."""
-        if self.needs and importlib.util.find_spec(self.needs) is None:
-            return [Figure("not measured", None, "", f"needs {self.needs}; install limbsweep[peers]")]
         module, _, function = self.function.partition(":")
         run: Callable[[Size], Iterator[Figure]] = getattr(importlib.import_module(f"benchmarks.{module}"), function)
         return run(size)
@@ -37,7 +33,9 @@ CASES: dict[str, Case] = {
         Case("kernel", "Delta, inverse kinematics and dynamics, against NumPy and the core's peak", "kernels:speed"),
         Case("designs", "the same for many designs", "kernels:designs"),
         Case("robots", "every robot, with and without the reactions of all its joints", "robots:speed"),
-        Case("peer", "against Pinocchio's batched rnea on a tree of as many bodies", "peers:rnea", "pinocchio"),
+        Case("precision", "single precision against double: time and errors of every robot", "precision:precision"),
+        Case("peers", "against Pinocchio, MuJoCo, Drake and Exudyn at the same jobs", "peers.table:figures"),
+        Case("start", "from the start of a process to the first forces", "start:start"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
         Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
         Case("blocks", "whole runs in blocks of several lengths, against the kernels", "blocks:blocks"),
@@ -55,6 +53,7 @@ CASES: dict[str, Case] = {
             "coordinator:coordinator",
         ),
         Case("dataset", "identification data of many robots, and one of them identified", "identification:dataset"),
+        Case("large", "a run of 1e9 samples with metrics only: time, efficiency and memory", "pipeline:large"),
         Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
     )
 }

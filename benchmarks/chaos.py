@@ -1,7 +1,9 @@
 """Campaigns of kill -9 against whole runs: of workers, and of the coordinator; every store has to end bit-identical.
 
-A program: `python -m benchmarks.chaos [--blocks 500] [--kills 50] [--coordinator-kills 20] [--seed N]` prints its seed
-and the figures, and ends with status 1 where a store differs or a block has failed. Linux only.
+A program: `python -m benchmarks.chaos [--blocks 500] [--kills 50] [--coordinator-kills 20] [--every 1] [--seed N]`
+prints its seed and the figures, and ends with status 1 where a store differs or a block has failed. Deaths of the
+coordinator at its numbered steps are in `benchmarks.crashes`, `--every 10` takes a tenth of them; several coordinators
+on one store in `benchmarks.races`. Linux only.
 """
 
 from __future__ import annotations
@@ -158,7 +160,7 @@ def _victim(campaign: Campaign, store: Path) -> None:
 def main(words: list[str] | None = None) -> int:
     """Run the campaigns that the command line asks for; 1 where one fails."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("blocks", 500), ("designs", 4), ("kills", 50), ("coordinator-kills", 20)):
+    for name, default in (("blocks", 500), ("designs", 4), ("kills", 50), ("coordinator-kills", 20), ("every", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--victim", type=Path)
@@ -178,7 +180,13 @@ def main(words: list[str] | None = None) -> int:
         except AssertionError as error:
             print(f"FAILED: {error}", flush=True)
             return 1
-    return 0
+    seed = ("--seed", str(campaign.seed))
+    return _forks("crashes", "--every", str(given.every), *seed) or _forks("races", *seed)
+
+
+def _forks(module: str, *words: str) -> int:
+    """The exit status of a campaign that forks, and so runs in a process without threads."""
+    return subprocess.run([sys.executable, "-m", f"benchmarks.{module}", *words], check=False).returncode
 
 
 if __name__ == "__main__":

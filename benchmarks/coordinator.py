@@ -1,31 +1,36 @@
 """How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
 
-The workers are light: all live with the scheduler in one process, and their tasks compute nothing. All else is as
-in a real run: the graphs of the blocks, the window, the ledger. A program: `python -m benchmarks.coordinator WORKERS`
-is that cluster; it prints its address and ends with its standard input.
+The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the graphs
+of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time that each
+of them computes for a block can be told; on few cores the light workers are what is slow. A program:
+`python -m benchmarks.coordinator scheduler` and `... workers ADDRESS COUNT` are the other two.
 """
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from dask._task_spec import Task
+from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Size, require
 from benchmarks.runs import text
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.coordinator import _prepare
 from pipeline.drive import Drive
-from pipeline.execute import Flight, InProcess, OnCluster, Result, Work
+from pipeline.execute import Flight, InProcess, Result, Work
 from pipeline.graph import Granularity
+from pipeline.on_cluster import OnCluster
 from pipeline.plan import Plan, plan
 from pipeline.sweep import Sweep
 from pipeline.window import Window
@@ -47,9 +52,15 @@ def coordinator(size: Size) -> Iterator[Figure]:
         granularities: tuple[Granularity, ...] = ("block", "limb")
         for granularity in granularities:
             made = _many_blocks(blocks if granularity == "block" else blocks // 4)
+            busy = -_busy(client)
             seconds = _drive(made, client, granularity)
+            busy += _busy(client)
             what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
             yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
+            for name, each in zip(("coordinator", "scheduler"), busy, strict=True):
+                yield Figure(f"  {name}", 1e3 * each / made.blocks, "ms/block", "time that its process computed")
+            remark = "coordinator and scheduler in turn on one core that they have to themselves"
+            yield Figure("  both on one core", made.blocks / busy.sum(), "blocks/s", remark)
             alone = _drive(made, None, granularity)
             remark = "the same without a cluster: graphs, decisions, ledger"
             yield Figure("  coordinator alone", made.blocks / alone, "blocks/s", remark)
@@ -119,6 +130,11 @@ class _Instant(InProcess):
         return Result(key, _receipt(key[1]), 0.0)
 
 
+def _busy(client: Any) -> NDArray[np.float64]:
+    """Seconds that the processes of coordinator and scheduler have computed (2,)."""
+    return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
+
+
 def _pending(client: Any, blocks: int) -> Iterator[Figure]:
     """Memory for each block that is on its way, its tasks waiting for one that does not end soon."""
     made = _many_blocks(blocks)
@@ -133,7 +149,7 @@ def _pending(client: Any, blocks: int) -> Iterator[Figure]:
             grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
             require(len(list(flight.keys)) == made.blocks, "not all blocks are on their way")
             flight.close()
-    for name, each in zip(("coordinator", "scheduler and workers"), grown, strict=True):
+    for name, each in zip(("coordinator", "scheduler"), grown, strict=True):
         what = f"{made.blocks} blocks of {made.tasks_per_block} tasks in flight"
         yield Figure(f"{name}, each pending block", each / made.blocks / KILOBYTE, "KiB", what)
 
@@ -155,8 +171,15 @@ def _resident() -> int:
 
 @contextmanager
 def _light_cluster(workers: int) -> Iterator[str]:
-    """The address of a cluster in another process."""
-    command = [sys.executable, "-m", "benchmarks.coordinator", str(workers)]
+    """The address of a scheduler in a process of its own; its light workers share another one."""
+    with _process("scheduler") as scheduler, _process("workers", scheduler, str(workers)):
+        yield scheduler
+
+
+@contextmanager
+def _process(*words: str) -> Iterator[str]:
+    """What this program prints once it is ready; it ends with its standard input."""
+    command = [sys.executable, "-m", "benchmarks.coordinator", *words]
     root = str(Path(__file__).parent.parent)
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -168,31 +191,40 @@ def _light_cluster(workers: int) -> Iterator[str]:
             process.kill()
 
 
-def _serve(workers: int) -> None:
-    import resource
-
-    import dask
+def _schedule() -> None:
     from distributed import LocalCluster
 
-    # Each worker has several connections.
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    quiet = {"distributed.scheduler.worker-saturation": 1.1, "distributed.worker.profile.enabled": False}
-    with (
-        dask.config.set(quiet),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=THREADS,
-            processes=False,
-            protocol="tcp",
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=None,
-        ) as cluster,
-    ):
+    with LocalCluster(n_workers=0, protocol="tcp", host="127.0.0.1", dashboard_address=None) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()
 
 
+async def _work(address: str, count: int) -> None:
+    from distributed import Worker
+
+    async with AsyncExitStack() as stack:
+        for number in range(count):
+            await stack.enter_async_context(
+                Worker(address, nthreads=THREADS, name=number, memory_limit=0, host="127.0.0.1", dashboard=False)
+            )
+        print("ready", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+def _serve(role: str, *words: str) -> None:
+    import resource
+
+    import dask
+
+    # Each worker has several connections.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        if role == "scheduler":
+            _schedule()
+        else:
+            asyncio.run(_work(words[0], int(words[1])))
+
+
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    _serve(*sys.argv[1:])

@@ -92,6 +92,18 @@ def work(designs: int, samples: int) -> Work:
     return Work(family, programs.with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
 
 
+def states(samples: int) -> dict[str, np.ndarray]:
+    """The motion of the platform as keywords for the functions of `tasks`, one sample a row."""
+    motion = work(1, samples).motion[0].T
+    still = np.zeros((samples, 3))
+    return {
+        "position": motion[:, :3],
+        "rotation": np.broadcast_to(np.eye(3), (samples, 3, 3)),
+        "twist": np.hstack([still, motion[:, 3:6]]),
+        "acceleration": np.hstack([still, motion[:, 6:]]),
+    }
+
+
 def design_values(family: Family, designs: int) -> dict[str, np.ndarray]:
     """Parameters by name, (design,) each: four lengths within 3 % of their defaults, which are the first design."""
     values = {p.name: np.full(designs, float(p.default)) for p in family.parameters}  # type: ignore[arg-type]

@@ -9,10 +9,12 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("limbsweep", "numpy", "llvmlite", "dask", "distributed", "zarr", "numcodecs", "xarray", "pin")
+USED = ("limbsweep", "numpy", "llvmlite", "dask", "distributed", "zarr", "numcodecs", "xarray")
+PACKAGES = (*USED, "pin", "mujoco", "drake", "exudyn")
 """Whose versions decide the figures."""
 
 
@@ -63,13 +65,14 @@ def require(good: bool, message: str) -> None:
 
 
 def surroundings() -> dict[str, Any]:
-    """The machine and the versions: model of the CPU, widest vectors, cores, load, system, Python, packages."""
+    """The machine, the day and the versions: CPU, widest vectors, cores, load, system, Python, packages."""
     return {
         "cpu": _cpu("model name") or platform.processor() or platform.machine(),
         "vectors": next((name for name in ("avx512f", "avx2", "asimd") if name in _flags()), "unknown"),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "load": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.machine()}",
+        "date": datetime.now(UTC).date().isoformat(),
         "python": platform.python_version(),
         **{name: version for name in PACKAGES if (version := _version(name))},
     }
@@ -103,21 +106,20 @@ def json_line(case: str, figure: Figure, around: dict[str, Any]) -> str:
 
 def heading(around: dict[str, Any]) -> str:
     """The machine and the versions in words."""
-    machine = ("cpu", "vectors", "cores", "load", "system")
+    machine = ("cpu", "vectors", "cores", "load", "system", "date")
     versions = ", ".join(f"{name} {value}" for name, value in around.items() if name not in machine)
-    return (
-        f"{around['cpu']}, {around['vectors']}, {around['cores']} cores, load {around['load']}, {around['system']}\n"
-        f"{versions}"
-    )
+    cpu, vectors, cores, load, system, date = (around[name] for name in machine)
+    return f"{cpu}, {vectors}, {cores} cores, load {load}, {system}, {date}\n{versions}"
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
     """Lines of columns: figure, value, unit, remark."""
-    rows = [(each.name, _number(each.value), each.unit, each.remark) for each in figures]
+    rows = [(each.name, number(each.value), each.unit, each.remark) for each in figures]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for name, value, unit, remark in rows:
         yield f"  {name:<{widths[0]}}  {value:>{widths[1]}} {unit:<{widths[2]}}  {remark}".rstrip()
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A value with four digits, or a dash where there is none."""
     return "-" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -1,6 +1,7 @@
-"""Peak memory of one run in a process of its own: of the process that coordinates and schedules, and of its worker.
+"""Time and peak memory of one run in a process of its own: of that which coordinates and schedules, and of its worker.
 
-Linux only. A program: `python -m benchmarks.footprint FILE` runs the sweep in FILE and prints one JSON object.
+Linux only. A program: `python -m benchmarks.footprint FILE GRANULARITY` runs the sweep in FILE and prints one JSON
+object.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from pipeline.graph import Granularity
 
 KILOBYTE = 1024
 
 
-def footprint(text: str) -> dict[str, int]:
+def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
     """Bytes at the peak, `coordinator` and `worker`, for the sweep of this text on a local cluster of one worker.
 
-    Raises CalledProcessError where the run fails; its message is on stderr.
+    `seconds` are those from the cluster being there to the end. Raises CalledProcessError where the run fails; its
+    message is on stderr.
     """
     root = str(Path(__file__).parent.parent)
     known = os.environ.get("PYTHONPATH")
@@ -27,18 +33,20 @@ def footprint(text: str) -> dict[str, int]:
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         file = Path(folder) / "sweep.yaml"
         file.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "benchmarks.footprint", str(file)]
+        command = [sys.executable, "-m", "benchmarks.footprint", str(file), granularity]
         done = subprocess.run(command, env=environment, cwd=folder, stdout=subprocess.PIPE, check=True)
     return dict(json.loads(done.stdout))
 
 
-def _measure(file: Path) -> dict[str, int]:
+def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
+    from benchmarks.runs import Stopwatch
     from pipeline.coordinator import run
     from pipeline.sweep import Sweep
 
-    run(Sweep.from_yaml(file), store=file.with_suffix(".zarr"))
+    watch = Stopwatch()
+    run(Sweep.from_yaml(file), file.with_suffix(".zarr"), None, [watch], granularity)
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * KILOBYTE
-    return {"coordinator": _own_peak(), "worker": worker}
+    return {"coordinator": _own_peak(), "worker": worker, "seconds": watch.finished - watch.started}
 
 
 def _own_peak() -> int:
@@ -48,4 +56,4 @@ def _own_peak() -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_measure(Path(sys.argv[1]))))
+    print(json.dumps(_measure(Path(sys.argv[1]), cast("Granularity", sys.argv[2]))))

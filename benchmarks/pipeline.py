@@ -24,6 +24,8 @@ from pipeline.plan import plan
 from pipeline.sweep import Sweep
 from tasks.kernels.cache import kernel
 
+GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -105,13 +107,28 @@ def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
     return watch
 
 
+def large(size: Size) -> Iterator[Figure]:
+    """1e9 samples from start to end, in each granularity: time, share of the kernels' speed, peak memory."""
+    sweep = text(1000, 100, 10_001, series=False) if size.full else text(3, 4, 5001, series=False)
+    made, cores = plan(Sweep.from_text(sweep)), surroundings()["cores"]
+    for granularity in GRANULARITIES:
+        before = kernel_seconds(size)
+        found = footprint(sweep, granularity)
+        ideal = min(before, kernel_seconds(size)) * made.samples / cores
+        what = f"{made.samples:,} samples in {made.blocks} blocks, from the cluster being there to the end"
+        yield Figure(f"{granularity} tasks", found["seconds"], "s", what)
+        yield Figure("  efficiency", 100.0 * ideal / found["seconds"], "%", "kernel time over wall time x cores")
+        yield Figure("  coordinator and scheduler", found["coordinator"] / 2**20, "MiB", "peak, resident")
+        yield Figure("  worker", found["worker"] / 2**20, "MiB", f"peak, resident; {cores} threads")
+
+
 def memory(size: Size) -> Iterator[Figure]:
     """Peak memory of the process that coordinates and schedules, for few and for many blocks, and of the worker."""
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:
-        # 104 designs of 10 001 samples fill a block
-        sweep = text(104, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
+        # 157 designs of 10 001 samples fill a block
+        sweep = text(157, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"

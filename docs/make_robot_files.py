@@ -85,8 +85,9 @@ This is a chain: one limb without a platform. Whole examples with loops and plat
 `limbs` are described once each, between a mount frame at the base and one at the platform; `instances` says how many
 the robot has and where their mount frames are. `tips` are the joints at the platform. All variables count from the
 reference pose, in which the platform is at `home`: there, all `tips` and `loops` have to be closed, to {gap} m, with
-the defaults of all parameters. With other values they have to be as well, so positions that depend on lengths are
-expressions of them; a pose that cannot be reached shows as a status of the samples.
+the defaults of all parameters; the limbs have to allow the `mobility`, and the actuators to hold the platform. With
+other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
+cannot be reached shows as a status of the samples.
 
 ## Expressions
 

@@ -20,7 +20,7 @@ from pipeline.graph import Granularity
 from pipeline.plan import Plan
 from pipeline.recompute import differing, stored_sweep, uncomputable
 from storage.errors import StoreError
-from storage.growth import Growing, abandon, begin, commit, grown, is_growing
+from storage.growth import Growing, abandon, begin, clear, commit, grown, is_growing
 from storage.integrity import receipts_of
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest
@@ -54,6 +54,8 @@ def append(
         if is_growing(place) and Manifest.load(Growing(place)).state == "finished":
             commit(place)
         if Manifest.load(place).fingerprint == sweep.fingerprint:
+            if not is_growing(place):
+                clear(place)  # a commit that was killed at its very end leaves files that nobody reads
             return open_results(place)
         if not is_growing(place):
             _begin(place, sweep)

@@ -51,7 +51,7 @@ def _make(days: int) -> Mapping[str, bytes]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ec
     except ImportError:
-        hint = "Install it: pip install 'limbsweep[certificates]'"
+        hint = "Install it: pip install cryptography"
         raise _refuse("certificates", "no package 'cryptography'", "it to be installed", hint) from None
     authority, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()

@@ -18,13 +18,14 @@ from pipeline.cluster_arguments import ARGUMENTS, SECURE, cores, first_workers, 
 from pipeline.cluster_checks import seconds
 from pipeline.cluster_file import ClusterConfig
 from pipeline.cluster_kinds import EXTRAS
+from pipeline.demand import Demand
 from pipeline.worker_settings import SETTINGS, flat, from_environment, nanny_variables
 
 if TYPE_CHECKING:
     from distributed import Client
     from distributed.deploy.cluster import Cluster
 
-__all__ = ["SETTINGS", "ClusterConfig", "connect", "preview"]
+__all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 
 ANSWER_SECONDS = 10
 
@@ -141,8 +142,32 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
         with client:
             _await_worker(config, client)
             if adapt := config.cluster.adapt:
-                made.adapt(minimum=adapt.minimum, maximum=adapt.maximum)
+                _adapt(made, config, minimum=adapt.minimum, maximum=adapt.maximum)
             yield client
+
+
+def _adapt(made: Any, config: ClusterConfig, **bounds: int) -> None:
+    """Let the number of workers follow what a run has left; the operator of Kubernetes follows the scheduler alone."""
+    if config.kind.family == "kubernetes":
+        made.adapt(**bounds)
+        return
+    from distributed import Adaptive
+
+    class ByDemand(Adaptive):
+        """Dask's scaling, which sees the tasks of the moment, and what a run has left beside them."""
+
+        demand = Demand()
+
+        async def target(self) -> int:
+            return max(self.demand.workers(len(self.observed), self.target_duration), await super().target())
+
+    made.adapt(ByDemand, **bounds)
+
+
+def scalers(client: Client | None) -> tuple[Demand, ...]:
+    """The listener that a cluster follows which this process scales; none where there is no such cluster."""
+    demand = getattr(getattr(getattr(client, "cluster", None), "_adaptive", None), "demand", None)
+    return () if demand is None else (demand,)
 
 
 def _make(config: ClusterConfig) -> Cluster:

@@ -6,6 +6,7 @@ spelling and their defaults. Everything listens on this machine or speaks TLS, d
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 from collections.abc import Callable, Mapping
@@ -39,6 +40,7 @@ def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
     """
     cluster = config.cluster
     workers = first_workers(config)
+    security = security or _of_this_run(config)
     most = cluster.adapt.maximum if cluster.adapt else workers
     return {
         "n_workers": workers,
@@ -139,6 +141,18 @@ def security_of_settings() -> Security | None:
     from distributed.security import Security
 
     return Security(require_encryption=True) if tls.named(dask.config.config) else None
+
+
+def _of_this_run(config: ClusterConfig) -> Security | None:
+    """Certificates that live as long as a run, in memory alone, so that other users of this machine stay outside.
+
+    None where the file asks for none, and without the package that makes them.
+    """
+    from distributed.security import Security
+
+    if config.cluster.insecure or importlib.util.find_spec("cryptography") is None:
+        return None
+    return Security.temporary()
 
 
 def cores() -> int:

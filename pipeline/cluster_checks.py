@@ -31,7 +31,7 @@ _UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate
 _SMALLEST = 1 << 26
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[0-9A-Fa-f:]+")
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_IMAGE = re.compile(r"\S+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9a-f]{64})")
+_IMAGE = re.compile(r"[^\s@]+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9a-f]{64})")
 
 
 def check_kind(report: Report, ours: Any) -> bool:
@@ -62,6 +62,9 @@ def check_options(report: Report, cluster: Cluster, given: Mapping[str, Any], se
 def _check_counts(report: Report, cluster: Cluster) -> None:
     if not is_memory(cluster.memory_limit):
         report((*SECTION, "memory-limit"), cluster.memory_limit, "a size", "For instance 4GiB, 500MB, 80 % or auto.")
+    elif cluster.kind == "local" and _bytes(cluster.memory_limit) > (have := _memory_here()):
+        got, rule = Got(f"{cluster.memory_limit!r}"), f"at most {have / 2**30:.3g} GiB, what this machine has"
+        report((*SECTION, "memory-limit"), got, rule, "It is for each worker; auto shares out what there is.")
     if cluster.threads_per_worker and cluster.threads_per_worker > (cores := os.cpu_count() or 1) * 4:
         report((*SECTION, "threads-per-worker"), cluster.threads_per_worker, f"at most {cores * 4}, four for each core")
     if cluster.adapt and cluster.adapt.minimum > cluster.adapt.maximum:
@@ -121,6 +124,16 @@ def _check_section(report: Report, kind: ClusterKind, settings: Mapping[str, Any
     walltime = option("walltime") if pattern else None
     if walltime is not None and not (re.fullmatch(pattern, str(walltime)) and re.search("[1-9]", str(walltime))):
         report((*kind.section, "walltime"), walltime, f"a time as {form}, more than none", "Put it in quotes.")
+
+
+def _bytes(text: str) -> float:
+    """A size in bytes; 0 for a share and for auto."""
+    match = _MEMORY.fullmatch(text)
+    return float(match[1]) * _UNITS[match[3]] if match and match[1] else 0.0
+
+
+def _memory_here() -> float:
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def is_memory(text: Any) -> bool:

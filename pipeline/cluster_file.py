@@ -16,10 +16,11 @@ from pydantic import Field, Strict
 
 from pipeline.cluster_checks import check_dask, check_kind, check_options, scheduler_address
 from pipeline.cluster_kinds import KINDS, ClusterKind, Kind
-from pipeline.cluster_safety import check_reach, check_secrets, check_tls
+from pipeline.cluster_safety import check_commands, check_reach, check_secrets, check_tls, other_writers
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
+from pipeline.scratch import check_scratch
 from pipeline.validation import Count, Integer, Report, Section, Text, validate_keys
 
 MAX_WORKERS = 10_000
@@ -80,10 +81,20 @@ class ClusterConfig:
         """The row of its kind."""
         return KINDS[self.cluster.kind]
 
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is allowed and hardly meant."""
+        if self.kind.family in ("process", "local") or os.geteuid() != 0:
+            return ()
+        got, rule = "root as the user who runs it", "a user without rights over the machine"
+        hint = "Whoever reaches a port of a cluster can do what its user can."
+        return (Problem(self.source, 0, 0, "limbsweep.cluster.kind", got, rule, hint),)
+
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> ClusterConfig:
         """The configuration in a file. Raises InputError with all problems."""
-        return parse_cluster(read_yaml(path))
+        document = read_yaml(path)
+        return parse_cluster(document, writers=other_writers(path))
 
     @classmethod
     def of(cls, kind: Kind = "local", **options: Any) -> ClusterConfig:
@@ -101,17 +112,19 @@ class ClusterConfig:
         return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
 
 
-def parse_cluster(document: Document) -> ClusterConfig:
-    """The configuration in a document. Raises InputError with all problems."""
+def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
+    """The configuration in a document; `writers` says who else may write to its file. Raises InputError."""
     report = Report(document)
     settings = {key: value for key, value in document.data.items() if key != "limbsweep"}
     check_secrets(report, document.data)
+    check_commands(report, document.data, writers)
     check_dask(report, settings)
     cluster = _parse_section(report)
     if cluster is not None:
         check_options(report, cluster, _written(document), settings)
         if cluster.scheduler_file and cluster.kind == "scheduler-file":
             cluster = cluster.model_copy(update={"address": scheduler_address(report, cluster.scheduler_file)})
+        check_scratch(report, cluster, settings)
         check_reach(report, cluster, settings)
         check_tls(report, cluster, settings)
     report.problems = list(dict.fromkeys(report.problems))  # roles share files

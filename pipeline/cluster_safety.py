@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -30,6 +31,12 @@ _IN_TEXT = re.compile(
     rf"\w*({_NAME})\w*\s*[=:]\s*\S|\bAKIA[0-9A-Z]{{12,}}|[a-z]+://[^/\s:@]+:[^/\s@]+@|-----BEGIN .*PRIVATE KEY",
     re.IGNORECASE,
 )
+COMMANDS = (
+    "job-script-prologue", "job-extra-directives", "header-skip", "python", "remote-python", "worker-command",
+    "env-extra", "extra", "job-extra",
+)  # fmt: skip
+"""Keys whose values a shell reads."""
+
 _FLAG = re.compile(r"--dashboard-address[= ]+(\S+)")
 
 
@@ -53,6 +60,30 @@ def check_secrets(report: Report, node: Any, path: Path = ()) -> None:
 
 def _secret(report: Report, path: Path) -> None:
     report(path, Got("a value that is not shown"), "no secrets in a file", "Use key files, an agent or a secret store.")
+
+
+def other_writers(path: str | os.PathLike[str]) -> str:
+    """Who but this user, and the administrator, may write to a file; empty where nobody may."""
+    status = os.stat(path)
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"user {status.st_uid}, whose file it is"
+    return "everybody" if status.st_mode & stat.S_IWOTH else ""
+
+
+def check_commands(report: Report, node: Any, writers: str, path: Path = ()) -> None:
+    """Reports commands that others may have put there, and those that hide behind a line break."""
+    for key, value in node.items() if isinstance(node, dict) else ():
+        here = (*path, key)
+        if str(key).replace("_", "-") not in COMMANDS:
+            check_commands(report, value, writers, here)
+            continue
+        if writers:
+            hint = "It is run as you, so make a file of your own; limbsweep cluster FILE shows what it would start."
+            report(here, Got(f"a command that {writers} may write"), "commands in a file that only you may write", hint)
+        for index, each in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(each, str) and "\n" in each.strip("\n"):
+                place = (*here, index) if isinstance(value, list) else here
+                report(place, Got("several lines"), "one line", "Make an entry of the list for each.")
 
 
 def check_reach(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -> None:

@@ -17,24 +17,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.attempts import DEFAULTS, Limits
-from pipeline.cluster import ClusterConfig, connect
+from pipeline.cluster import ClusterConfig, connect, scalers
 from pipeline.control import clear_cancel
 from pipeline.drive import Drive
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
 from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
-from pipeline.execute import Flight, InProcess, OnCluster
+from pipeline.execute import Flight, InProcess
 from pipeline.graph import Granularity
+from pipeline.on_cluster import OnCluster
 from pipeline.own_metrics import Function, UserMetric, with_metrics
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
 from pipeline.runlog import RunLog
 from pipeline.truth import true_parameters
+from pipeline.walltime import require_walltime
 from pipeline.window import Window
 from robots.model import TRANSLATION, Robot
 from robots.status import flags
 from storage.completion import finish
-from storage.ledger import Ledger
+from storage.ledger import Ledger, require_complete
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
@@ -98,6 +100,7 @@ class Run:
         """Run to the end. A cluster of the run's own that is lost is made again, once."""
         import dask
 
+        require_walltime(self.config, self.plan)
         default = dask.config.get("scheduler", None)
         restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
         lost: str | None = None
@@ -124,7 +127,7 @@ class Run:
                 RunLog.open(self.place) as log,
             ):
                 clear_cancel(self.place)
-                tell = teller((log, *self.listeners))
+                tell = teller((log, *scalers(client), *self.listeners))
                 if lost:
                     tell(ClusterRestarted(lost))
                 self._drive(ledger, client, tell)
@@ -190,9 +193,14 @@ def plan_at(sweep: Sweep, place: Place) -> Plan:
 
 
 def _is_finished(made: Plan, place: Place) -> bool:
-    """Whether nothing is left to do in a store. Raises StoreError where it is not a store of this sweep."""
+    """Whether nothing is left to do in a store.
+
+    Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
+    """
     sweep = made.sweep
     manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    if manifest.state == "finished":
+        require_complete(place, made.blocks)
     return manifest.state == "finished"
 
 
@@ -218,6 +226,7 @@ def contents(made: Plan) -> dict[str, Any]:
         "attributes": attributes(made.sweep) | _uniqueness(made),
         "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
         "flags": flags(),
+        "sources": made.sweep.sources,
     }
 
 

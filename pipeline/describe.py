@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from storage.place import Location, locate
+from storage.place import Location, locate, refusals
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -20,7 +20,10 @@ def rows(dataset: Dataset, store: Location) -> Iterator[tuple[str, ...]]:
     if "written" in dataset.coords:
         written = dataset["written"]
         yield "written", f"{int(written.sum())} of {written.size} pairs of design and trajectory"
-    yield "on disk", size(locate(store).used())
+    place = locate(store)
+    with refusals(place):
+        used = place.used()
+    yield "on disk", size(used)
     for name, value in dataset.attrs.items():
         if name not in HIDDEN:
             yield name, _text(value)

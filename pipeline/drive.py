@@ -1,7 +1,7 @@
 """The loop of a run: fill the window, take what comes back, decide what follows, look around.
 
-Decisions are in `pipeline.attempts`, `pipeline.window` and `pipeline.watchdog`; this is where they have effects. The
-ledger is written here and nowhere else.
+Decisions are in `pipeline.attempts`, `pipeline.window`, `pipeline.stragglers` and `pipeline.watchdog`; this is where
+they have effects. The ledger is written here and nowhere else.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.attempts import DEFAULTS, Agenda, Attempt, Failure, Limits
@@ -21,6 +21,7 @@ from pipeline.graph import Granularity, block_graph, isolated_graph
 from pipeline.isolation import Rescued
 from pipeline.noted import Noted
 from pipeline.plan import Plan
+from pipeline.stragglers import Pace
 from pipeline.watchdog import Watchdog
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
@@ -47,8 +48,11 @@ class Drive:
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger.remaining(), self.limits)
-        self._watchdog = Watchdog(self.limits)
+        self._watchdog, self._pace = Watchdog(self.limits), Pace()
         self._flying: dict[Any, Attempt] = {}
+        self._open: set[int] = set()
+        """Blocks in flight that are not done: of two attempts at one, one may still fly when the other has landed."""
+        self._helped: set[int] = set()
         self._run = uuid.uuid4().hex[:8]
         self._looked = time.monotonic()
 
@@ -61,7 +65,7 @@ class Drive:
         with closing(self.flight):
             while True:
                 self._fill()
-                if not self._flying:
+                if not self._open:
                     return
                 result = self.flight.next(TICK)
                 while result is not None:
@@ -75,9 +79,9 @@ class Drive:
         for _ in range(self.flight.room):
             if (attempt := self.agenda.next()) is None:
                 break
-            work = self.work(attempt)
-            self._flying[work[1]] = attempt
-            leaving.append(work)
+            leaving.append(self.work(attempt))
+            self._flying[leaving[-1][1]] = attempt
+            self._open.add(attempt.block)
         self.flight.submit(*leaving)
 
     def work(self, attempt: Attempt) -> Work:
@@ -92,6 +96,8 @@ class Drive:
         attempt = self._flying.pop(result.key)
         self._watchdog.news()
         match result.value:
+            case Receipt() as receipt if attempt.block not in self._open:
+                self.ledger.append(receipt)  # it has to agree with that of the attempt that was quicker
             case Receipt() as receipt:
                 self._done(attempt, receipt, result.seconds)
             case Rescued(receipt, flags):
@@ -114,11 +120,17 @@ class Drive:
     def _done(self, attempt: Attempt, receipt: Receipt, seconds: float) -> None:
         self.ledger.append(receipt)
         self.agenda.succeeded()
+        self._pace.done(seconds)
+        self._open.discard(attempt.block)
+        self._helped.discard(attempt.block)
         samples = self.plan.samples_of(attempt.block)
         self.samples += samples
         self.tell(BlockDone(attempt.block, samples, seconds))
 
     def _failed(self, attempt: Attempt, reason: Failure) -> None:
+        if attempt.block not in self._open or any(each.block == attempt.block for each in self._flying.values()):
+            return  # another attempt has brought its result, or still may
+        self._open.discard(attempt.block)
         again = self.agenda.failed(attempt, reason)
         if again is not None:
             self.tell(BlockRetried(attempt.block, again.step, reason.reason))
@@ -134,6 +146,7 @@ class Drive:
         if cancel_requested(self.writer.place):
             raise RunCancelledError("cancelled; what has been stored stays")
         self._drop_late()
+        self._help_slow()
         silence = self._watchdog.silence
         match self._watchdog.look():
             case "quiet":
@@ -154,3 +167,19 @@ class Drive:
         for key, attempt in late.items():
             del self._flying[key]
             self._failed(attempt, Failure("late", f"no result within {self.limits.seconds(attempt.step):g} s"))
+
+    def _help_slow(self) -> None:
+        """Give blocks that are slow to another worker as well."""
+        for key, attempt in list(self._flying.items()):
+            seconds = self.flight.age(key)
+            if seconds <= self._pace.slow:
+                return  # those that follow were sent later
+            if attempt.step == "isolate" or attempt.block in self._helped or attempt.block not in self._open:
+                continue
+            second = replace(attempt, number=attempt.number + 1)
+            work = self.work(second)
+            if not self.flight.help(work, key):
+                return
+            self._flying[work[1]] = second
+            self._helped.add(attempt.block)
+            self.tell(BlockRetried(attempt.block, "help", f"no result after {seconds:.0f} s, far more than usual"))

@@ -35,7 +35,7 @@ class BlocksDone:
 
 @dataclass(frozen=True)
 class BlockRetried:
-    """An attempt at a block failed and another follows: the way of the next one, and the reason in words."""
+    """An attempt at a block failed, or is slow, and another follows: the way of the next one, the reason in words."""
 
     block: int
     step: str

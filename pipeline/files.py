@@ -37,15 +37,6 @@ def read_yaml(path: str | os.PathLike[str]) -> Document:
     return parse_yaml(read_text(name, MAX_BYTES), name)
 
 
-def read_points(path: str | os.PathLike[str], names: Sequence[str]) -> NDArray[np.float64]:
-    """The points of a waypoint file, (points, 1 + coordinates): t [s], then what `names` says; t increases strictly.
-
-    Comma-separated, with a header of t and the names. Raises InputError with row and column for every bad cell.
-    """
-    name = os.fspath(path)
-    return parse_points(read_text(name, POINTS_BYTES), name, ("t", *names))
-
-
 def read_text(name: str, limit: int) -> str:
     """The text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
     return decode(read_bytes(name, limit), name)
@@ -112,7 +103,10 @@ def _refuse(name: str, got: str, expected: str, hint: str = "") -> InputError:
 
 
 def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
-    """The points of a waypoint text, (points, columns). Raises InputError with row and column for every bad cell."""
+    """The points of a waypoint text, (points, columns): t [s], which increases strictly, then coordinates.
+
+    Comma-separated, with a header of the names in `columns`. Raises InputError with row and column for every bad cell.
+    """
     lines = text.rstrip().splitlines() or [""]
     if (header := tuple(cell.strip() for cell in lines[0].split(","))) != tuple(columns):
         hint = "Use commas, not semicolons." if ";" in lines[0] else "The first row names the columns."

@@ -65,6 +65,7 @@ def block_of(plan: Plan, index: int) -> Block:
         times=sweep.times,
         origin=plan.origin,
         gravity=sweep.gravity,
+        single=sweep.precision == "single",
         series=(*stored, *extra),
         metrics=tuple(each.name for each in owned if each.name in VARIABLES and "time" not in each.dims),
         own=tuple(_own(plan, each) for each in sweep.own),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipeline.recordings import recordings
+from pipeline.side_files import stored_files
 from pipeline.sweep import Sweep
 from robots.model import Robot
 from storage.store import open_results
@@ -36,7 +37,7 @@ class Job:
 
     def run(self) -> Fit:
         """Read and estimate. Raises ValueError where the recordings do not suffice."""
-        sweep = Sweep.from_text(self.text)
+        sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
         robot = robot_of(sweep, self.design)
         values = sweep.friction.values(self.friction, self.friction + 1)
         friction = FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))

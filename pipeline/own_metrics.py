@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,10 +44,13 @@ class UserMetric:
 def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> Sweep:
     """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
     problems: list[Problem] = []
-    made = []
+    made: list[Prepared] = []
     for name, given in metrics.items():
         metric = given if isinstance(given, UserMetric) else UserMetric(given)
-        found = [*_wrong_name(sweep, name), *_wrong_function(sweep, name, metric.function)]
+        found = [
+            *_wrong_name(sweep, name, [each.name for each in made]),
+            *_wrong_function(sweep, name, metric.function),
+        ]
         if not found:
             made.append(_prepared(name, metric))
         problems += found
@@ -80,11 +83,22 @@ def _by_value(function: Function) -> bytes:
         cloudpickle.unregister_pickle_by_value(module)
 
 
-def _wrong_name(sweep: Sweep, name: str) -> list[Problem]:
-    taken = {*VARIABLES, *sweep.sizes, *sweep.design.names, *sweep.friction.axis.names, "actuator", "limb", "joint"}
+def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]:
+    taken = {
+        *others,
+        *VARIABLES,
+        *sweep.sizes,
+        *sweep.design.names,
+        *sweep.friction.axis.names,
+        "actuator",
+        "limb",
+        "joint",
+    }
     if not isinstance(name, str) or not NAME.fullmatch(name):
         return [_problem(f"{name}", repr(name), "letters, digits and '_', a letter first", "Rename it.")]
-    return [_problem(name, "a name of the dataset", "a name of its own", "Rename it.")] if name in taken else []
+    if name.casefold() in {each.casefold() for each in taken}:  # names are folders, also where capitals do not count
+        return [_problem(name, "a name of the dataset", "a name of its own", "Rename it.")]
+    return []
 
 
 def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:

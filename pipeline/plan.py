@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline.columns import PartColumn, columns
 from pipeline.cost import Work
 from pipeline.describe import size
 from pipeline.errors import InputError, Problem
+from robots.friction_groups import settles
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
 from storage.schema import FRICTION, VARIABLES, Variable
@@ -22,7 +24,7 @@ from storage.schema import FRICTION, VARIABLES, Variable
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 20
+BLOCK_SAMPLES = 1 << 21
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 SMALL_BLOCK = 1 << 14
@@ -49,6 +51,7 @@ MAX_FILES = 10**6
 REACTIONS = ("joint_reaction", "peak_reaction")
 
 ALWAYS = ("failed_samples", "worst_status")
+OF_SAMPLES = ("status", *ALWAYS)
 """Variables that every store has: they say where results are NaN, and why."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
@@ -121,8 +124,8 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        handed_on = self.block_samples * _handed_on(self.sweep, self.mechanism)
-        return handed_on + self.layout.block_bytes(0) + self._extra_bytes
+        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + held
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -132,7 +135,7 @@ class Plan:
     def dims(self, name: str) -> tuple[str, ...]:
         """The dims of a variable of the schema in this sweep, whether it is stored or not."""
         dims = VARIABLES[name].dims
-        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep) else dims
+        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep, (name,)) else dims
 
     @property
     def _extra_bytes(self) -> int:
@@ -190,7 +193,7 @@ def plan(sweep: Sweep) -> Plan:
         "axis": 3,
         "wrench": 6,
     }
-    steady = _steady(sweep)
+    steady = _steady(sweep, (*variables, *_extra(sweep)))
     known = {**VARIABLES, **{each.name: each for each in own}}
     rows = tuple(known[name] for name in (*variables, *_extra(sweep)))
     per_set, shared = (_pair_bytes(sizes, rows, steady, per_set=each) for each in (True, False))
@@ -210,10 +213,16 @@ def _status(sweep: Sweep) -> tuple[str, ...]:
     return ("status",) if timed else ()
 
 
-def _steady(sweep: Sweep) -> tuple[str, ...]:
-    """What joints carry does not depend on friction that is in actuators alone: it is inside their drives."""
-    passive = any(place.actuator < 0 for group in sweep.friction.groups for place in group.places)
-    return () if passive else tuple(name for name in REACTIONS if name in _computed(sweep))
+def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
+    """What friction does not change here.
+
+    That is what joints carry, where friction is in actuators alone: it is inside their drives. And whether a sample is
+    OK, where friction needs no iteration that could fail.
+    """
+    groups = sweep.friction.groups
+    passive = any(place.actuator < 0 for group in groups for place in group.places)
+    steady = (*(() if passive else REACTIONS), *(() if settles(groups) else OF_SAMPLES))
+    return tuple(name for name in variables if name in steady)
 
 
 def _computed(sweep: Sweep) -> tuple[str, ...]:
@@ -229,9 +238,7 @@ def _extra(sweep: Sweep) -> tuple[str, ...]:
 
 def _settling(sweep: Sweep) -> tuple[str, ...]:
     """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
-    groups = sweep.friction.groups
-    coupled = any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
-    return ("unsettled_samples",) if coupled else ()
+    return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
 
 
 def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
@@ -241,11 +248,13 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     outputs = (*sweep.outputs, *_extra(sweep))
     wanted = {*outputs, *(("joint_position",) if "actuator_position" in outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-    motion = max(24, 3 * free)  # shared by all designs, but there may be one design only
-    mass = (limbs + 1) * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
+    motion = -(-max(24, 3 * free) // sweep.design.size)  # shared by all designs
+    mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
     reference = actuators * free if any(name in sweep.metrics for name in SINGULARITY_METRICS) else 0
     margins = 2 * limbs if sweep.limits.joints else 0
-    numbers = limbs * (free + 1) + actuators * free + joints * series + free + motion + mass + reference + margins
+    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in outputs)
+    assembled = actuators * (2 + rubbing) + free + 1  # of a strip, but a strip may be the whole block
+    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled + reference + margins
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )
@@ -325,15 +334,21 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dataset: name, dim, values, units, long name."""
     sweep, mechanism = plan.sweep, plan.mechanism
     units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
-    for name, values in sweep.design.values(0, sweep.design.size).items():
+    for name, values in columns(sweep.design).items():
         yield name, "design", values, *units[name]
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
-    for name, values in sweep.friction.axis.values(0, sweep.friction.axis.size).items():
+    for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
     if sweep.split is not None:
         for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
-            yield f"{dim}_part", dim, sweep.split.of(count), "", f"part of the dataset that the {dim} belongs to"
+            yield (
+                f"{dim}_part",
+                dim,
+                PartColumn(sweep.split, count),
+                "",
+                f"part of the dataset that the {dim} belongs to",
+            )
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):

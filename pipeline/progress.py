@@ -120,6 +120,8 @@ def note(event: Event) -> str | None:
     match event:
         case BlockRetried(block, "isolate", reason):
             return f"block {block} is isolated: {reason}"
+        case BlockRetried(block, "help", reason):
+            return f"block {block} is given to another worker too: {reason}"
         case BlockRetried(block, _, reason):
             return f"block {block} is tried again: {reason}"
         case CaseFailed(block, design, friction, trajectory, reason):

@@ -13,6 +13,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import LIMIT, InputError, Problem
+from storage.sources import table
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -39,9 +40,11 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "parameters": {name: float(value) for name, value in sweep.parameters.items()},
         "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",
         "gravity": [float(x) for x in sweep.gravity],
+        "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
         **_own(sweep),
+        **table(sweep.sources),
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

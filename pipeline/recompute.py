@@ -16,6 +16,7 @@ from pipeline.noted import Noted
 from pipeline.plan import Plan
 from pipeline.prepared_metric import Prepared
 from pipeline.provenance import SWEEP_FINGERPRINT
+from pipeline.side_files import stored_files
 from pipeline.status import failed_cases
 from pipeline.sweep import Sweep
 from storage.errors import StoreError
@@ -28,10 +29,10 @@ from storage.writer import Comparer
 def stored_sweep(
     store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
 ) -> Sweep:
-    """The sweep that a store was made from; files that it names are looked up in `folder`, functions are `own`.
+    """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
-    `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any more, StoreError
-    where it does not mean the same, and for a store with metrics of a user's own without them.
+    Functions are `own`; `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any
+    more, StoreError where it does not mean the same, and for a store with metrics of a user's own without them.
     """
     place = locate(store)
     manifest = Manifest.load(place)
@@ -41,7 +42,7 @@ def stored_sweep(
             f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
             "sweep; call pipeline.run with the same metrics"
         )
-    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=folder)
+    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
     sweep = replace(sweep, own=own if manifest.layout.own else ())
     expected = manifest.fingerprint
     if plain:

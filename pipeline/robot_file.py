@@ -31,7 +31,7 @@ from pipeline.units import UNITS
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots import catalog
 from robots.expressions import SMOOTH, Expression
-from robots.formats import checks, writing
+from robots.formats import checks, home, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.model import (
     BASE,
@@ -133,6 +133,9 @@ class _Reader:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
             self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
+        elif same := [each for each in self.values.names if each.casefold() == name.casefold()]:
+            hint = "They are names of folders in a store, where some file systems see no capitals."
+            self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, Expression]]:
@@ -276,7 +279,7 @@ class _Reader:
                 known[str(path[1])] = float(value)
         if self.report.problems:
             return
-        for find in (checks.check, checks.check_loops):
+        for find in (checks.check, checks.check_loops, home.check_home):
             for finding in find(made.family.reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:

@@ -10,10 +10,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
 from pipeline.prepared_metric import Prepared
+from pipeline.side_files import SideFiles, Source, source_of
 from pipeline.sweep_axes import AxisReader, check_fixed
 from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
@@ -81,16 +82,22 @@ class Sweep:
     limits: Limits = NO_LIMITS
     own: tuple[Prepared, ...] = ()
     """Metrics of a user's own; see `pipeline.own_metrics`."""
+    precision: Literal["double", "single"] = "double"
+    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The files that the sweep names, by the names that it has for them: what its store keeps."""
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
         """The sweep in a file; files that it names are looked up beside it. Raises InputError with all problems."""
-        return _read(read_yaml(path), Path(path).parent)
+        return _read(read_yaml(path), source_of(Path(path).parent))
 
     @classmethod
-    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
-        """The sweep in a text; messages call it `name`, files that it names are in `folder`. Raises InputError."""
-        return _read(parse_yaml(text, name), Path(folder))
+    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | Source = ".") -> Sweep:
+        """The sweep in a text; messages call it `name`, files that it names are in `folder`, or another source.
+
+        Raises InputError.
+        """
+        return _read(parse_yaml(text, name), source_of(folder))
 
     @property
     def family(self) -> Family:
@@ -133,6 +140,7 @@ class Sweep:
             "trajectory order": [each.name for each in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
+            **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
             **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
@@ -155,7 +163,7 @@ class Sweep:
         return tuple(f"{key}: {here} here, {there} there" for key, here, there in pairs if here != there)
 
 
-def _read(document: Document, folder: Path) -> Sweep:
+def _read(document: Document, source: Source) -> Sweep:
     """Reads section by section; a section with a wrong key does not hide the problems of the others."""
     report = Report(document)
     if (version := document.data.get("limbsweep")) != FORMAT and isinstance(version, int):
@@ -168,8 +176,8 @@ def _read(document: Document, folder: Path) -> Sweep:
         report.raise_if_any()
     file, problems = validate_keys(SweepFile, document)
     report.take(problems)
-    parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity") if name in file}
-    parts["description"] = take_description(report, file, folder)
+    parts: dict[str, Any] = {name: file[name] for name in ("title", "gravity", "precision") if name in file}
+    parts["description"] = take_description(report, file, source.root)
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))
     _check_motors(report, file, _mechanism(parts))
@@ -182,7 +190,9 @@ def _read(document: Document, folder: Path) -> Sweep:
     if "time" in file:
         parts["grid"] = _read_time(report, file["time"])
     if "trajectories" in file:
-        parts["trajectories"] = _read_trajectories(report, file["trajectories"], folder, parts)
+        files = SideFiles(source)
+        parts["trajectories"] = _read_trajectories(report, file["trajectories"], files, parts)
+        parts["sources"] = files.taken
         check_workspaces(report, parts["trajectories"], parts["grid"].samples if "grid" in parts else None)
         check_volumes(report, file, parts["trajectories"], _mechanism(parts))
     parts["split"] = read_split(report, file.get("split"))
@@ -212,10 +222,10 @@ def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, F
 
 
 def _read_trajectories(
-    report: Report, section: Mapping[str, dict[str, Any]], folder: Path, parts: Mapping[str, Any]
+    report: Report, section: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
 ) -> tuple[Trajectory, ...]:
     joints = _joints(parts)
-    reader = TrajectoryReader(report, folder, joints)
+    reader = TrajectoryReader(report, files, joints)
     found: list[Trajectory] = []
     for name, given in section.items():
         path = ("trajectories", name)

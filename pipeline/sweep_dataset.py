@@ -39,13 +39,13 @@ class Parts:
         """The same in types of JSON."""
         return {"validation": self.validation, "test": self.test}
 
-    def of(self, count: int) -> list[str]:
-        """The part of each of `count` designs or trajectories.
+    def of(self, start: int, stop: int) -> list[str]:
+        """The part of each design or trajectory from number `start` up to before `stop`.
 
         Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
         is made longer keeps the parts that it has.
         """
-        return [self._part((index + 0.5) * GOLDEN % 1.0) for index in range(count)]
+        return [self._part((index + 0.5) * GOLDEN % 1.0) for index in range(start, stop)]
 
     def _part(self, x: float) -> str:
         if x < self.test:

@@ -214,6 +214,9 @@ class SweepFile(Section):
     )
     time: Time = Field(description="time grid of all trajectories")
     gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
+    precision: Literal["double", "single"] = Field(
+        default="double", description="of the computation; single takes half the time and has six digits"
+    )
     outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")

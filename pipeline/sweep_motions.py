@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from pipeline.document import Path as Keys
 from pipeline.errors import InputError
-from pipeline.files import read_points
+from pipeline.files import POINTS_BYTES, decode, parse_points
+from pipeline.side_files import SideFiles
 from pipeline.sweep_axes import check_bounds
 from pipeline.validation import Got, Report, number_hint, sentence
 from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
@@ -48,13 +48,13 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class TrajectoryReader:
-    """Reads trajectories of a platform, or of the independent `joints` of a chain; files are looked up in `folder`.
+    """Reads trajectories of a platform, or of the independent `joints` of a chain, whose points are in `files`.
 
     What is wrong goes to `report`.
     """
 
     report: Report
-    folder: Path
+    files: SideFiles
     joints: tuple[str, ...] = ()
 
     @property
@@ -109,13 +109,14 @@ class TrajectoryReader:
             got = Got("no file") if file is None else file
             self.report(path if file is None else (*path, "file"), got, "file, the name of a CSV")
             return None
-        root = self.folder.resolve()
-        if "\0" in file or not (root / file).resolve().is_relative_to(root):
+        if not self.files.source.holds(file):
             hint = "Copy it there: a sweep reads no files from elsewhere."
             self.report((*path, "file"), file, "a file in the folder of the sweep or below", hint)
             return None
         try:
-            return read_points(self.folder / file, self.joints or AXES)
+            shown = self.files.source.shown(file)
+            text = decode(self.files.read(file, POINTS_BYTES), shown)
+            return parse_points(text, shown, ("t", *(self.joints or AXES)))
         except InputError as error:
             self.report.problems += error.problems
             return None

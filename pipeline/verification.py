@@ -14,6 +14,7 @@ from pipeline.cluster import connect
 from pipeline.coordinator import Cluster, flight, plan_at, run, settings
 from pipeline.describe import size
 from pipeline.errors import ClusterLostError, RunStoppedError
+from pipeline.mending import mend_files, mend_manifest
 from pipeline.recompute import differing, stored_sweep, uncomputable
 from storage.errors import StoreError
 from storage.integrity import (
@@ -23,7 +24,6 @@ from storage.integrity import (
     check_ledger,
     open_for_repair,
     receipts_of,
-    require_repairable,
 )
 from storage.ledger import Receipt
 from storage.place import Location, Place, locate
@@ -34,7 +34,7 @@ class Verification:
     """What was looked at in a store, and what is wrong with it.
 
     `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
-    after which `findings` are those that are left.
+    after which `findings` are those that are left; `mended` are files of metadata that it has made again.
     """
 
     store: str
@@ -44,6 +44,7 @@ class Verification:
     seed: int
     recomputed: tuple[int, ...] = ()
     repaired: tuple[int, ...] = ()
+    mended: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -57,6 +58,8 @@ class Verification:
             yield "computed again", f"{len(self.recomputed):,} blocks, seed {self.seed}"
         if self.repaired:
             yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
+        for file in self.mended:
+            yield "made again", file
         for finding in self.findings:
             yield finding.kind, str(finding)
         yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
@@ -74,17 +77,22 @@ def verify(
     """Hold everything in a store against its checksums and receipts.
 
     `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
-    again; their bits have to be the same. `repair` computes what is damaged, and nothing else, through a normal run on
-    `cluster`. Files that the sweep names are looked up in `folder`. Raises StoreError for what is no store, or cannot
-    be repaired, RunStoppedError where the cluster is lost.
+    again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged
+    blocks, and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are
+    looked up in `folder`. Raises StoreError for what is no store, or cannot be repaired, RunStoppedError where the
+    cluster is lost.
     """
     if not 0 <= recompute <= 1:
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
+    mended = mend_manifest(place, folder) if repair else ()
     found = _read(place, seed)
+    if repair and (files := mend_files(place, found.findings, folder)):
+        found, mended = _read(place, seed), (*mended, *files)
+    found = replace(found, mended=mended)
     if recompute:
         found = _recompute(place, found, recompute, cluster, folder)
-    if repair and found.findings:
+    if repair and found.findings and not any(finding.kind == "metadata" for finding in found.findings):
         found = _repair(place, found, cluster, folder)
     return found
 
@@ -117,7 +125,6 @@ def _recompute(place: Place, found: Verification, share: float, cluster: Cluster
 
 def _repair(place: Place, found: Verification, cluster: Cluster, folder: str | Path) -> Verification:
     """Compute damaged blocks; what the store holds afterwards is read again."""
-    require_repairable(found.findings)
     damaged = tuple(finding for finding in found.findings if finding.kind != "other result")
     sweep = stored_sweep(place, folder)
     old = open_for_repair(place, damaged)
@@ -126,7 +133,8 @@ def _repair(place: Place, found: Verification, cluster: Cluster, folder: str | P
     again = _read(place, found.seed)
     kept = tuple(finding for finding in found.findings if finding.kind == "other result")
     changed = tuple(_changed(place, old, receipts_of(place, old)))
-    return replace(again, findings=again.findings + kept + changed, recomputed=found.recomputed, repaired=tuple(broken))
+    findings = again.findings + kept + changed
+    return replace(found, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
 
 
 def _changed(place: Place, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:

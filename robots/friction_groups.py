@@ -63,6 +63,11 @@ class FrictionGroup:
         return LAWS[self.law].state > 0
 
 
+def settles(groups: Iterable[FrictionGroup]) -> bool:
+    """Whether friction and reactions of passive joints depend on each other: then a sample may fail by friction."""
+    return any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
+
+
 def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:
     """Parameters of a group: of the law with those options that are `given`, then of the load."""
     return (*LAWS[law].inputs(given), *LOADS[load])

@@ -173,15 +173,14 @@ def _kept(place: Place, old: Manifest, layout: Layout) -> Iterator[Receipt]:
 def commit(store: Location) -> None:
     """Puts the new metadata in place, once all blocks are there. Repeating it after an interruption completes it."""
     place = locate(store)
-    new, old = Manifest.load(Growing(place)), Manifest.load(place)
+    new = Manifest.load(Growing(place))
     if new.state != "finished":
         raise StoreError(f"{place}: not all blocks of the larger store are there; append the same sweep again")
     with refusals(place):
         for key in sorted(new.files, key=lambda key: key == METADATA):
             place.write(key, (place.read(f"{FOLDER}/{key}"),))
         new.save(place)
-        if old.generation < new.generation:
-            place.journal(generation_name(old.generation)).remove()
+        place.journal(generation_name(new.generation - 1)).remove()
         clear(place, keep=new.generation)
 
 

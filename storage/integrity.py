@@ -7,18 +7,23 @@ blocks again is in `pipeline.verification`.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from storage import shards
 from storage.errors import StoreError
 from storage.growth import is_growing, manifest_in_force
-from storage.ledger import Receipt, generation_name, line, receipts
+from storage.ledger import Receipt, digest, generation_name, line, receipts
 from storage.local import is_draft
 from storage.lock import coordinator_lock
-from storage.manifest import Manifest
+from storage.manifest import MEND, Manifest
 from storage.place import Location, Place, locate, refusals
+from storage.schema import FINITE, OK
 from storage.writer import BlockReader, DamagedError, checksum
 
 Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
@@ -60,6 +65,13 @@ def check_files(store: Location) -> Iterator[Finding]:
     yield from _extra(place, manifest)
 
 
+def require_sound_metadata(store: Location) -> None:
+    """Refuses a store whose metadata, coordinates or ledger are damaged. Raises StoreError that names each file."""
+    wrong = [each for each in (*check_files(store), *check_ledger(store)) if each.kind != "extra"]
+    if wrong:
+        raise StoreError("\n".join((*map(str, wrong), f"{locate(store)}: damaged; {MEND}")))
+
+
 def _extra(place: Place, manifest: Manifest) -> Iterator[Finding]:
     """Files in the folders of variables that nobody has asked for; those of a growth that is under way belong there."""
     growing = is_growing(place)
@@ -79,14 +91,17 @@ def check_ledger(store: Location) -> Iterator[Finding]:
     place = locate(store)
     manifest = manifest_in_force(place)
     journal = place.journal(generation_name(manifest.generation))
-    seen = bytearray(manifest.layout.blocks)
+    seen = array("Q", bytes(8 * manifest.layout.blocks))
     for number, receipt in enumerate(receipts(journal), start=1):
+        here = f"{journal.name}:{number}"
         if isinstance(receipt, str):
-            yield Finding("ledger", f"{journal.name}:{number}", f"damaged line ({receipt})")
+            yield Finding("ledger", here, f"damaged line ({receipt})")
         elif not 0 <= receipt.block < len(seen):
-            yield Finding("ledger", f"{journal.name}:{number}", f"receipt of block {receipt.block}, which is not there")
+            yield Finding("ledger", here, f"receipt of block {receipt.block}, which is not there")
+        elif seen[receipt.block] not in (0, digest(receipt)):
+            yield Finding("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
         else:
-            seen[receipt.block] = 1
+            seen[receipt.block] = digest(receipt)
     if manifest.state == "finished":
         if journal.torn:
             yield Finding("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
@@ -118,22 +133,31 @@ def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
     for name in reader.layout.owned(receipt.block):
         file = reader.place.at(reader.layout.key(receipt.block, name))
         try:
-            found = shards.crc32c(reader.read_region(receipt.block, name))
+            values = reader.read_region(receipt.block, name)
         except DamagedError as error:
             kind: Kind = "missing" if ": missing (" in str(error) else "damaged"
             yield Finding(kind, file, str(error).removeprefix(f"{file}: "), receipt.block, name)
             continue
-        if found != receipt.checksums.get(name):
+        if shards.crc32c(values) != receipt.checksums.get(name):
             text = f"not what the receipt of block {receipt.block} says ({name}): of another age, or put there by hand"
             yield Finding("other age", file, text, receipt.block, name)
+        elif name in FINITE and _is_nan_though_ok(reader, receipt.block, name, values):
+            yield Finding("damaged", file, f"NaN where the status is OK (block {receipt.block})", receipt.block, name)
 
 
-def require_repairable(findings: Iterable[Finding]) -> None:
-    """Refuses a repair where metadata are damaged: nothing can be computed into such a store. Raises StoreError."""
-    if lost := [finding for finding in findings if finding.kind == "metadata"]:
-        raise StoreError(
-            "\n".join(map(str, lost)) + "\nmetadata cannot be computed again; restore these files from a copy"
-        )
+def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArray[Any]) -> bool:
+    """Whether a region holds NaN where the status of the same samples is OK; False where no status can be read."""
+    layout, dims = reader.layout, reader.layout.variable(name).dims
+    status = "status" if "time" in dims else "worst_status"
+    nan = np.isnan(values)
+    if status not in layout.variables or not nan.any():
+        return False
+    try:
+        codes = reader.read_region(index, status)
+    except DamagedError:
+        return False
+    sizes = dict(zip(layout.variable(status).dims, codes.shape, strict=True))
+    return bool((nan & (codes == OK).reshape([sizes.get(dim, 1) for dim in dims])).any())
 
 
 def open_for_repair(store: Location, findings: Iterable[Finding]) -> dict[int, Receipt]:

@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any, SupportsIndex
 
@@ -70,7 +71,7 @@ class Layout:
             raise StoreError(f"a layout got the variables {names}; expected one or more, each once")
         return tuple(dict.fromkeys((*SPLIT, *(dim for name in names for dim in self.variable(name).dims))))
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int, int]:
         """Number of blocks along design, friction and trajectory."""
         design, friction, trajectory = (_ceil(self.sizes[dim], self.block[dim]) for dim in SPLIT)
@@ -155,6 +156,11 @@ class Layout:
     def block_bytes(self, index: int) -> int:
         """Bytes that a block writes, before compression."""
         return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
+
+    def writing_bytes(self, index: int) -> int:
+        """Bytes that writing a block takes beside its arrays, at most: one variable compressed, the next on its way."""
+        regions = (_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
+        return sum(sorted(regions)[-2:])
 
     def shards(self, variable: str) -> int:
         """Number of shards of a variable."""

@@ -12,7 +12,7 @@ import time
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from types import TracebackType
 from typing import Self
@@ -152,6 +152,15 @@ class Ledger:
         self.count += 1
 
 
+def require_complete(place: Place, blocks: int) -> None:
+    """See that the ledger of a store that says that it is finished has a receipt for each block. Raises StoreError."""
+    if lacking := blocks - Ledger.read(place, blocks).count:
+        raise StoreError(
+            f"{place}: says that it is finished, but {lacking} of its {blocks} blocks have no receipt; "
+            "limbsweep verify --repair computes them again"
+        )
+
+
 def ledger_name(place: Place) -> str:
     """The name of the journal that belongs to the manifest of a store."""
     generation = Manifest.load(place).generation if place.has(MANIFEST) else 1
@@ -194,11 +203,16 @@ def _receipt(body: bytes, check: bytes) -> Receipt | str:
 
 def _body(receipt: Receipt) -> bytes:
     """The one text of a receipt, without its closing brace."""
-    return json.dumps(asdict(receipt), sort_keys=True, separators=(",", ":")).encode()[:-1]
+    data = {"block": receipt.block, "bytes": receipt.bytes, "checksums": dict(receipt.checksums)}
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()[:-1]
+
+
+def digest(receipt: Receipt) -> int:
+    """A short hash that tells receipts of one block apart."""
+    return _digest(_body(receipt))
 
 
 def _digest(body: bytes) -> int:
-    """A short hash that tells receipts of one block apart."""
     return int.from_bytes(blake2b(body, digest_size=8).digest(), "little")
 
 

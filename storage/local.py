@@ -44,6 +44,17 @@ class LocalPlace(Place):
         """The path of a file."""
         return os.path.join(self.name, key)
 
+    def _file(self, key: str, *, replaced: bool = False) -> Path:
+        """The file of a key. Raises OSError for one behind a link, which could lead anywhere.
+
+        A link that is `replaced` may be the file itself.
+        """
+        file = self.path / key
+        seen, known = (os.path.dirname(file), os.path.dirname(key)) if replaced else (file, key)
+        if os.path.realpath(seen) != os.path.normpath(os.path.join(os.path.realpath(self.path), known)):
+            raise OSError(errno.ELOOP, "a link, where a store has files of its own", str(file))
+        return file
+
     def exists(self) -> bool:
         """Whether there is a folder, a file, or a link to nothing."""
         return self.path.exists() or self.path.is_symlink()
@@ -54,18 +65,18 @@ class LocalPlace(Place):
 
     def read(self, key: str) -> bytes:
         """The bytes of a file."""
-        return (self.path / key).read_bytes()
+        return self._file(key).read_bytes()
 
     def size(self, key: str) -> int:
         """The length of a regular file."""
-        file = self.path / key
+        file = self._file(key)
         if not file.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
         return file.stat().st_size
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Writes a draft, forces it to the disk, and gives it its name."""
-        file = self.path / key
+        file = self._file(key, replaced=True)
         self._make_folders(file.parent)
         draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}{DRAFT}")
         try:
@@ -85,7 +96,7 @@ class LocalPlace(Place):
     def holds(self, key: str, parts: list[bytes]) -> bool:
         """Reads a file again, piece by piece."""
         piece = bytearray(PIECE)
-        with (self.path / key).open("rb", buffering=0) as stream:
+        with self._file(key).open("rb", buffering=0) as stream:
             pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
             same = all(_next_is(stream, expected, piece) for expected in pieces)
             return same and not stream.read(1)
@@ -152,7 +163,10 @@ class LocalPlace(Place):
         return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
 
     def zarr_store(self) -> Any:
-        """The folder."""
+        """The folder. Raises OSError where a part of it is a link, which Zarr would follow."""
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                self._file(entry.name)
         return self.path
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,11 +20,13 @@ from storage.place import Location, locate, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
-FORMAT = 2
+FORMAT = 3
 """Version of the store format; another one is refused."""
 
 MANIFEST = "limbsweep.json"
+MEND = "limbsweep verify --repair makes it again"
 State = Literal["running", "finished"]
+_KEY = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Manifest:
         try:
             return cls._parse(file, json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
+            raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
 
     @classmethod
     def _parse(cls, file: str, data: dict[str, Any]) -> Manifest:
@@ -87,7 +90,10 @@ class Manifest:
         if state not in ("running", "finished"):
             raise ValueError(f"state {state!r}")
         layout, generation = Layout.from_dict(data["layout"]), int(data["generation"])
-        return cls(fingerprint, sweep, layout, state, generation, dict(data["files"]), dict(data["attributes"]))
+        files = dict(data["files"])
+        if outside := [key for key in files if not _KEY.fullmatch(key) or ".." in key.split("/")]:
+            raise ValueError(f"a file {outside[0]!r}, which is not inside the store")
+        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]))
 
 
 def _seal(data: Mapping[str, Any]) -> str:

@@ -27,6 +27,31 @@ SEGMENT = 1 << 20
 EXTRAS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
 """Packages that fsspec needs for a protocol."""
 
+NO_STORES = frozenset(
+    [
+        "http",
+        "https",
+        "ftp",
+        "zip",
+        "tar",
+        "libarchive",
+        "data",
+        "github",
+        "git",
+        "jupyter",
+        "reference",
+        "dir",
+        "cached",
+        "blockcache",
+        "filecache",
+        "simplecache",
+        "generic",
+        "webhdfs",
+        "dask",
+    ]
+)
+"""Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
+
 
 class ObjectPlace(Place):
     """A prefix of keys in a bucket."""
@@ -39,6 +64,10 @@ class ObjectPlace(Place):
                 f"a URL of {protocol}:// holds more than a bucket and a path; expected {protocol}://bucket/path, with "
                 "keys and options where the tools of the service look for them, or in the configuration of fsspec"
             )
+        if protocol in NO_STORES:
+            raise StoreError(f"{protocol}:// cannot hold a store; expected a folder, or object storage such as s3://")
+        if not path.partition("/")[0]:
+            raise StoreError(f"{protocol}://{path} names no bucket; expected {protocol}://bucket/path")
         self.name, self.protocol, self.root = f"{protocol}://{path}", protocol, path
 
     def __eq__(self, other: object) -> bool:
@@ -54,7 +83,7 @@ class ObjectPlace(Place):
 
         try:
             return fsspec.filesystem(self.protocol)
-        except (ImportError, ValueError) as error:
+        except Exception as error:  # each file system of fsspec asks for things of its own
             extra = EXTRAS.get(self.protocol)
             hint = f"install {extra} here and on all workers" if extra else "expected a protocol that fsspec knows"
             raise StoreError(f"{self.name}: cannot be opened ({error}); {hint}") from error

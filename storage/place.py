@@ -162,6 +162,10 @@ def locate(store: Location) -> Place:
     if found is None or found["protocol"].lower() in ("file", "local"):
         from storage.local import LocalPlace
 
+        if found and not found["rest"].startswith("/"):
+            raise StoreError(
+                f"{text}: got a URL without an absolute path; expected file:///folder/name, or a plain path"
+            )
         return LocalPlace(found["rest"] if found else text)
     from storage.objects import ObjectPlace
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from storage.errors import StoreError
 
@@ -40,13 +40,21 @@ class Variable:
         return float("nan") if self.dtype == "float64" else -1
 
 
+class Values(Protocol):
+    """Numbers or texts of which parts are asked for: a list, an array, or what computes them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: slice, /) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Coordinate:
     """Values along one dim, numbers or text, one for each element: a swept parameter, a name, a time."""
 
     name: str
     dim: str
-    values: Sequence[float] | Sequence[str]
+    values: Values
     units: str = ""
     long_name: str = ""
 
@@ -58,6 +66,7 @@ _DRIVEN = (*_DESIGN, "actuator")
 _JOINT = (*_DESIGN, "limb", "joint")
 _RUBBING = (*_FRICTION, "limb", "joint")
 _METRIC = ("design", "friction", "trajectory", "actuator")
+_CASE = ("design", "friction", "trajectory")
 _POSE = ("design", "trajectory")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
@@ -120,7 +129,7 @@ VARIABLES: dict[str, Variable] = {
             "world",
             "motion",
         ),
-        Variable("status", _DESIGN, "1", "status of the sample", "none", "status", "int8"),
+        Variable("status", _FRICTION, "1", "status of the sample", "none", "status", "int8"),
         Variable("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_force", _METRIC, "N m", "root mean square of the actuator force over time", _DRIVE, "metric"),
         Variable("rms_power", _METRIC, "W", "root mean square of the actuator power over time", _DRIVE, "metric"),
@@ -182,7 +191,7 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable(
             "friction_residual",
-            ("design", "friction", "trajectory"),
+            _CASE,
             "N m, N",
             "largest change of friction in the last step of its iteration with reactions",
             "none",
@@ -190,7 +199,7 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable(
             "unsettled_samples",
-            ("design", "friction", "trajectory"),
+            _CASE,
             "1",
             "samples whose friction and reactions did not settle",
             "none",
@@ -240,12 +249,16 @@ VARIABLES: dict[str, Variable] = {
         Variable(
             "largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time", "world", "metric"
         ),
-        Variable("failed_samples", ("design", "trajectory"), "1", "samples not OK", "none", "metric", "int32"),
-        Variable(
-            "worst_status", ("design", "trajectory"), "1", "largest status code over time", "none", "status", "int8"
-        ),
+        Variable("failed_samples", _CASE, "1", "samples not OK", "none", "metric", "int32"),
+        Variable("worst_status", _CASE, "1", "largest status code over time", "none", "status", "int8"),
     )
 }
+
+OK = 0
+"""The status of a sample whose results are numbers."""
+
+FINITE = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power", "peak_force", "rms_force")
+"""Variables that hold no NaN where the status is OK; others may, where a robot lacks what they tell."""
 
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
@@ -281,10 +294,11 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
     """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
-        if not NAME.fullmatch(each.name) or each.name in VARIABLES or each.name in seen:
+        folded = each.name.casefold()
+        if not NAME.fullmatch(each.name) or folded in VARIABLES or folded in seen:
             raise StoreError(
                 f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
-                "that starts with a letter and is neither a variable nor another coordinate"
+                "that starts with a letter and is, even in capitals, neither a variable nor another coordinate"
             )
         if each.dim not in sizes or (each.name in sizes and each.name != each.dim):
             raise StoreError(
@@ -296,7 +310,7 @@ def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) 
                 f"coordinate {each.name!r} has {len(each.values)} values; "
                 f"expected {sizes[each.dim]}, one for each {each.dim}"
             )
-        seen.add(each.name)
+        seen.add(folded)
     return checked
 
 

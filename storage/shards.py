@@ -23,6 +23,9 @@ COMPRESSOR: Final = "lz4"
 _SEAL = 4
 """Bytes of a checksum."""
 
+_HEADER = 16
+"""Bytes at the start of a chunk in which Blosc says what it holds."""
+
 LEVEL = 5
 """With the bytes of numbers sorted by significance ("shuffle"), the fastest compressor that gains on smooth motions."""
 
@@ -62,13 +65,22 @@ def decode(data: bytes, shard: tuple[int, ...], chunk: tuple[int, ...], dtype: s
         if offset != reached or size <= _SEAL or offset + size > end:
             raise ShardError(f"chunk {number} is said to be at {offset} with {size} bytes; expected it at {reached}")
         reached = offset + size
-        piece = blosc.decompress(_opened(data[offset:reached], f"chunk {number}"))
+        packed = _opened(data[offset:reached], f"chunk {number}")
+        _check_size(packed, size=math.prod(chunk) * whole.itemsize, number=number)
+        piece = blosc.decompress(packed)
         whole[tuple(slice(at, at + length) for at, length in zip(corner, chunk, strict=True))] = np.frombuffer(
             piece, whole.dtype
         ).reshape(chunk)
     if reached != end:
         raise ShardError(f"{end - reached} bytes between chunks and index; expected none")
     return whole.astype(dtype, copy=False)
+
+
+def _check_size(packed: bytes, *, size: int, number: int) -> None:
+    """Refuses a chunk that says that it unpacks to another size: a few bytes can become gigabytes."""
+    said = struct.unpack_from("<I", packed, 4)[0] if len(packed) >= _HEADER else 0
+    if said != size:
+        raise ShardError(f"chunk {number} unpacks to {said} bytes; expected {size}")
 
 
 def _opened(data: bytes, what: str) -> bytes:

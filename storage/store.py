@@ -8,29 +8,37 @@ that `storage.place` finds.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 import zarr
+from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
 from storage.errors import StoreError
+from storage.files import Files
 from storage.growth import manifest_in_force, settled
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.place import Location, Place, locate, refusals
+from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
-from storage.writer import METADATA, StoreWriter, checksum, require_form
+from storage.sources import files as source_files
+from storage.writer import METADATA, StoreWriter, checksum, require_metadata
 
 __all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results"]
 
 COORDINATE_CHUNK = 1 << 16
 """Elements of a chunk of a coordinate along a dim that can grow: the same before and after, so both can be read."""
+
+LOADED = 1 << 20
+"""Values of the longest coordinate that opening a store brings into memory."""
 
 
 def create(
@@ -40,6 +48,7 @@ def create(
     attributes: Mapping[str, Any],
     units: Mapping[str, str] | None = None,
     flags: Mapping[str, int] | None = None,
+    sources: Mapping[str, bytes] | None = None,
 ) -> None:
     """Makes an empty store: complete under its name, or not there at all.
 
@@ -48,11 +57,11 @@ def create(
     written, and for attributes, units or coordinates that cannot be stored.
     """
     place = locate(store)
-    files = metadata(layout, coordinates, attributes, units, flags)
+    files = metadata(layout, coordinates, attributes, units, flags, sources)
     manifest = describe(layout, attributes, files)
     with refusals(place):
         try:
-            place.make({**files, MANIFEST: manifest.dump()}, last=MANIFEST)
+            place.make(files | Files.of({MANIFEST: manifest.dump()}), last=MANIFEST)
         except FileExistsError:
             raise StoreError(f"{place}: exists already; resume it, remove it, or choose another store") from None
 
@@ -72,8 +81,12 @@ def metadata(
     attributes: Mapping[str, Any],
     units: Mapping[str, str] | None = None,
     flags: Mapping[str, int] | None = None,
-) -> dict[str, bytes]:
-    """All files of an empty store but its manifest, by key: metadata and coordinates. Raises as `create` does."""
+    sources: Mapping[str, bytes] | None = None,
+) -> Files:
+    """All files of an empty store but its manifest, by key: metadata, coordinates, files that the sweep names.
+
+    Raises as `create` does.
+    """
     coordinates = check_coordinates(coordinates, layout.sizes)
     check_attributes(attributes)
     check_units(units or {})
@@ -87,13 +100,17 @@ def metadata(
     group = zarr.create_group(MemoryStore(files), attributes={**attributes, **declared})
     for name in layout.variables:
         _build_variable(group, layout, layout.variable(name), units or {}, flags or {})
-    for each in coordinates:
-        _build_coordinate(group, each)
-    return _consolidated({key: data.to_bytes() for key, data in files.items()})
+    chunks = [chunk for each in coordinates for chunk in _build_coordinate(group, files, each)]
+    # Chunk by chunk, not coordinate by coordinate: those of one axis come from the same computation.
+    makers = {key: make for _, key, make in sorted(chunks, key=lambda chunk: chunk[0])}
+    made = Files.of(_consolidated({key: data.to_bytes() for key, data in files.items()}))
+    return made | Files.of(source_files(sources or {})) | Files(makers)
 
 
 def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
     """The results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
+
+    Those of more than `LOADED` values are as lazy as the results.
 
     An unfinished store is refused unless asked for; its dataset then has the attribute `finished` = False and the
     coordinate `written`, true for each (design, trajectory) whose friction sets are all there. A store that is being
@@ -102,12 +119,15 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
     """
     place = settled(store)
     manifest = manifest_in_force(place)
-    if manifest.state != "finished" and not unfinished:
+    if not _is_finished(manifest) and not unfinished:
         raise StoreError(f"{place}: is not finished; resume its run, or open what there is with unfinished=True")
-    require_form(place, manifest.layout)
+    require_metadata(place, manifest)
+    with refusals(place):
+        source = place.zarr_store()
     try:
-        dataset = xr.open_zarr(place.zarr_store(), chunks=None, consolidated=True, decode_times=False)
-        coordinates = {name: each.load() for name, each in dataset.coords.items()}
+        dataset = xr.open_zarr(source, chunks=None, consolidated=True, decode_times=False)
+        dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), place, manifest))
+        coordinates = {name: each.load() for name, each in dataset.coords.items() if each.size <= LOADED}
     except (
         Exception
     ) as error:  # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes.
@@ -116,14 +136,34 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
         ) from error
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
-    return dataset if manifest.state == "finished" else _mask(dataset, place, manifest.layout)
+    return dataset if _is_finished(manifest) else _mask(dataset, place, manifest.layout)
+
+
+def _is_finished(manifest: Manifest) -> bool:
+    return manifest.state == "finished"
+
+
+def _variables(dataset: xr.Dataset, group: zarr.Group, place: Place, manifest: Manifest) -> dict[str, xr.Variable]:
+    """The variables of a dataset, read with care."""
+    layout, finished = manifest.layout, _is_finished(manifest)
+    return {
+        name: xr.Variable(
+            layout.variable(name).dims,
+            checked(group[name], place, layout, name, finished=finished),
+            dataset[name].attrs,
+            dataset[name].encoding,
+        )
+        for name in layout.variables
+    }
 
 
 def _mask(dataset: xr.Dataset, place: Place, layout: Layout) -> xr.Dataset:
     """The dataset of an unfinished store, which says what has been written."""
-    done = np.frombuffer(Ledger.read(place, layout.blocks).done, dtype=bool).reshape(layout.grid).all(axis=1)
+    blocks = np.frombuffer(Ledger.read(place, layout.blocks).done, dtype=bool).reshape(layout.grid)
+    done: NDArray[np.bool_] = np.all(blocks, axis=1)
     for axis, dim in enumerate(("design", "trajectory")):
-        done = done.repeat(layout.block[dim], axis=axis).take(range(layout.sizes[dim]), axis=axis)
+        done = done.repeat(layout.block[dim], axis=axis)
+    done = done[: layout.sizes["design"], : layout.sizes["trajectory"]]
     written = (("design", "trajectory"), done, {"long_name": "all results are written"})
     return dataset.assign_coords(written=written).assign_attrs(finished=False)
 
@@ -154,24 +194,37 @@ def _build_variable(
     )
 
 
-def _build_coordinate(group: zarr.Group, coordinate: Coordinate) -> None:
-    """Adds a coordinate with its values."""
-    text = all(isinstance(value, str) for value in coordinate.values)
-    values = np.array(coordinate.values, dtype=object if text else np.float64)
+def _build_coordinate(
+    group: zarr.Group, files: dict[str, Any], coordinate: Coordinate
+) -> Iterator[tuple[int, str, Callable[[], bytes]]]:
+    """Adds a coordinate without its values; the number, the key and the maker of each chunk of these."""
+    text = isinstance(coordinate.values[:1][0], str)
     described = {"units": coordinate.units, "long_name": coordinate.long_name}
     grows = coordinate.dim in SPLIT
     squeeze = [BloscCodec(cname=COMPRESSOR, clevel=LEVEL)] if grows else []
+    size = len(coordinate.values)
+    length = COORDINATE_CHUNK if grows else size
     array = group.create_array(
         coordinate.name,
-        shape=values.shape,
-        chunks=(COORDINATE_CHUNK,) if grows else values.shape,
+        shape=(size,),
+        chunks=(length,),
         dtype=str if text else "float64",
         compressors=[*squeeze, Crc32cCodec()],
         dimension_names=(coordinate.dim,),
         chunk_key_encoding={"name": "default", "separator": "."},
         attributes={key: value for key, value in described.items() if value},
+        config={"write_empty_chunks": True},
     )
-    array[:] = values
+
+    def chunk(number: int, key: str) -> bytes:
+        part = slice(number * length, min((number + 1) * length, size))
+        array[part] = np.array(coordinate.values[part], dtype=object if text else np.float64)
+        data: bytes = files.pop(key).to_bytes()
+        return data
+
+    for number in range(-(-size // length)):
+        key = f"{coordinate.name}/c.{number}"
+        yield number, key, partial(chunk, number, key)
 
 
 def _consolidated(files: dict[str, bytes]) -> dict[str, bytes]:

@@ -6,8 +6,10 @@ one shard lose data without a word. Needs no Zarr; what the bytes mean is in `st
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +20,12 @@ from storage import shards
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, MEND, Manifest
 from storage.place import Location, Place, locate, refusals
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
-AGAIN = "compute the block again"
+AGAIN = "limbsweep verify --repair computes the block again"
 _CODECS = ("bytes", "blosc", "crc32c")
 
 
@@ -50,6 +52,10 @@ class BlockReader:
                 whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
                 raise DamagedError(f"{self.place.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
+            except OSError as error:
+                if error.errno != errno.ELOOP:
+                    raise
+                raise DamagedError(f"{self.place.at(key)}: a link (block {index} of {name}); {AGAIN}") from None
             except ShardError as error:
                 what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
                 raise DamagedError(f"{self.place.at(key)}: {what}; {AGAIN}") from None
@@ -71,14 +77,22 @@ class StoreWriter(BlockReader):
         """
         receipt = receipt_of(self.layout, index, arrays)
         _require_same_store(self.place, self._made)
-        for name in self.layout.owned(index):
-            self._write(index, name, arrays[name])
+        # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
+        with ThreadPoolExecutor(1, "store") as disk:
+            before: Future[None] | None = None
+            for name in self.layout.owned(index):
+                parts = shards.encode(
+                    arrays[name], self.layout.shard(name), self.layout.chunk(name), self.layout.variable(name).fill
+                )
+                if before is not None:
+                    before.result()
+                before = disk.submit(self._put, self.layout.key(index, name), parts)
+            if before is not None:
+                before.result()
         return receipt
 
-    def _write(self, index: int, name: str, array: NDArray[Any]) -> None:
+    def _put(self, key: str, parts: list[bytes]) -> None:
         """Writes one region, and looks at what is stored."""
-        key = self.layout.key(index, name)
-        parts = shards.encode(array, self.layout.shard(name), self.layout.chunk(name), self.layout.variable(name).fill)
         with refusals(self.place.at(key)):
             self.place.write(key, parts)
             if not self.place.holds(key, parts):
@@ -112,20 +126,29 @@ def checksum(data: bytes) -> int:
     return int(google_crc32c.value(data))
 
 
+def require_metadata(place: Place, manifest: Manifest) -> None:
+    """Refuses metadata of the group that are not those of the manifest. Raises StoreError that says what differs."""
+    require_form(place, manifest.layout)
+    if checksum(_metadata(place)) != manifest.files.get(METADATA):
+        raise StoreError(f"{place.at(METADATA)}: damaged (its checksum is not that in {MANIFEST}); {MEND}")
+
+
 def require_form(place: Place, layout: Layout) -> None:
     """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
     file = place.at(METADATA)
+    if not place.has(METADATA):
+        raise StoreError(f"{file}: missing; {MEND}")
     try:
         arrays = json.loads(_metadata(place))["consolidated_metadata"]["metadata"]
         found = {name: _form(arrays[name]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise StoreError(f"{file}: damaged ({error!r}); restore it from a copy, or run the sweep again") from error
+        raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in found.items():
         expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "
-                f"expected {expected} as {MANIFEST} says; restore both from a copy, or run the sweep again"
+                f"expected {expected} as {MANIFEST} says; {MEND}"
             )
 
 

@@ -17,6 +17,7 @@ from robots.drives import Motor
 from robots.friction_groups import MOTOR, FrictionGroup, Place, places
 from robots.limits import Capacity
 from robots.model import Family
+from robots.status import Status
 from tasks import limits, programs
 from tasks.friction import coupled
 from tasks.friction import joints as joint_friction
@@ -156,11 +157,16 @@ ALL_SERIES = {**SERIES, **MOTOR_SERIES}
 JOINT_SERIES = ("joint_friction",)
 """Series of all joints with friction, in the order of the groups."""
 
-CASE_METRICS = ("friction_residual", "unsettled_samples")
-"""Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle."""
+OUTCOME = "outcome"
+"""The status of a sample for one friction set, an output beside the input `status`, which knows nothing of friction."""
 
-NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS))
-"""Variables of a dataset that `program` gives."""
+TOLD = ("failed_samples", "worst_status")
+CASE_METRICS = ("friction_residual", "unsettled_samples", *TOLD)
+"""Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle, and
+what is told of all samples where friction can fail one; elsewhere the assembly tells it once for all sets."""
+
+NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS)) - {*TOLD}
+"""Variables of a dataset that `program` gives, whatever the friction."""
 
 
 def parts(metric: str) -> int:
@@ -175,7 +181,7 @@ def program(
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
-    friction in passive joints of limb k; `unsettled` is 1 where the friction has not settled.
+    friction in passive joints of limb k; `unsettled` is 1 where friction has not settled; OUTCOME, the status with it.
 
     Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
     (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
@@ -191,6 +197,7 @@ def program(
         rubbing = joint_friction.rubbing(groups, kinds, friction)
         solved = coupled.solve(family, groups, rubbing, force, velocity, given)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
+        told = where(status[0] > 0.5, status[0], solved.unsettled * float(Status.FRICTION_NOT_CONVERGED))
         motors = programs.symbolic(made, given["parameters"]).motors if electric else [UNKNOWN] * actuators
         numbers = np.reshape(given["capacity"], (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
         capacities = [Capacity(*row) for row in numbers]
@@ -202,6 +209,9 @@ def program(
             "joint_friction": [tau + bad for tau in solved.friction],
             "net_force": list(solved.net),
             "unsettled": [solved.unsettled],
+            OUTCOME: [told],
+            "failed_samples": [where(told > 0.5, 1.0, 0.0)],
+            "worst_status": [told],
             "friction_residual": [solved.residual + where(status[0] > 0.5, np.nan, 0.0)],
             "unsettled_samples": [where(status[0] > 0.5, 0.0, solved.unsettled)],
         }
@@ -216,7 +226,7 @@ def program(
     case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     case |= {"capacity": (3 * actuators,)} if limited else {}
-    reduced = {"friction_residual": "max", "unsettled_samples": "sum"}
+    reduced = {"friction_residual": "max", "unsettled_samples": "sum", **programs.COUNTS}
     reductions = {name: ALL_METRICS[name].reduction if name in ALL_METRICS else reduced[name] for name in metrics}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return trace(f"{family.name}.actuation.{name}", one_sample, case=case, sample=sample, reductions=reductions)

@@ -18,7 +18,7 @@ from robots.model import TWIST, Family, Frame, Instance, Mechanism
 from tasks import pose_metrics
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
-from tasks.kernels.expression import Graph
+from tasks.kernels.expression import CONSTANT, Graph
 from tasks.kernels.program import Program, trace
 from tasks.limits import MARGINS, NOTHING, LimbLimits, least
 from tasks.mathematics.algebra import array, where
@@ -294,14 +294,14 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tupl
     count, free = len(made.mechanism.instances), made.freedoms
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
-    massive = pose_metrics.needs_mass(metrics)
+    massive, known = pose_metrics.needs_mass(metrics), _constant_jacobian(family)
     limited = {name: [k for k, each in enumerate(limits) if name in each.margins] for name in MARGINS}
     compared = pose_metrics.needs_reference(metrics)
 
     def one_sample(
         motion: Array, platform_wrench: Array = 0.0, platform_mass: Array = 0.0, weights: Array = None, **shares: Array
     ) -> dict[str, Any]:
-        jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
+        jacobian = known if known is not None else np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
         wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
         forces = assembly.actuator_forces(jacobian, wrench, weights)
         velocity = jacobian @ made.speed(motion)
@@ -334,6 +334,16 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tupl
         reductions=chosen,
         first=("force", "velocity", "status"),
     )
+
+
+def _constant_jacobian(family: Family) -> Array | None:
+    """J_IK (actuator, freedom) of a tree whose joints are its actuators: a constant, and nothing is left to invert."""
+    if not family.reference.is_chain:
+        return None
+    program = limb_program(family, 0)
+    shape, places = program.outputs["jacobian"]
+    entries = [program.nodes[place] for place in places]
+    return np.reshape([each.data for each in entries], shape) if all(e.op == CONSTANT for e in entries) else None
 
 
 def even_weights(family: Family) -> dict[str, np.ndarray]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    pass
+from pipeline.commands.terminal import cluster_in
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def cluster(file: Path) -> None:
     """Validate the cluster file FILE and show what it would start: a job script, a pod, the arguments."""
-    from pipeline.cluster import ClusterConfig, preview
+    from pipeline.cluster import preview
 
-    click.echo(preview(ClusterConfig.from_yaml(file)), nl=False)
+    config = cluster_in(file)
+    assert config is not None, "there is a file"
+    click.echo(preview(config), nl=False)
 
 
 @click.command()

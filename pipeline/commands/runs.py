@@ -12,6 +12,7 @@ import click
 from pipeline.errors import RunCancelledError, RunStoppedError
 
 if TYPE_CHECKING:
+    from pipeline.cluster_file import ClusterConfig
     from pipeline.graph import Granularity
     from pipeline.sweep import Sweep
 from pipeline.commands.terminal import (
@@ -23,6 +24,7 @@ from pipeline.commands.terminal import (
     SWEEP,
     TARGET,
     Interrupted,
+    cluster_in,
     print_rows,
     stopped,
     sweeps_in,
@@ -58,9 +60,10 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
 
     stores, whole = stores_of(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
+    config = cluster_in(cluster)
     blocks = cases = 0
     for each, place in stores:
-        blocks += run_sweep("run", each, place, cluster, granularity, again)
+        blocks += run_sweep("run", each, place, config, granularity, again)
         cases += len(failed_cases(place))
         click.echo(f"results in {place}")
     end(whole, blocks, cases, again)
@@ -74,10 +77,9 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
 @GRANULARITY
 def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
     """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
-    from pipeline.cluster_file import ClusterConfig
     from pipeline.submit import submit as begin
 
-    config = ClusterConfig.from_yaml(cluster) if cluster else None
+    config = cluster_in(cluster)
     for each, place in stores_of(sweep, subset, store)[0]:
         made = begin(each, place, config, granularity)
         click.echo(f"process {made.pid} on {made.host} runs {sweep} into {place}; it prints to {made.output} there")
@@ -183,7 +185,9 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def run_sweep(what: str, sweep: Sweep, store: str, cluster: Path | None, granularity: Granularity, again: str) -> int:
+def run_sweep(
+    what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity, again: str
+) -> int:
     """Run or append with progress; the number of blocks that were given up."""
     import pipeline
     from pipeline.events import Event, Finished

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pipeline.graph import Granularity
     from pipeline.sweep import Sweep
 from pipeline.commands.runs import end, options, run_sweep
-from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, print_rows, sweeps_in
+from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, cluster_in, print_rows, sweeps_in
 
 
 @click.command()
@@ -38,7 +38,7 @@ def append(
         return
     again = shlex.join(["limbsweep", "append", store, str(sweep), *options(subset, cluster, granularity)])
     parsed = sweeps_in(sweep, subset)
-    blocks = run_sweep("append", _of_robot(parsed, store), store, cluster, granularity, again)
+    blocks = run_sweep("append", _of_robot(parsed, store), store, cluster_in(cluster), granularity, again)
     click.echo(f"results in {store}")
     end(store, blocks, len(failed_cases(store)), again)
 
@@ -73,5 +73,7 @@ def info(store: str) -> None:
     """Say what is in STORE."""
     from pipeline import describe
     from storage import open_results
+    from storage.integrity import require_sound_metadata
 
+    require_sound_metadata(store)
     print_rows(describe.rows(open_results(store, unfinished=True), store))

@@ -16,6 +16,7 @@ from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
 if TYPE_CHECKING:
+    from pipeline.cluster_file import ClusterConfig
     from pipeline.sweep import Sweep
 
 
@@ -111,6 +112,18 @@ def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):
         click.echo(f"warning: {warning}", err=True)
     return sweeps
+
+
+def cluster_in(path: Path | None) -> ClusterConfig | None:
+    """The cluster in a file, None without one; its warnings go to standard error."""
+    from pipeline.cluster_file import ClusterConfig
+
+    if path is None:
+        return None
+    config = ClusterConfig.from_yaml(path)
+    for warning in config.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return config
 
 
 def setting(text: str) -> tuple[str, float]:

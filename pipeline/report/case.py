@@ -15,6 +15,7 @@ from pipeline.cluster import ClusterConfig
 from pipeline.coordinator import run
 from pipeline.errors import InputError, Problem
 from pipeline.kept_axes import Part
+from pipeline.side_files import Source
 from pipeline.sweep import Sweep, TimeGrid
 from pipeline.sweep_friction import NO_FRICTION
 
@@ -54,8 +55,8 @@ class Case:
         return [str(name) for name in self.results["trajectory"].values]
 
 
-def read_sweep(attributes: Mapping[str, object], files: Path | None) -> Sweep:
-    """The sweep of a store with these attributes, from its text; files that it names are in the folder `files`.
+def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) -> Sweep:
+    """The sweep of a store with these attributes, from its text; files that it names are in `files`: a folder, a store.
 
     Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
     """

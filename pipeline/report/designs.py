@@ -174,7 +174,8 @@ def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
     """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers."""
     good = np.ones(dataset.sizes["design"], bool)
     if "worst_status" in dataset:
-        good = (dataset["worst_status"] == 0).all("trajectory").values
+        told = dataset["worst_status"] == 0
+        good = told.all([dim for dim in told.dims if dim != "design"]).values
     if "written" in dataset.coords:
         good = good & dataset["written"].values.all(axis=1)
     return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics else good, bool)

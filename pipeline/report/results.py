@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.designs import Designs, designs
+from pipeline.side_files import Source, stored_files
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -33,6 +34,8 @@ class Results:
     chosen_design: int | None = None
     chosen_friction: int | None = None
     files: Path | None = None
+    stored: Source | None = None
+    """The files in the store, where the dataset is that of one."""
 
     def __post_init__(self) -> None:
         for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
@@ -83,7 +86,7 @@ class Results:
         from pipeline.report.case import compute, read_sweep
 
         try:
-            case = compute(read_sweep(self.dataset.attrs, self.files), self.design, self.friction)
+            case = compute(read_sweep(self.dataset.attrs, self.stored or self.files), self.design, self.friction)
         except InputError as error:
             if self.files is not None:
                 raise
@@ -140,5 +143,7 @@ def results_of(
 
     from storage import open_results
 
-    dataset = store if isinstance(store, Dataset) else open_results(store, unfinished=True)
-    return Results(dataset, design, friction, None if files is None else Path(files))
+    if isinstance(store, Dataset):
+        return Results(store, design, friction, None if files is None else Path(files))
+    dataset, folder = open_results(store, unfinished=True), None if files is None else Path(files)
+    return Results(dataset, design, friction, folder, stored_files(store, folder or "."))

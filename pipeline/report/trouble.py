@@ -51,7 +51,7 @@ def troubles(dataset: Dataset) -> Troubles | None:
     """The statuses of a dataset: of samples where it has them, else the worst of each design on each trajectory."""
     for name, what in (
         ("status", "samples"),
-        ("worst_status", "pairs of design and trajectory, by their worst sample"),
+        ("worst_status", "cases, by their worst sample"),
     ):
         if name in dataset:
             return _troubles(dataset[name], what)

@@ -43,5 +43,6 @@ def _choices(results: Results) -> Iterator[Colour]:
         status = results.dataset["status"].isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, results.stride)
         )
-        share = 100.0 * (status == 0).mean("design").transpose("trajectory", "time")
+        over = [dim for dim in status.dims if dim not in ("trajectory", "time")]
+        share = 100.0 * (status == 0).mean(over).transpose("trajectory", "time")
         yield Colour("designs that reach it [%]", share.values)

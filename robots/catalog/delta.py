@@ -186,7 +186,7 @@ DELTA_RL5_1450 = Family(
         _inertia("rod_inertia_across", 0.043009, "inertia of a rod across its length"),
         _inertia("rod_inertia_along", 5.229e-5, "inertia of a rod about its length"),
         _mass("platform_mass", 2.916, "mass of the platform", DATASET),
-        Parameter("gear_ratio", "1", 55.0, 0.0, 1e4, "motor turns per turn of the arm", DATASET),
+        Parameter("gear_ratio", "1", 55.0, 1e-4, 1e4, "motor turns per turn of the arm", DATASET),
         _inertia("gearbox_inertia", 2.07e-4, "inertia of motor and gear on the motor side"),
     ),
     assemble=_published,

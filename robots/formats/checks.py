@@ -60,7 +60,7 @@ def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
     seen = set[Path]()
     for each in mechanism.instances:
         limb = mechanism.limbs[each.limb]
-        at = _poses(limb, each, mechanism.platform.home)
+        at = poses_at(limb, each, mechanism.platform.home)
         for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
             for k, closure in enumerate(closures):
                 path = ("limbs", limb.name, name, k)
@@ -76,10 +76,21 @@ def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
         yield from _frame(link.placement, (*path, "links", k, "placement"))
         if link.armature < 0:
             yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
+        if _is_loose(limb, k):
+            hint = "It ends the chain and its joint has nothing to move: give it a mass, or leave joint and body out."
+            yield Finding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
     for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
         for k, closure in enumerate(closures):
             yield from _frame(closure.frame_a, (*path, name, k, "frame_a"))
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
+
+
+def _is_loose(limb: Limb, index: int) -> bool:
+    """Whether nothing is joined to a link that has no inertia and moves none."""
+    link = limb.links[index]
+    joined_on = {each.parent for each in limb.links} | {body for cut in limb.cuts for body in (cut.a, cut.b)}
+    numbers = (link.inertia.mass, link.armature, *(x for row in link.inertia.tensor for x in row))
+    return index not in joined_on and not any(numbers)
 
 
 def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
@@ -136,24 +147,25 @@ def _instances(mechanism: Mechanism) -> Iterator[Finding]:
 Pose = tuple[np.ndarray, np.ndarray]
 
 
-def _joined(outer: Pose, frame: Frame) -> Pose:
+def joined(outer: Pose, frame: Frame) -> Pose:
+    """A frame in an outer one, in the base."""
     rotation, position = outer
     own, at = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
     return rotation @ own, position + rotation @ at
 
 
-def _poses(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:
+def poses_at(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:
     """Poses of the bodies of a limb at the reference pose, the base's and the platform's mount frames included."""
     world = (np.eye(3), np.zeros(3))
-    at = {BASE: _joined(world, instance.base), PLATFORM: _joined(_joined(world, home), instance.platform)}
+    at = {BASE: joined(world, instance.base), PLATFORM: joined(joined(world, home), instance.platform)}
     for k, link in enumerate(limb.links):
-        at[k] = _joined(at[link.parent], link.placement)
+        at[k] = joined(at[link.parent], link.placement)
     return at
 
 
 def _open(closure: Closure, at: dict[int, Pose]) -> str:
     """How far a closure is open, in words; nothing where it is closed."""
-    (r_a, p_a), (r_b, p_b) = _joined(at[closure.a], closure.frame_a), _joined(at[closure.b], closure.frame_b)
+    (r_a, p_a), (r_b, p_b) = joined(at[closure.a], closure.frame_a), joined(at[closure.b], closure.frame_b)
     gap = p_b - p_a
     if closure.kind in ("prismatic", "cylindrical"):
         gap = gap - r_a[:, 2] * (r_a[:, 2] @ gap)

@@ -16,7 +16,6 @@ from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions, volume_of
 from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
 from tasks.friction import history as friction_history
-from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.pose_metrics import POSE_METRICS, VOLUMES
 from tasks.reactions import programs as reaction_programs
@@ -48,11 +47,12 @@ class Assembly:
         self.made = programs.structure(block.family)
         self.samples, self.width = len(block.times), padded(len(block.times))
         known = (*programs.CASE_METRICS, *programs.MASS_METRICS)
-        self.case_metrics = tuple(name for name in known if name in block.metrics)
-        self.series = tuple(name for name in block.series if name in block.actuation)
+        self.case_metrics = tuple(name for name in known if name in block.metrics and name not in block.actuation)
+        self.series = tuple(name for name in block.series if name in block.actuation and name != "status")
+        self.status_by_set = "status" in block.series and "status" in block.actuation
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
-        self.assembly = kernel(programs.assembly_program(block.family, self.case_metrics, block.limited))
+        self.assembly = block.kernel(programs.assembly_program(block.family, self.case_metrics, block.limited))
         self.step = max(1, self.STRIP // self.width)
         self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
         platform = platform_part(block)
@@ -62,10 +62,11 @@ class Assembly:
         self.out = self._allocate()
         self.loads = self._allocate_loads() if block.reactions else {}
         self.rubbing = tuple(f"rubbing_{k}" for k, each in enumerate(block.passive) if each and block.reactions)
-        beside = ("net_force", "unsettled", *self.rubbing) if self.rubbing else ()
-        wanted = (*self.series, *beside)
+        beside = ("net_force", *self.rubbing) if self.rubbing else ()
+        told = (actuation.OUTCOME,) if self.rubbing or self.status_by_set else ()
+        wanted = (*self.series, *told, *beside)
         self.actuation = (
-            kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
+            block.kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
             if wanted or self.metrics
             else None
         )
@@ -78,6 +79,8 @@ class Assembly:
         d, f, j, t = block.designs, len(block.friction), len(block.trajectories), self.samples
         joints = (len(self.limbs), max(len(limb.joints) for limb in self.made.mechanism.limbs))
         out: Arrays = {}
+        if "status" in block.series:
+            out["status"] = empty((d, f, j, t) if self.status_by_set else (d, j, t), dtype=np.int8)
         for name in self.series:
             out[name] = empty((d, f, j, t, *(joints if name in actuation.JOINT_SERIES else (n,))))
         if "joint_friction" in out:
@@ -91,8 +94,6 @@ class Assembly:
                 out[name] = empty((d, j, t, *joints))
             elif name in ("actuator_position", "actuator_velocity"):
                 out[name] = empty((d, j, t, n))
-            elif name == "status":
-                out[name] = empty((d, j, t), dtype=np.int8)
         return out
 
     def _no_friction(self) -> np.ndarray:
@@ -103,7 +104,7 @@ class Assembly:
     def _allocate_loads(self) -> Arrays:
         made, block = self.made, self.block
         passive = tuple(map(len, block.passive))
-        self.balance = kernel(reaction_programs.balance_program(block.family, passive))
+        self.balance = block.kernel(reaction_programs.balance_program(block.family, passive))
         sizes = {"force": len(made.mechanism.actuators), "status": 1, "missing": 1}
         for k, each in enumerate(made.mechanism.instances):
             sizes |= {f"redundant_{k}": made.redundant(each.limb)}
@@ -184,12 +185,13 @@ class Assembly:
                         self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
             else:
                 self.out[name][place] = time_first(results[name], self.samples)
+        if self.status_by_set:
+            self.out["status"][place] = results[actuation.OUTCOME][:, 0, : self.samples]
 
     def _rub(self, sets: slice, j: int, part: slice, given: Mapping[str, Any], results: Mapping[str, Any]) -> None:
         """Keep what reactions need of friction sets; the first axis of results is that of sets or of designs."""
-        unsettled = np.where(results["unsettled"] > 0.5, float(Status.FRICTION_NOT_CONVERGED), Status.OK)
-        status = np.where(given["status"] > 0.5, given["status"], unsettled)
-        kept = {name: results[name] for name in self.rubbing} | {"force": results["net_force"], "status": status}
+        kept = {name: results[name] for name in self.rubbing}
+        kept |= {"force": results["net_force"], "status": results[actuation.OUTCOME]}
         for f in range(sets.start, sets.stop):
             chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
             self._keep_loads(f, j, part, given, {name: value[chosen] for name, value in kept.items()})
@@ -202,7 +204,7 @@ class Assembly:
         out, block = self.out, self.block
         status = made["status"][:, 0, : self.samples]
         failed = status != Status.OK
-        if "status" in out:
+        if "status" in out and not self.status_by_set:
             out["status"][part, j] = status
         for name in block.series:
             if name in programs.LIMB_SERIES:

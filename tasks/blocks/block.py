@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup
+from robots.friction_groups import FrictionGroup, settles
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import CLEAN
 from robots.model import Family
@@ -23,6 +23,9 @@ from tasks.blocks.measured import Measurement
 from tasks.blocks.own_metric import OwnMetric
 from tasks.friction import coupled as coupled_friction
 from tasks.friction.joints import LimbFriction
+from tasks.kernels.cache import kernel as cached_kernel
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.program import Program
 from tasks.limits import LimbLimits
 from tasks.pose_metrics import needs_mass, needs_reference
 from tasks.reactions import programs as reaction_programs
@@ -69,6 +72,8 @@ class Block:
     """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS
     """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
+    single: bool = False
+    """Whether samples are computed in single precision."""
 
     @property
     def family(self) -> Family:
@@ -118,7 +123,8 @@ class Block:
     @property
     def actuation(self) -> tuple[str, ...]:
         """Series and metrics that depend on friction, apart from reactions."""
-        return tuple(name for name in (*self.series, *self.metrics) if name in actuation.NAMES)
+        names = {*actuation.NAMES, *(("status", *actuation.TOLD) if settles(self.groups) else ())}
+        return tuple(name for name in (*self.series, *self.metrics) if name in names)
 
     @property
     def reactions(self) -> tuple[str, ...]:
@@ -151,6 +157,10 @@ class Block:
     def capacity(self) -> np.ndarray:
         """What actuators can give, as `tasks.limits.capacities` has it."""
         return limits.capacities(self.limits, len(self.family.reference.actuators))
+
+    def kernel(self, program: Program) -> Kernel:
+        """A program in the precision of the block."""
+        return cached_kernel(program, single=self.single)
 
     def case_inputs(self) -> Arrays:
         """Inputs of the kernels that depend on the design."""

@@ -12,7 +12,6 @@ from tasks import programs
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions
-from tasks.kernels.cache import kernel
 from tasks.reactions import programs as reaction_programs
 
 
@@ -23,7 +22,7 @@ def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
     """
     made, passive = programs.structure(block.family), block.passive[index]
     instance = made.mechanism.instances[index]
-    run = kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
+    run = block.kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
     inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
     sets = len(loads["force"])
     samples, out = len(block.times), _reaction_arrays(block, sets, len(made.mechanism.limbs[instance.limb].joints))

@@ -18,7 +18,6 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.buffers import empty
 from tasks.blocks.motion import Motions
 from tasks.friction import coupled as coupled_friction
-from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import Kernel
 
 
@@ -48,7 +47,7 @@ def limb_part(block: Block, index: int) -> Part:
     """Limb `index`: inverse kinematics and dynamics."""
     instance = programs.structure(block.family).mechanism.instances[index]
     wanted = (block.limb_series, bool(block.reactions), block.limb_friction[index])
-    run = kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.limb_shares(index)))
+    run = block.kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.limb_shares(index)))
     own = {"mount": programs.mount_values(block.family, block.values())[index], "limits": block.limb_limits[index][1]}
     return Part(run, block.case_inputs() | own)
 
@@ -58,7 +57,7 @@ def platform_part(block: Block) -> Part | None:
     if block.family.reference.is_chain:
         return None
     statics = bool(block.reactions) or coupled_friction.statics(block.limb_friction)
-    return Part(kernel(programs.platform_program(block.family, statics, **block.shares)), block.case_inputs())
+    return Part(block.kernel(programs.platform_program(block.family, statics, **block.shares)), block.case_inputs())
 
 
 class Share(Protocol):

@@ -18,6 +18,7 @@ from robots.friction_groups import FrictionGroup, Place
 from robots.model import Family
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import COMPONENTS, LimbFriction, Rubbing
+from tasks.kernels.expression import Dual
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import assembly
 from tasks.programs import structure
@@ -28,7 +29,7 @@ Scalar = Any
 Array = Any
 
 ITERATIONS = 300
-SETTLED = 1e-13  # change of all friction in a step, relative to its size, at which the iteration ends
+SETTLED = Dual(1e-13, 1e-5)  # change of all friction in a step, relative to its size, at which the iteration ends
 ACCURATE = 1e-9  # the same above which it has not settled
 TINY = 1e-300
 

@@ -7,14 +7,14 @@ import threading
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program
 
-_kernels: dict[int, tuple[Program, Kernel]] = {}
+_kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
 _lock = threading.Lock()
 
 
-def kernel(program: Program) -> Kernel:
-    """The kernel of a program, compiled on the first call in this process."""
+def kernel(program: Program, *, single: bool = False) -> Kernel:
+    """The kernel of a program in double or single precision, compiled on the first call in this process."""
     with _lock:
-        known = _kernels.setdefault(id(program), (program, Kernel(program)))[1]
+        known = _kernels.setdefault((id(program), single), (program, Kernel(program, single=single)))[1]
     return known.prepare()
 
 

@@ -18,6 +18,31 @@ MASKS = frozenset(("lt", "le", "eq", "and", "or", "not"))
 COMMUTATIVE = frozenset(("add", "mul", "eq", "and", "or"))
 
 
+class Dual(float):
+    """A constant that is another number where samples are in single precision: a tolerance, or the end of a range."""
+
+    single: float
+
+    def __new__(cls, double: float, single: float) -> Dual:
+        """The number in double precision is the value as a float."""
+        made = super().__new__(cls, double)
+        made.single = single
+        return made
+
+    def __repr__(self) -> str:
+        return f"Dual({float(self)!r}, {self.single!r})"
+
+    def __mul__(self, other: Any) -> Any:
+        if not isinstance(other, float | int):
+            return NotImplemented
+        return Dual(float(self) * float(other), self.single * (other.single if isinstance(other, Dual) else other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Dual:
+        return self * -1.0
+
+
 @dataclass
 class Loop:
     """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
@@ -52,7 +77,7 @@ class Graph:
 
     def constant(self, value: float) -> Expression:
         """A number as a node."""
-        return self.node(CONSTANT, data=float(value))
+        return self.node(CONSTANT, data=value if isinstance(value, Dual) else float(value))
 
     def lift(self, value: Any) -> Expression:
         """`value` as a node of this graph."""

@@ -1,12 +1,12 @@
-"""Compile a program to machine code: eight samples per instruction stream, strict IEEE arithmetic.
+"""Compile a program to machine code: a vector of samples per instruction stream, strict IEEE arithmetic.
 
 The only module that touches LLVM. No fast-math flag is ever given, so the compiler may neither reorder nor contract,
 and the result has the same bits on every processor. What depends on case inputs alone is scalar code before the loop
-over samples.
+over samples, in double precision; samples may be in single, sixteen in place of eight in a vector.
 
 Machine code has the C signature `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which
 `valid` samples count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the
-program, strides in elements (case stride, component stride) for each.
+program, strides in elements (case stride, component stride) for each. Arrays are of doubles in either precision.
 """
 
 from __future__ import annotations
@@ -17,16 +17,33 @@ from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 
-from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import BIASED, IDENTITY
 from tasks.kernels.program import PER_CASE, Program
 
 LANES = 8
 
-_VECTOR = f"<{LANES} x double>"
-_MASK = f"<{LANES} x i1>"
-_WHOLE = f"<{LANES} x i64>"
+
+@dataclass(frozen=True)
+class _Format:
+    """A floating-point type: its name, that of whole numbers as long, and where IEEE 754 puts the exponent."""
+
+    element: str
+    whole: str
+    suffix: str
+    mantissa: int
+    exponents: int
+    placed: int
+    """The bits of 2^mantissa: with n in the lowest bits it is 2^mantissa + n."""
+    biased: float
+    """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
+
+
+_DOUBLE = _Format("double", "i64", "f64", 52, 0x7FF, 0x4330000000000000, BIASED)
+_SINGLE = _Format("float", "i32", "f32", 23, 0xFF, 0x4B000000, 2.0**23 + 127.0)
+
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "rint": "roundeven", "floor": "floor"}
@@ -42,14 +59,18 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 
 
 def literal(value: float) -> str:
-    """A double as LLVM writes it without loss."""
+    """A double as LLVM writes it without loss; one that a float can hold is written so as a float too."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def _constant(kind: str, value: float) -> str:
     """A constant of a scalar kind, or in all lanes of a vector kind."""
-    text = literal(value) if "double" in kind else str(value)
-    return f"splat ({kind.split()[-1].rstrip('>')} {text})" if kind.startswith("<") else text
+    element = kind.split()[-1].rstrip(">")
+    if element == "float":
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
+    text = str(value) if element.startswith("i") else literal(value)
+    return f"splat ({element} {text})" if kind.startswith("<") else text
 
 
 @dataclass
@@ -57,8 +78,13 @@ class _Emitter:
     """Writes the text of one function. Node values are names; `scalar` while in the per-case part."""
 
     program: Program
+    single: bool = False
 
     def __post_init__(self) -> None:
+        self.format = _SINGLE if self.single else _DOUBLE
+        self.lanes = 2 * LANES if self.single else LANES
+        self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
+        self.sums = f"<{self.lanes} x double>"
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
@@ -81,16 +107,18 @@ class _Emitter:
         """The name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
         data = self.program.nodes[node]
         if data.op == CONSTANT:
-            return literal(data.data) if scalar else f"splat (double {literal(data.data)})"
+            value = data.data.single if self.single and isinstance(data.data, Dual) else data.data
+            return _constant("double" if scalar else self.vector, value)
         if scalar or node not in self.splats:
             return self.names[node]
         return self.splats[node]
 
     def emit(self, node: int, scalar: bool) -> None:
         op, args = self.program.nodes[node].op, self.program.nodes[node].args
-        kind, mask = ("double", "i1") if scalar else (_VECTOR, _MASK)
+        kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
+        form = _DOUBLE if scalar else self.format
         names = [self.operand(arg, scalar) for arg in args]
-        suffix = "f64" if scalar else f"v{LANES}f64"
+        suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
         if op in _BINARY:
             text = f"{_BINARY[op]} {kind} {names[0]}, {names[1]}"
         elif op in _COMPARE:
@@ -102,10 +130,9 @@ class _Emitter:
             a = self.new(f"fneg {kind} {names[0]}") if minus_product else names[0]
             c = self.new(f"fneg {kind} {names[2]}") if minus_sum else names[2]
             text = f"call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {names[1]}, {kind} {c})"
-        elif op == "power_of_two":
-            text = self._power_of_two(kind, names[0])
-        elif op == "exponent":
-            text = self._exponent(kind, names[0])
+        elif op in ("power_of_two", "exponent"):
+            whole = form.whole if scalar else f"<{self.lanes} x {form.whole}>"
+            text = (self._power_of_two if op == "power_of_two" else self._exponent)(form, kind, whole, names[0])
         elif op == "neg":
             text = f"fneg {kind} {names[0]}"
         elif op == "select":
@@ -118,19 +145,17 @@ class _Emitter:
             raise NotImplementedError(f"no machine code for the operation {op!r}")
         self.names[node] = self.new(text)
 
-    def _power_of_two(self, kind: str, name: str) -> str:
-        whole = _WHOLE if kind == _VECTOR else "i64"
-        bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {_constant(kind, BIASED)}')} to {whole}")
-        return f"bitcast {whole} {self.new(f'shl {whole} {bits}, {_constant(whole, 52)}')} to {kind}"
+    def _power_of_two(self, form: _Format, kind: str, whole: str, name: str) -> str:
+        bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {_constant(kind, form.biased)}')} to {whole}")
+        return f"bitcast {whole} {self.new(f'shl {whole} {bits}, {_constant(whole, form.mantissa)}')} to {kind}"
 
-    def _exponent(self, kind: str, name: str) -> str:
-        whole = _WHOLE if kind == _VECTOR else "i64"
+    def _exponent(self, form: _Format, kind: str, whole: str, name: str) -> str:
         bits = self.new(f"bitcast {kind} {name} to {whole}")
-        shifted = self.new(f"lshr {whole} {bits}, {_constant(whole, 52)}")
-        biased = self.new(f"and {whole} {shifted}, {_constant(whole, 0x7FF)}")
-        # 2^52 + n has n in its lowest bits: quicker than a conversion, which few vector units have
-        placed = self.new(f"or {whole} {biased}, {_constant(whole, 0x4330000000000000)}")
-        return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {_constant(kind, BIASED)}"
+        shifted = self.new(f"lshr {whole} {bits}, {_constant(whole, form.mantissa)}")
+        biased = self.new(f"and {whole} {shifted}, {_constant(whole, form.exponents)}")
+        # quicker than a conversion, which few vector units have
+        placed = self.new(f"or {whole} {biased}, {_constant(whole, form.placed)}")
+        return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {_constant(kind, form.biased)}"
 
     def region(self, key: int) -> None:
         for node in self.program.regions.get(key, ()):
@@ -170,10 +195,13 @@ class _Emitter:
         self.label("entry")
         self.load_pointers(arrays)
         accumulators = {
-            (name, k): self.new(f"alloca {_VECTOR}, align 64")
+            (name, k): self.new(f"alloca {self.sums}, align 64")
             for name in reduced
             for k in range(len(program.outputs[name][1]))
         }
+        ratio = self.lanes // LANES
+        self.line(f"%rounds = udiv i64 {self.new(f'add i64 %groups, {ratio - 1}')}, {ratio}")
+        self.line(f"%last = sub i64 {self.new(f'mul i64 %groups, {LANES}')}, {LANES}")
         self.line("%none = icmp sle i64 %cases, 0")
         self.line("br i1 %none, label %end, label %cases.body")
         self.label("cases.body")
@@ -183,13 +211,15 @@ class _Emitter:
         self.region(PER_CASE)
         self._spread()
         for (name, _), slot in accumulators.items():
-            self.line(f"store {_VECTOR} splat (double {literal(IDENTITY[program.reductions[name]])}), ptr {slot}")
+            start = _constant(self.sums, IDENTITY[program.reductions[name]])
+            self.line(f"store {self.sums} {start}, ptr {slot}")
         self.line("%empty = icmp sle i64 %groups, 0")
         self.line("br i1 %empty, label %cases.done, label %groups.body")
         self.label("groups.body")
         last = f"after{len(program.loops) - 1}" if program.loops else "groups.body"
         self.line(f"%group = phi i64 [ 0, %cases.body ], [ %group.next, %{last} ]")
-        self.line(f"%first = mul i64 %group, {LANES}")
+        self.line(f"%first = mul i64 %group, {self.lanes}")
+        self.offsets = self._offsets()
         self._sample_inputs(row)
         self.region(0)
         for index in range(len(program.loops)):
@@ -198,7 +228,7 @@ class _Emitter:
         self._store(series, row)
         self._accumulate(accumulators)
         self.line("%group.next = add i64 %group, 1")
-        self.line("%more = icmp slt i64 %group.next, %groups")
+        self.line("%more = icmp slt i64 %group.next, %rounds")
         self.line("br i1 %more, label %groups.body, label %cases.done")
         self.label("cases.done")
         self._finish(accumulators, row)
@@ -214,6 +244,14 @@ class _Emitter:
         )
         attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
         return "\n".join([head, *self.lines, "}", *_declarations(), attributes])
+
+    def _offsets(self) -> list[str]:
+        """Where the vector's groups of LANES samples are; where there is half a vector left it is taken twice."""
+        if not self.single:
+            return ["%first"]
+        after = self.new(f"add i64 %first, {LANES}")
+        over = self.new(f"icmp sgt i64 {after}, %last")
+        return ["%first", self.new(f"select i1 {over}, i64 %last, i64 {after}")]
 
     def _case_inputs(self, row: dict[str, str]) -> None:
         for i, node in enumerate(self.program.nodes):
@@ -238,17 +276,35 @@ class _Emitter:
         wanted |= {i for loop in program.loops for i in (*loop.initial, *loop.following, loop.done)}
         wanted |= {i for _, nodes in program.outputs.values() for i in nodes}
         for i in sorted(per_case & wanted):
-            kind, vector = ("i1", _MASK) if program.is_mask(i) else ("double", _VECTOR)
-            one = self.new(f"insertelement {vector} poison, {kind} {self.names[i]}, i64 0")
-            self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, <{LANES} x i32> zeroinitializer")
+            kind, vector = ("i1", self.mask) if program.is_mask(i) else (self.format.element, self.vector)
+            name = self.names[i]
+            if self.single and kind != "i1":
+                name = self.new(f"fptrunc double {name} to float")
+            one = self.new(f"insertelement {vector} poison, {kind} {name}, i64 0")
+            pattern = f"<{self.lanes} x i32> zeroinitializer"
+            self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, {pattern}")
 
     def _sample_inputs(self, row: dict[str, str]) -> None:
         for i, node in enumerate(self.program.nodes):
             if node.op == SAMPLE:
                 name, component = node.data
                 address = self.address(row[name], component, self.by_component[name])
-                at = self.new(f"getelementptr double, ptr {address}, i64 %first")
-                self.names[i] = self.new(f"load {_VECTOR}, ptr {at}, align 8")
+                self.names[i] = self._load(address)
+
+    def _load(self, address: str) -> str:
+        """A vector of samples from a row of doubles."""
+        kind, parts = f"<{LANES} x double>", []
+        for offset in self.offsets:
+            at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
+            parts.append(self.new(f"load {kind}, ptr {at}, align 8"))
+        if not self.single:
+            return parts[0]
+        joined = self.new(f"shufflevector {kind} {parts[0]}, {kind} {parts[1]}, {_picks(0, self.lanes)}")
+        return self.new(f"fptrunc {self.sums} {joined} to {self.vector}")
+
+    def _double(self, value: str) -> str:
+        """A vector in double precision."""
+        return self.new(f"fpext {self.vector} {value} to {self.sums}") if self.single else value
 
     def _loop(self, index: int, before: str) -> None:
         loop, name = self.program.loops[index], f"loop{index}"
@@ -260,20 +316,19 @@ class _Emitter:
             self.count += 1
             self.names[state] = f"%v{self.count}"
         self.region(2 * index + 1)
-        finished = self.new(f"or {_MASK} %{name}.done, {self.operand(loop.done, scalar=False)}")
+        finished = self.new(f"or {self.mask} %{name}.done, {self.operand(loop.done, scalar=False)}")
+        following = [self.operand(i, scalar=False) for i in loop.following]
         kept = [
-            self.new(
-                f"select {_MASK} %{name}.done, {_VECTOR} {self.names[old]}, {_VECTOR} {self.operand(new, scalar=False)}"
-            )
-            for old, new in zip(loop.state, loop.following, strict=True)
+            self.new(f"select {self.mask} %{name}.done, {self.vector} {self.names[old]}, {self.vector} {new}")
+            for old, new in zip(loop.state, following, strict=True)
         ]
         phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]
-        phis.append(f"  %{name}.done = phi {_MASK} [ zeroinitializer, %{before} ], [ {finished}, %{name} ]")
+        phis.append(f"  %{name}.done = phi {self.mask} [ zeroinitializer, %{before} ], [ {finished}, %{name} ]")
         for state, first, again in zip(loop.state, entry, kept, strict=True):
-            phis.append(f"  {self.names[state]} = phi {_VECTOR} [ {first}, %{before} ], [ {again}, %{name} ]")
+            phis.append(f"  {self.names[state]} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{name} ]")
         self.lines[start:start] = phis
-        bits = self.new(f"bitcast {_MASK} {finished} to i{LANES}")
-        all_done = self.new(f"icmp eq i{LANES} {bits}, -1")
+        bits = self.new(f"bitcast {self.mask} {finished} to i{self.lanes}")
+        all_done = self.new(f"icmp eq i{self.lanes} {bits}, -1")
         self.line(f"%{name}.next = add i64 %{name}.round, 1")
         over = self.new(f"icmp sge i64 %{name}.next, {loop.limit}")
         leave = self.new(f"or i1 {all_done}, {over}")
@@ -287,8 +342,16 @@ class _Emitter:
         for name in series:
             for component, node in enumerate(self.program.outputs[name][1]):
                 address = self.address(row[name], component, self.by_component[name])
-                at = self.new(f"getelementptr double, ptr {address}, i64 %first")
-                self.line(f"store {_VECTOR} {self.operand(node, scalar=False)}, ptr {at}, align 8")
+                value = self._double(self.operand(node, scalar=False))
+                for k, offset in enumerate(self.offsets):
+                    at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
+                    self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {at}, align 8")
+
+    def _part(self, value: str, k: int) -> str:
+        """Group `k` of the samples of a vector of doubles."""
+        if not self.single:
+            return value
+        return self.new(f"shufflevector {self.sums} {value}, {self.sums} poison, {_picks(LANES * k, LANES)}")
 
     def _combine(self, how: str, old: str, value: str, kind: str) -> str:
         if how == "sum":
@@ -302,46 +365,54 @@ class _Emitter:
     def _accumulate(self, accumulators: dict[tuple[str, int], str]) -> None:
         if not accumulators:
             return
-        iota = ", ".join(f"i64 {k}" for k in range(LANES))
-        one = self.new(f"insertelement <{LANES} x i64> poison, i64 %first, i64 0")
-        base = self.new(f"shufflevector <{LANES} x i64> {one}, <{LANES} x i64> poison, <{LANES} x i32> zeroinitializer")
-        at = self.new(f"add <{LANES} x i64> {base}, <{iota}>")
-        last = self.new(f"insertelement <{LANES} x i64> poison, i64 %valid, i64 0")
-        end = self.new(f"shufflevector <{LANES} x i64> {last}, <{LANES} x i64> poison, <{LANES} x i32> zeroinitializer")
-        counts = self.new(f"icmp slt <{LANES} x i64> {at}, {end}")
+        whole = f"<{self.lanes} x i64>"
+        iota = ", ".join(f"i64 {k}" for k in range(self.lanes))
+        at = self.new(f"add {whole} {self._everywhere('%first')}, <{iota}>")
+        counts = self.new(f"icmp slt {whole} {at}, {self._everywhere('%valid')}")
         for (name, k), slot in accumulators.items():
-            old = self.new(f"load {_VECTOR}, ptr {slot}")
-            value = self.operand(self.program.outputs[name][1][k], scalar=False)
-            new = self._combine(self.program.reductions[name], old, value, _VECTOR)
-            kept = self.new(f"select {_MASK} {counts}, {_VECTOR} {new}, {_VECTOR} {old}")
-            self.line(f"store {_VECTOR} {kept}, ptr {slot}")
+            old = self.new(f"load {self.sums}, ptr {slot}")
+            value = self._double(self.operand(self.program.outputs[name][1][k], scalar=False))
+            new = self._combine(self.program.reductions[name], old, value, self.sums)
+            kept = self.new(f"select {self.mask} {counts}, {self.sums} {new}, {self.sums} {old}")
+            self.line(f"store {self.sums} {kept}, ptr {slot}")
+
+    def _everywhere(self, number: str) -> str:
+        """A whole number in all lanes."""
+        kind = f"<{self.lanes} x i64>"
+        one = self.new(f"insertelement {kind} poison, i64 {number}, i64 0")
+        return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
 
     def _finish(self, accumulators: dict[tuple[str, int], str], row: dict[str, str]) -> None:
         for (name, component), slot in accumulators.items():
-            value, width = self.new(f"load {_VECTOR}, ptr {slot}"), LANES
+            value, width = self.new(f"load {self.sums}, ptr {slot}"), self.lanes
             while width > 1:
                 width //= 2
                 halves = []
                 for start in (0, width):
-                    picks = ", ".join(f"i32 {start + k}" for k in range(width))
                     kind = f"<{2 * width} x double>"
-                    halves.append(self.new(f"shufflevector {kind} {value}, {kind} poison, <{width} x i32> <{picks}>"))
+                    halves.append(self.new(f"shufflevector {kind} {value}, {kind} poison, {_picks(start, width)}"))
                 value = self._combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
             scalar = self.new(f"extractelement <1 x double> {value}, i64 0")
             self.line(f"store double {scalar}, ptr {self.address(row[name], component, self.by_component[name])}")
 
 
+def _picks(start: int, count: int) -> str:
+    """A pattern that takes neighbouring elements."""
+    return f"<{count} x i32> <{', '.join(f'i32 {start + k}' for k in range(count))}>"
+
+
 def _declarations() -> list[str]:
     lines = []
-    for suffix, kind in (("f64", "double"), (f"v{LANES}f64", _VECTOR)):
+    kinds = {"f64": "double", f"v{LANES}f64": f"<{LANES} x double>", f"v{2 * LANES}f32": f"<{2 * LANES} x float>"}
+    for suffix, kind in kinds.items():
         lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
         lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in _INTRINSIC.values()]
     return lines
 
 
-def source(program: Program) -> str:
+def source(program: Program, *, single: bool = False) -> str:
     """The program as LLVM text."""
-    return _Emitter(program).text()
+    return _Emitter(program, single).text()
 
 
 @dataclass(frozen=True)
@@ -352,11 +423,11 @@ class Machine:
     engine: Any
 
 
-def compile_program(program: Program) -> Machine:
-    """Machine code of a program for this processor."""
+def compile_program(program: Program, *, single: bool = False) -> Machine:
+    """Machine code of a program for this processor, samples in double or in single precision."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(source(program))
+    module = llvm.parse_assembly(source(program, single=single))
     target = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
     )

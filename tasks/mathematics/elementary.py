@@ -9,13 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tasks.kernels.expression import Expression, fma
+from tasks.kernels.expression import Dual, Expression, fma
 from tasks.mathematics.algebra import where
 
 Scalar = Any
 
-# pi/2 in parts of 35, 35 and 53 bits: products with a quarter-turn count below 2^17 are exact
-_PARTS = (1.5707963267923333, 2.5633441515839558e-12, 1.0562999066987428e-23)
+# pi/2 in parts of 35, 35 and 53 bits: products with a quarter-turn count below 2^17 are exact; in single precision of
+# 9, 11 and 24 bits
+_PARTS = (
+    Dual(1.5707963267923333, 1.5703125),
+    Dual(2.5633441515839558e-12, 4.837512969970703125e-4),
+    Dual(1.0562999066987428e-23, 7.5497899548918821575e-8),
+)
 # minimax on [-pi/4, pi/4]; coefficients of Sun's fdlibm, k_sin.c and k_cos.c
 _SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
@@ -33,8 +38,8 @@ _EXP = (1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.6137563214379
 _LOG = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
         1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01)  # fmt: skip
 _LN2, _LN2_TAIL = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has 21 zeros at its end
-_UNDERFLOW, _OVERFLOW = -746.0, 710.0  # beyond them the exponential is 0 and infinite
-_SMALL, _LARGEST = 2.0**-900, 1.7976931348623157e308
+_UNDERFLOW, _OVERFLOW = Dual(-746.0, -104.0), Dual(710.0, 89.0)  # beyond them the exponential is 0 and infinite
+_SMALL, _LARGEST = Dual(2.0**-900, 2.0**-100), Dual(1.7976931348623157e308, 3.4028234663852886e38)
 _HALF_PI_TAIL = 6.123233995736765886130e-17
 _TAN_EIGHTH = math.sqrt(2.0) - 1.0
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from robots.status import Status
+from tasks.kernels.expression import Dual
 from tasks.mathematics.algebra import adjugate, array, inverse, total, where
 
 Scalar = Any
 Array = Any
 
-SINGULAR = 1e-12  # determinant of J_IK relative to the product of the lengths of its columns
+SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
 
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
@@ -43,7 +44,7 @@ def singularity(jacobian: Array) -> Scalar:
     box: Scalar = 1.0
     for column in square.T:
         box = box * sum(x * x for x in column)
-    return determinant * determinant <= box * SINGULAR**2
+    return determinant * determinant <= box * SINGULAR * SINGULAR
 
 
 def combined_status(statuses: Sequence[Scalar], jacobian: Array, forces: Sequence[Scalar]) -> Scalar:

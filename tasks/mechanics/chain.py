@@ -184,7 +184,7 @@ def _branch_status(tips: FreeTips, start: FreeTips) -> Scalar:
         for column in cluster.matrix[:, columns].T:
             box = box * sum(x * x for x in column)
         status = where(size * determinant(first.matrix[:, columns]) < 0.0, float(Status.WRONG_BRANCH), status)
-        status = where(size * size <= box * SINGULAR**2, float(Status.SINGULAR), status)
+        status = where(size * size <= box * SINGULAR * SINGULAR, float(Status.SINGULAR), status)
     return status
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from robots.model import PLATFORM, TWIST, Limb
 from robots.status import Status
+from tasks.kernels.expression import Dual
 from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
 from tasks.mathematics.elementary import atan2
 from tasks.mechanics import drives
@@ -28,10 +29,10 @@ Array = Any
 
 ITERATIONS = 20
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
-CONVERGED = 1e-8  # residual, relative to the size of the limb, from which one more step is exact to rounding
-CLOSED = 1e-10  # the same for a sample to count as solved
+CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
+CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
 TORN = 1e-3  # the same for given joint variables to belong to the pose at all
-SINGULAR = 1e-9  # volume of the columns of L_t relative to a box with the same sides
+SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
 
 
 def unit_motion(name: str) -> tuple[Array, Array]:
@@ -208,7 +209,7 @@ def _branch_status(tips: Tips, start: Tips) -> Scalar:
     box: Scalar = 1.0
     for column in tips.compound.T:
         box = box * sum(x * x for x in column)
-    flat = determinant * determinant <= box * SINGULAR**2
+    flat = determinant * determinant <= box * SINGULAR * SINGULAR
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
     return where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
 

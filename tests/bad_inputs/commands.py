@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.bad_inputs.rows import Row, called, edit
+from tests.bad_inputs.rows import SYNCHRONOUS, Row, called, edit
 
 
 def _foreign(patch: pytest.MonkeyPatch) -> None:
@@ -22,6 +24,30 @@ def _repository(patch: pytest.MonkeyPatch) -> None:
     Path("out.zarr", ".git").mkdir(parents=True)
 
 
+def _link_to_thesis(patch: pytest.MonkeyPatch) -> None:
+    Path("work").mkdir()
+    Path("work", "thesis.txt").write_text("years of work")
+    Path("out.zarr").symlink_to("work")
+
+
+def _link_to_nothing(patch: pytest.MonkeyPatch) -> None:
+    Path("out.zarr").symlink_to("nowhere")
+
+
+def _read_only(patch: pytest.MonkeyPatch) -> None:
+    Path("c.yaml").write_text(SYNCHRONOUS["c.yaml"])
+
+    def refuse(path: Path, *given: object, **options: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    patch.setattr(Path, "mkdir", refuse)
+
+
+def _root(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("os.geteuid", lambda: 0)
+
+
+SCHEDULER = "limbsweep: {cluster: {kind: address, address: 'tcp://127.0.0.1:8786'}}\n"
 RUN = "run sweep.yaml --store"
 
 ROWS = (
@@ -50,6 +76,41 @@ ROWS = (
     called("G12 dash", "run sweep.yaml --store=-x", "--store: got '-x'; expected a name that is not like an option"),
     called("G12 dot", f"{RUN} out.", "--store: got 'out.'; expected a name without a dot or a space at its end"),
     called("G12 control", f"{RUN} out\x07.zarr", "--store: got 'out\\x07.zarr'; expected a name of visible characters"),
+    called("G11", f"{RUN} out.zarr", "out.zarr: not a store of limbsweep", prepare=_link_to_thesis),
+    called("G11 nowhere", f"{RUN} out.zarr", "out.zarr: there is no store", prepare=_link_to_nothing),
+    *(
+        called(f"G14 {name}", f"{RUN} {url}", said)
+        for name, url, said in (
+            ("no bucket", "s3://", "s3:// names no bucket; expected s3://bucket/path"),
+            ("no bucket but a path", "s3:///x", "names no bucket"),
+            ("a key", "s3://AKIA123:hunter2@b/x", "a URL of s3:// holds more than a bucket and a path"),
+            ("options", "s3://b/x?token=hunter2", "a URL of s3:// holds more than a bucket and a path"),
+            ("a chain", "simplecache::s3://b/x", "is a chain of protocols; expected one"),
+            ("nothing", "file://", "file://: got a URL without an absolute path; expected file:///folder/name"),
+            ("a host", "file://x/y", "got a URL without an absolute path"),
+            (
+                "another",
+                "foo://b/x",
+                "foo://b/x: cannot be opened",
+            ),
+            ("a page", "https://example.org/x", "https:// cannot hold a store; expected a folder, or object storage"),
+        )
+    ),
+    called("G14 info", "info s3://AKIA123:hunter2@b/x", "holds more than a bucket and a path"),
+    called(
+        "G19",
+        f"{RUN} out.zarr --cluster c.yaml",
+        "Read-only file system; check free space and permissions",
+        prepare=_read_only,
+    ),
+    Row(
+        "G20",
+        ("warning: c.yaml limbsweep.cluster.kind: got root as the user who runs it; expected a user without",),
+        files={"c.yaml": SCHEDULER},
+        command=("cluster", "c.yaml"),
+        status=0,
+        prepare=_root,
+    ),
     called("G15", "run sweep.yaml --workers -3", "No such option"),
     called("G16", "run sweep.yaml --resume", "No such option"),
     called("G subset", "run sweep.yaml --subset small", "subset: got 'small'", "There is no section subsets."),

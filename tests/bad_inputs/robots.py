@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from robots import catalog
+from robots.formats import writing
+from robots.formats.description import describe
 from tests.bad_inputs.rows import Row
 from tests.pipeline.test_robot_file import ARM, FIVE_BAR
 from tests.pipeline.test_robot_import import ARM as URDF
-from tests.pipeline.test_robot_import import LIMIT
+from tests.pipeline.test_robot_import import BODY, LIMIT
 
 
 def robot(name: str, old: str, new: str, *said: str, text: str = ARM) -> Row:
@@ -22,16 +25,42 @@ def urdf(name: str, old: str, new: str, *said: str, status: int = 2) -> Row:
 
 def whole(name: str, text: str | bytes, *said: str, status: int = 2) -> Row:
     """A URDF file."""
-    return Row(name, said, files={"r.urdf": text}, command=("import", "r.urdf", "--output", "out.yaml"), status=status)
+    return Row(
+        name,
+        said,
+        files={"r.urdf": text},
+        command=("import", "r.urdf", "--output", "out.yaml"),
+        status=status,
+        made=("out.yaml",) if status == 0 else (),
+    )
 
 
 LINK = "{joint: j, body: b, parent: base, kind: revolute, axis: z, inertia: {mass: 1}}"
 LIMBS = "limbs:\n" + "".join(f"  l{k}: {{links: [{LINK}], actuated: [j]}}\n" for k in range(100))
+UNCROSSED = writing.text(describe(catalog.build("gough_stewart", base_half_angle=20.0, platform_half_angle=40.0)))
 CYCLE = ('<parent link="base"/>', '<parent link="tool"/>')
 DOCTYPE = '<?xml version="1.0"?>\n<!DOCTYPE robot'
 ENTITIES = "".join(f'<!ENTITY a{k} "{f"&a{k - 1};" * 10 if k else "ha"}">' for k in range(9))
 
 ROWS = (
+    robot(
+        "D02 nothing at the end",
+        "inertia: {mass: 1}}",
+        "inertia: {mass: 0}}",
+        "expected a mass above 0 of the last body",
+    ),
+    robot(
+        "D06 a matrix of moments",
+        "moments: [0, 0.1, 0.1]",
+        "moments: [[0, 0, 0], [0, 1, 9], [0, 0, 1]]",
+        "moments[0]: got [0, 0, 0]; expected a number or an expression",
+    ),
+    robot(
+        "D06 a key of a tensor",
+        "moments: [0, 0.1, 0.1]",
+        "tensor: [[0, 0, 0], [0, 1, 9], [0, 0, 1]]",
+        "tensor: got an unknown key; expected a known key",
+    ),
     robot("D05 a mass of 1e12 kg", "mass: 2", "mass: 1e12", "expected a mass in [0, 1e+06] kg"),
     robot("D07 a negative moment", "[0, 0.1, 0.1]", "[-5, 0.1, 0.1]", "principal moments -5", "none below 0"),
     robot("D08 no triangle", "[0, 0.1, 0.1]", "[100, 0.1, 0.1]", "no moment above the sum of the others"),
@@ -39,6 +68,13 @@ ROWS = (
     robot("D10 a centre far away", "[half, 0, 0]", "[100.5, 0, 0]", "got 100.5 m; expected at most 100 m"),
     robot("D11 no axis", "axis: z", "axis: [0, 0, 0]", "expected one of 'x', 'y', 'z', '-x', '-y' or '-z'"),
     urdf("D11 no axis in URDF", 'xyz="0 0 1"', 'xyz="0 0 0"', "axis 0 0 0", "Give it a length of 1."),
+    urdf(
+        "D12 an axis of length 2",
+        'xyz="0 0 1"',
+        'xyz="0 0 2"',
+        "warning: r.urdf:7:1 joint shoulder: got an axis of length 2",
+        status=0,
+    ),
     urdf("D13 limits swapped", 'lower="-1"', 'lower="2"', "lower 2 above upper 1", "Swap them."),
     urdf("D14 limit nan", 'lower="-1"', 'lower="nan"', "lower 'nan'; expected a finite number"),
     robot(
@@ -92,9 +128,39 @@ ROWS = (
         "a gap of 0.6 m at the reference pose",
         text=FIVE_BAR,
     ),
+    Row(
+        "D25 similar hexagons",
+        ("platform.home: got a singular pose: with all actuators held the platform moves along",),
+        files={"r.yaml": UNCROSSED},
+        command=("robots", "r.yaml"),
+    ),
+    robot(
+        "D27 a freedom that is none",
+        "mobility: [vx, vz]",
+        "mobility: [vx, vy]",
+        "got vy, in which the limbs let nothing move",
+        "They allow 3 freedoms there.",
+        text=FIVE_BAR,
+    ),
     robot("D29 four numbers", "{position: [length, 0, 0]}", "{rotation: [1, 0, 0, 0]}", "rotation"),
+    *(
+        urdf(
+            f"D33 a mesh at {name[:7]}",
+            BODY,
+            BODY + f'<visual><geometry><mesh filename="{name}"/></geometry></visual>',
+            status=0,
+        )
+        for name in ("../../../etc/passwd", "http://127.0.0.1:1/m.stl", "package://nowhere/m.stl", "/gone.stl")
+    ),
+    robot("D33 a mesh in a robot file", "mass: 2", "mesh: /etc/passwd, mass: 2", "mesh: got an unknown key"),
     robot("D34 a misspelt key", "mass: 2", "masss: 2", "Did you mean 'mass'?"),
     robot("D36 many limbs", "limbs:\n", LIMBS, "at most 64 entries"),
+    robot(
+        "G13 capitals alone",
+        "derived: {half",
+        "derived: {Length: 1, half",
+        "got 'Length'; expected a name that differs from length",
+    ),
     robot("C41 a program as a value", "mass: 2", "mass: __import__('os').getpid()", "expected names, numbers"),
     robot("B03 anchors", "mass: 2", "mass: &a 2", "no anchors or aliases"),
     whole("E01 billion laughs", f"{DOCTYPE} [{ENTITIES}]><robot>&a8;</robot>", "r.urdf:2:1: got a document type"),

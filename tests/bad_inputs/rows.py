@@ -29,6 +29,8 @@ outputs: [actuator_force]
 metrics: [peak_force]
 """
 CHECK = ("check", "sweep.yaml")
+SYNCHRONOUS = {"c.yaml": "limbsweep: {cluster: {kind: synchronous}}\n"}
+"""A cluster file for runs in this process."""
 Prepare = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -37,7 +39,8 @@ class Row:
     """One bad input: its place in the list of bad inputs, what standard error has to say, and how it is made.
 
     `sweep` is what is in `sweep.yaml`, `files` are others beside it; `prepare` does what a file cannot. Status 0 is for
-    inputs that look bad and are accepted, with a warning where `said` asks for one.
+    inputs that look bad and are accepted, with a warning where `said` asks for one; 1 for damage that `verify` finds
+    and says on standard output.
     """
 
     name: str
@@ -47,6 +50,8 @@ class Row:
     command: tuple[str, ...] = CHECK
     status: int = 2
     prepare: Prepare | None = None
+    made: tuple[str, ...] = ()
+    """Files that are written where an input is accepted."""
 
     @property
     def id(self) -> str:
@@ -79,10 +84,10 @@ def points(name: str, text: str | bytes, *said: str) -> Row:
     return Row(name, said, sweep, {"p.csv": text})
 
 
-def cluster(name: str, text: str, *said: str) -> Row:
+def cluster(name: str, text: str, *said: str, prepare: Prepare | None = None) -> Row:
     """A cluster file beside a good sweep file."""
     command = ("run", "sweep.yaml", "--store", "out.zarr", "--cluster", "c.yaml")
-    return Row(name, said, files={"c.yaml": text}, command=command)
+    return Row(name, said, files={"c.yaml": text}, command=command, prepare=prepare)
 
 
 def called(name: str, arguments: str, *said: str, status: int = 2, prepare: Prepare | None = None) -> Row:

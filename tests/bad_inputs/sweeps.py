@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bad_inputs.rows import GOOD, Row, added, changed, edit, points
+from storage.place import Room
+from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row, added, changed, edit, points
 
 GRID = GOOD[GOOD.index("  grid:") : GOOD.index("friction:")]
 SAMPLE = "  sample: {method: sobol, count: 10, seed: 3, parameters: {upper_arm: {low: 0.2, high: 0.3}}}\n"
@@ -22,6 +23,10 @@ def sampled(name: str, old: str, new: str, *said: str) -> Row:
 
 def _link_out(patch: pytest.MonkeyPatch) -> None:
     Path("p.csv").symlink_to("/etc/passwd")
+
+
+def _little_room(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("storage.local.LocalPlace.room", lambda place: Room(1000, 3))
 
 
 def _few_files(patch: pytest.MonkeyPatch) -> None:
@@ -89,6 +94,8 @@ ROWS = (
     added("C34", "chunks: {time: 0}\n", "20:1 chunks: got an unknown key"),
     added("C35", "shards: {time: 7}\n", "20:1 shards: got an unknown key"),
     changed("C36", "step: 0.1", "samples: 9000000", "for one design; expected at most 256 MiB", "a trajectory is never cut"),
+    Row("C37", ("out.zarr: got 1000 B of free space; expected at least", "out.zarr: got room for 3 files; expected at least"),
+        files=SYNCHRONOUS, command=("run", "sweep.yaml", "--store", "out.zarr", "--cluster", "c.yaml"), prepare=_little_room),
     Row("C38", ("files; expected at most 10. Take fewer outputs",), prepare=_few_files),
     added("C39", "dtype: complex\n", "20:1 dtype: got an unknown key"),
     added("C40", "codec: none\n", "20:1 codec: got an unknown key"),
@@ -113,6 +120,11 @@ ROWS = (
     changed("D04", "density: 2700", "density: '1,5'", "Use a decimal point, not a comma."),
     changed("D28", ", unit: mm", "", "base_radius.values[0]: got 150.0", "If these are millimetres, add unit: mm."),
     changed("D30", "viscous: 0.01", "viscous: -0.01", "friction.parameters.viscous: got -0.01; expected a number of at least 0"),
+    Row("D32", ("parameters.gear_ratio: got 0.0; expected a number in [0.0001, 10000]",),
+        edit("robot: delta_3rr2rrr\nparameters: {density: 2700}", "robot: delta_rl5_1450_motors\nparameters: {gear_ratio: 0}")),
+    changed("D35", "density: 2700", "payload_mass: 2, payload_body: 1", "parameters.payload_body: got an unknown parameter"),
+    changed("D35 elsewhere", "density: 2700", "payload_mass: 2, payload_centre_x: 1e3", "payload_centre_x: got 1000.0; expected a number in [-100, 100]"),
+    changed("D35 negative", "density: 2700", "payload_mass: -2", "payload_mass: got -2.0; expected a number in [0, 1e+06]"),
     changed("D34", "density: 2700", "densty: 1", "parameters.densty: got an unknown parameter", "Did you mean 'density'?"),
 )  # fmt: skip
 

@@ -9,8 +9,10 @@ from pipeline.cluster import ClusterConfig
 from pipeline.coordinator import run
 from pipeline.errors import InputError
 from pipeline.graph import Granularity
+from pipeline.plan import plan
 from pipeline.sweep import Sweep
 from robots import catalog
+from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
@@ -74,3 +76,27 @@ def test_a_chain_has_no_outputs_of_a_platform(name: str) -> None:
         InputError, match=rf"outputs\[0\]: got '{name}'; expected an output of a chain. It has no platform"
     ):
         Sweep.from_text(TEXT.replace("outputs: [actuator_force", f"outputs: [{name}"))
+
+
+def test_friction_that_does_not_settle_is_told_of_its_set_alone() -> None:
+    """Where friction and reactions depend on each other the status has the dim of friction, elsewhere it has not."""
+    text = TEXT.replace("{values: [0.0, 0.1, 0.2]}", "{values: [0.1, 400.0]}")
+    found = run(Sweep.from_text(text), None, SYNCHRONOUS).load()
+    assert found.status.dims == ("design", "friction", "trajectory", "time")
+    assert (found.status.isel(friction=0) == Status.OK).all()
+    bad = found.status.values != Status.OK
+    assert bad[:, 1].any()
+    assert (found.status.values[bad] == Status.FRICTION_NOT_CONVERGED).all()
+    for name in ("actuator_force", "joint_friction", "joint_reaction"):
+        lost = np.isnan(found[name].values).reshape(*bad.shape, -1)
+        np.testing.assert_array_equal(lost.all(axis=-1), bad)
+    np.testing.assert_array_equal(found.failed_samples.values, bad.sum(axis=3))
+    np.testing.assert_array_equal(found.worst_status.values, found.status.values.max(axis=3))
+    np.testing.assert_array_equal(found.unsettled_samples.values, found.failed_samples.values)
+    assert np.isfinite(found.joint_position).all()
+    alone = run(Sweep.from_text(TEXT.replace("{values: [0.0, 0.1, 0.2]}", "{values: [0.1]}")), None, SYNCHRONOUS)
+    for name in ("status", "failed_samples", "worst_status", "actuator_force"):
+        np.testing.assert_array_equal(alone[name].values[:, 0], found[name].values[:, 0])
+    made = plan(Sweep.from_text(TEXT.replace("load: reaction", "load: constant")))
+    for name in ("status", "failed_samples", "worst_status"):
+        assert "friction" not in made.layout.variable(name).dims

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
+from pipeline.cluster_file import ClusterConfig
 from pipeline.events import BlockFailed, Event, Finished, Started
 from pipeline.sweep import Sweep
 from robots import catalog
@@ -280,8 +281,10 @@ def test_run_then_info(tiny: Path) -> None:
 def test_run_passes_store_and_cluster_on(tiny: Path, fake_run: Callable[..., None]) -> None:
     seen: dict[str, object] = {}
     fake_run(lambda *, sweep, **options: seen.update(options, robot=sweep.robot))
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: threads}}\n")
     assert limbsweep("run", str(tiny), "--store", "a/b.zarr", "--cluster", "c.yaml").exit_code == 0
-    assert (seen["robot"], seen["store"], seen["cluster"]) == ("delta_3rr2rrr", "a/b.zarr", Path("c.yaml"))
+    assert (seen["robot"], seen["store"]) == ("delta_3rr2rrr", "a/b.zarr")
+    assert seen["cluster"] == ClusterConfig.from_yaml("c.yaml")
 
 
 def test_several_robots_make_a_folder_of_stores(tiny: Path, fake_run: Callable[..., None]) -> None:
@@ -325,6 +328,7 @@ def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> 
         raise KeyboardInterrupt
 
     fake_run(interrupted)
+    Path("cluster.yaml").write_text("limbsweep: {cluster: {kind: threads}}\n")
     result = limbsweep("run", str(tiny), "--cluster", "cluster.yaml")
     assert (result.exit_code, result.stdout) == (130, "")
     command = "limbsweep run tiny.yaml --store tiny.zarr --cluster cluster.yaml"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import json
 import os
 import re
 import signal
@@ -100,6 +102,20 @@ def test_a_local_cluster_listens_on_loopback_and_brings_back_a_killed_worker() -
         os.kill(first, signal.SIGKILL)
         second, _ = client.submit(_environment, pure=False).result(timeout=60)
         assert second not in (first, os.getpid())
+        others = {port for _, port in listening() if not speaks_http(port)}
+        assert len(others) == 3
+        assert all(map(speaks_tls, others)), "other users of this machine stay outside"
+
+
+@pytest.mark.parametrize("reason", ["insecure", "without cryptography"])
+def test_a_local_cluster_without_tls(reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert json.loads(preview(ClusterConfig.of(threads_per_worker=1)))["protocol"] == "tls://"
+    if reason == "without cryptography":
+        find = importlib.util.find_spec
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "cryptography" else find(name))
+    config = ClusterConfig.of(threads_per_worker=1, insecure=reason == "insecure")
+    arguments = json.loads(preview(config))
+    assert (arguments.get("protocol"), arguments["host"]) == (None, "127.0.0.1")
 
 
 def test_what_the_file_says_to_the_nanny_comes_after_the_pins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +129,7 @@ def test_what_the_file_says_to_the_nanny_comes_after_the_pins(monkeypatch: pytes
 
 
 def test_a_running_scheduler_is_found_by_its_address() -> None:
-    with connect(ClusterConfig.of(threads_per_worker=1)) as owner:
+    with connect(ClusterConfig.of(threads_per_worker=1, insecure=True)) as owner:
         assert owner is not None
         address = owner.cluster.scheduler_address
         with connect(parse(section(f"kind: address, address: '{address}'"))) as client:

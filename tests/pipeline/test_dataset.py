@@ -179,8 +179,9 @@ def test_a_loader_that_cannot_be_is_refused(tree: Path, options: dict[str, objec
 
 def test_parts_have_their_shares_and_stay_when_a_dataset_grows() -> None:
     parts = Parts(0.1, 0.2)
-    few, many = parts.of(20), parts.of(1000)
+    few, many = parts.of(0, 20), parts.of(0, 1000)
     assert many[:20] == few
+    assert many[300:700] == parts.of(300, 700)
     assert many.count("test") == pytest.approx(200, abs=2)
     assert many.count("validation") == pytest.approx(100, abs=2)
 

@@ -14,7 +14,8 @@ from dask._task_spec import Task
 from pipeline.attempts import Failure
 from pipeline.cluster import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execute import Flight, InProcess, OnCluster, Work, _works_on, failure
+from pipeline.execute import Flight, InProcess, Work, failure
+from pipeline.on_cluster import OnCluster, _works_on
 from pipeline.window import Window
 
 

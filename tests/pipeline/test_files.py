@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.document import MAX_BYTES
 from pipeline.errors import InputError
-from pipeline.files import decode, parse_points, read_points, read_yaml
+from pipeline.files import decode, parse_points, read_yaml
 
 
 def refused(path: Path) -> str:
@@ -79,9 +79,9 @@ def test_any_bytes_are_decoded_or_refused(data: bytes) -> None:
         assert decode(data, "f") == data.decode("utf-8-sig")
 
 
-def test_points_are_read_with_rows_and_columns(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_bytes(b"t, x,y,z\r\n0,1,2,3\r\n0.5,-1e-3,.5,0\r\n\r\n")
-    np.testing.assert_array_equal(read_points(tmp_path / "p.csv", "xyz"), [[0, 1, 2, 3], [0.5, -1e-3, 0.5, 0]])
+def test_points_are_read_with_rows_and_columns() -> None:
+    points = parse_points("t, x,y,z\r\n0,1,2,3\r\n0.5,-1e-3,.5,0\r\n\r\n", "p.csv", "txyz")
+    np.testing.assert_array_equal(points, [[0, 1, 2, 3], [0.5, -1e-3, 0.5, 0]])
 
 
 @pytest.mark.parametrize(

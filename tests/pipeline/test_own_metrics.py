@@ -208,6 +208,7 @@ def test_fingerprints_say_what_a_function_is() -> None:
     [
         ("peak_force", worst, "metrics peak_force: got a name of the dataset; expected a name of its own"),
         ("upper_arm", worst, "got a name of the dataset"),
+        ("Energy", worst, "got a name of the dataset"),
         ("a b", worst, "got 'a b'; expected letters, digits and '_'"),
         ("own", np.max, "expected a function written in Python"),
         ("own", lambda force: 1.0, "metrics own(force): got no such series; expected one that this sweep has"),

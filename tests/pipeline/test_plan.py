@@ -84,8 +84,8 @@ def test_blocks_stay_within_their_limits(
     sizes |= {"actuator": 3, "limb": 3, "joint": 6}
     variables = (*variables, *module.ALWAYS)
     rows = tuple(map(lookup, variables))
-    each = (module._pair_bytes(sizes, rows, (), per_set=per_set) for per_set in (True, False))
-    layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables)
+    each = (module._pair_bytes(sizes, rows, module.ALWAYS, per_set=per_set) for per_set in (True, False))
+    layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables, module.ALWAYS)
     samples = layout.block["design"] * layout.block["trajectory"] * times
     assert samples <= max(BLOCK_SAMPLES, times)
     assert layout.block_bytes(0) <= BLOCK_BYTES

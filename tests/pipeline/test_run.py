@@ -33,7 +33,7 @@ def everything() -> xarray.Dataset:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[ClusterConfig]:
     """Two worker processes of one thread, found by their address."""
-    with connect(ClusterConfig.of("local", n_workers=2, threads_per_worker=1)) as owner:
+    with connect(ClusterConfig.of("local", n_workers=2, threads_per_worker=1, insecure=True)) as owner:
         assert owner is not None
         yield ClusterConfig.of("address", address=owner.cluster.scheduler_address)
 

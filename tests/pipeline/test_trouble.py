@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -238,3 +239,30 @@ def test_twelve_kinds_of_bad_tasks_on_a_cluster(tmp_path: Path, monkeypatch: pyt
     assert sorted(flagged) == [2 * k for k in range(len(kinds))]
     assert failures(events) == {}
     _is_flagged(open_results(tmp_path / "s.zarr"), good, sorted(flagged))
+
+
+@pytest.mark.chaos
+def test_twenty_poison_samples_among_two_hundred_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any kind that ends by itself, anywhere: they are flagged, no other is, and no worker is lost for good."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    arms = [round(0.22 + 0.0004 * k, 4) for k in range(200)]
+    text = FEW.replace("[0.22, 0.25, 0.28, 0.31]", str(arms)).replace("[0.14, 0.15, 0.16]", "[0.14]")
+    text = text.replace("[0.0, 0.05, 0.1]", "[0.05]").replace("  fast: {kind: circle, radius: 0.1, period: 0.5}\n", "")
+    cut_finely(monkeypatch)
+    good = run(sweep(text), cluster=SYNCHRONOUS)
+    bad = sorted(chance.sample(range(len(arms)), 20))
+    kinds = [kind for kind in (*KINDS, WRONG_TYPE) if kind not in ("loop", "hang")]
+    poison(monkeypatch, text, tuple((arms[k], chance.choice(kinds)) for k in bad))
+    events: list[Event] = []
+    config = replace(ClusterConfig.of(n_workers=2, threads_per_worker=1), settings=QUICK_TO_CLOSE)
+    start = time.monotonic()
+    run(sweep(text), tmp_path / "s.zarr", config, [events.append])
+    flagged = sorted(each.design for each in events if isinstance(each, CaseFailed))
+    isolated = {each.block for each in events if isinstance(each, BlockRetried) and each.step == "isolate"}
+    print(f"{len(flagged)} of 200 blocks flagged, {len(isolated)} isolated, {time.monotonic() - start:.0f} s")
+    assert flagged == bad
+    assert sorted(done(events)) == list(range(200))
+    assert failures(events) == {}
+    _is_flagged(open_results(tmp_path / "s.zarr"), good, bad)

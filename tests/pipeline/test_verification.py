@@ -139,16 +139,6 @@ def test_a_block_that_cannot_be_computed_again(path: Path, monkeypatch: pytest.M
     assert "cannot be computed again: ZeroDivisionError" in str(found.findings[0])
 
 
-def test_damaged_metadata_are_named_and_not_repaired(path: Path) -> None:
-    (path / "upper_arm/zarr.json").write_text("{}")
-    first = limbsweep("verify", "s.zarr")
-    assert first.exit_code == 1
-    assert "metadata  s.zarr/upper_arm/zarr.json: damaged metadata: its checksum does not match" in first.stdout
-    second = limbsweep("verify", "s.zarr", "--repair")
-    assert second.exit_code == 2
-    assert "metadata cannot be computed again; restore these files from a copy" in second.stderr
-
-
 @pytest.mark.parametrize("arguments", [("nothing",), ("here.yaml",), ("s.zarr", "--recompute", "2"), ()])
 def test_misuse_ends_with_2(path: Path, arguments: tuple[str, ...]) -> None:
     assert limbsweep("verify", *arguments).exit_code == 2

@@ -89,14 +89,14 @@ def test_every_truncation_of_the_manifest_is_damage(path: Path) -> None:
     content = file.read_bytes()
     for length in range(0, len(content) - 1, 7):
         file.write_bytes(content[:length])
-        with pytest.raises(StoreError, match="restore it from a copy, or run the sweep again"):
+        with pytest.raises(StoreError, match="limbsweep verify --repair makes it again"):
             Manifest.load(path)
 
 
 def test_another_format_is_refused(path: Path) -> None:
     file = path / MANIFEST
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": 1}))
-    with pytest.raises(StoreError, match="format 1; expected 2; open it with the version of limbsweep that wrote it"):
+    with pytest.raises(StoreError, match="format 1; expected 3; open it with the version of limbsweep that wrote it"):
         Manifest.load(path)
 
 

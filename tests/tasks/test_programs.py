@@ -19,6 +19,7 @@ from tasks.blocks import trajectories
 from tasks.kernels.cache import kernel
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import padded
+from tests.catalogue import TREES
 from tests.tasks.bits import assert_same_bits, bits, padded_last, strided, trimmed
 from tests.tasks.machines import DELTAS, HEXAPOD, limb_inputs, motion_input, scaled, states, whole_robot
 
@@ -210,3 +211,12 @@ def test_programs_stay_small(name: str) -> None:
     assert sum(programs.limb_program(family, 0).operations().values()) < 1100
     assert sum(programs.assembly_program(family).operations().values()) < 100
     assert sum(trajectories.program("circle").operations().values()) < 150
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_the_assembly_of_a_tree_inverts_nothing(name: str) -> None:
+    family = catalog.family(name)
+    freedoms = programs.structure(family).freedoms
+    count = programs.assembly_program(family).operations().total()
+    driven = bool(family.reference.limbs[0].drives)
+    assert (count < 4 * freedoms + 10) != driven

@@ -213,3 +213,13 @@ def test_a_process_compiles_a_program_once() -> None:
 def test_lanes_are_the_same_everywhere() -> None:
     assert kernel.LANES == llvm.LANES == 8
     assert [padded(n) for n in (0, 1, 8, 9)] == [0, 8, 8, 16]
+
+
+@pytest.mark.parametrize("samples", [0, 8, 127, 128, 1000, 1024, 4096])
+def test_rows_do_not_share_lines_of_a_cache(samples: int) -> None:
+    ready = Kernel(trace("twice", lambda x: {"twice": 2.0 * x}, case={}, sample={"x": (3,)}))
+    array = ready.allocate(2, samples)["twice"]
+    assert array.shape == (2, 3, padded(samples))
+    assert array.strides[1] % 1024 != 0
+    given = np.arange(6.0 * padded(samples)).reshape(array.shape)
+    np.testing.assert_array_equal(ready({"x": given}, samples)["twice"], 2.0 * given)

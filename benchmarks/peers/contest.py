@@ -1,0 +1,90 @@
+"""One job, several ways to do it: results are compared, then all ways are timed in turn, so that they share a load."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.figures import Figure, Size, require
+
+Array = np.ndarray
+OURS = "limbsweep"
+TOLERANCE = 1e-9
+NUMBERS = 32768
+"""A call costs some microseconds, and more numbers than these do not stay in the cache."""
+SECONDS = 0.6
+"""What one way may take in all its repeats, about."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A way to do a job: `run` does it for `count` units; `result` makes of what `run` gave an array to compare."""
+
+    run: Callable[[], Any]
+    count: int
+    way: str
+    result: Callable[[Any], Array] = np.asarray
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A job on a mechanism: ours, others by name, and up to which share of the largest value they have to agree."""
+
+    name: str
+    ours: Entry
+    others: Mapping[str, Entry]
+    unit: str = "us/sample"
+    tolerance: float = TOLERANCE
+
+    def figures(self, size: Size) -> Iterator[Figure]:
+        """Times of all ways and ratios to ours. Raises CheckError where results differ."""
+        errors = self.differences()
+        for name, error in errors.items():
+            require(
+                error < self.tolerance,  # NaN is not
+                f"{self.name}: {name} and {OURS} differ by {error:.1e}, relative; expected below {self.tolerance:.0e}",
+            )
+        seconds = times({OURS: self.ours, **self.others}, size)
+        yield Figure(f"{self.name}: {OURS}", seconds[OURS] * 1e6, self.unit, self.ours.way)
+        for name, other in self.others.items():
+            remark = f"{other.way}; differs by {errors[name]:.0e}"
+            yield Figure(f"{self.name}: {name}", seconds[name] * 1e6, self.unit, remark)
+            yield Figure(f"{self.name}: {name}, over {OURS}", seconds[name] / seconds[OURS], "x")
+
+    def differences(self) -> dict[str, float]:
+        """Largest difference of each other result from ours, relative to the largest value."""
+        mine = self.ours.result(self.ours.run())
+        largest = np.abs(mine).max()
+        theirs = {name: other.result(other.run()) for name, other in self.others.items()}
+        return {name: float(np.abs(found - mine).max() / largest) for name, found in theirs.items()}
+
+
+def repeated(values: Array, size: int) -> Array:
+    """Samples (..., sample) again and again, as many as make a call of our kernels long for `size` numbers a sample."""
+    times = max(1, NUMBERS // (size * values.shape[-1]))
+    return np.ascontiguousarray(np.concatenate([values] * times, axis=-1))
+
+
+def times(entries: Mapping[str, Entry], size: Size) -> dict[str, float]:
+    """Best CPU seconds of one unit of each; every round has all of them, until each has had its time."""
+    best, spent, rounds = dict.fromkeys(entries, np.inf), dict.fromkeys(entries, 0.0), 0
+    left = set(entries)
+    while left:
+        for name, entry in entries.items():
+            if name in left:
+                taken = _seconds(entry.run)
+                best[name], spent[name] = min(best[name], taken), spent[name] + taken
+        rounds += 1
+        left = {name for name in left if size.full and spent[name] < SECONDS and rounds < 10 * size.repeats}
+    return {name: best[name] / entry.count for name, entry in entries.items()}
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    """Seconds of all cores of this process: what others do on the machine does not count, nor would a second thread."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start

@@ -1,0 +1,170 @@
+"""Jobs on closed loops: inverse dynamics from the platform's motion, reactions of all joints, forward dynamics.
+
+No engine has inverse dynamics of closed loops. What each has is made to do the same job: torques of the tree by the
+engine, loops and the projection to the actuators for all samples at once by `closure`. Pinocchio is also timed for
+parts of the job, with more and more of it given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from benchmarks import delta, regions
+from benchmarks.figures import Figure, Size
+from benchmarks.peers.bodies import skeleton
+from benchmarks.peers.closure import Closure, Rnea, Target, placed
+from benchmarks.peers.contest import Contest, Entry, repeated
+from benchmarks.peers.engines import able
+from benchmarks.robots import Job
+from robots import catalog
+from robots.model import Robot
+from tasks.forward import Model
+from tasks.inputs import Moving, moving_input
+from tasks.reactions.system import unique
+
+Array = np.ndarray
+LINE = "delta_3rr2rrr on a line"
+ROBOTS: Mapping[str, str] = {
+    "five_bar": "five_bar",
+    "delta_3rr2rrr": "delta_3rr2rrr",
+    LINE: "delta_3rr2rrr",
+    "hexapod_6rrrprr": "hexapod_6rrrprr",
+}
+"""Robots, at random states but where a name says otherwise."""
+HELD_BY_JOINTS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+"""Robots whose joints hold the platform; that of five_bar is a point, which nothing keeps from turning."""
+WITH_MASS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+"""Robots whose trees have an inertia matrix of full rank; the platform of five_bar is a point that turns idly."""
+
+SAMPLES = 256
+"""NumPy is quickest with about as many: its arrays stay in the cache."""
+GRAVITY = (0.0, 0.0, -9.81)
+GIVEN = {
+    "joint positions given": "{way}; closures, rates, accelerations and projection in NumPy",
+    "all joint motion and unit rates given": "{way}; projection to the actuators in NumPy",
+    "all joint motion given, torques of the tree alone": "{way}; not closed, no forces of actuators",
+}
+
+
+class Setting:
+    """A robot, random states in its region, the motion of all joints of its tree there, and what closes it."""
+
+    def __init__(self, name: str, count: int):
+        self.robot: Robot = catalog.build(ROBOTS[name])
+        self.skeleton, self.count = skeleton(self.robot.mechanism), count
+        self.states = delta.states(count) if name == LINE else regions.states(self.robot, count)
+        self.q, self.qd, self.qdd = self.skeleton.motion(self.robot, self.states)
+        self.closure, self.target = Closure(self.skeleton, self.q), Target.of(self.states)
+        _, self.motion = moving_input(self.robot, cast(Moving, self.states))
+
+    def repeated(self, values: Array) -> Array:
+        """Samples (..., sample) as often as our kernels are quickest with."""
+        return repeated(values, len(self.robot.mechanism.freedoms) + 6)
+
+    def trees(self, job: str) -> Iterator[tuple[str, Any, str]]:
+        """Engines that can do a job on the tree: name, tree, way."""
+        for engine in able(job):
+            yield engine.name, engine.tree(self.skeleton, GRAVITY), engine.ways[job]
+
+
+def figures(size: Size) -> Iterator[Figure]:
+    """All jobs on all robots."""
+    for name in ROBOTS:
+        setting = Setting(name, SAMPLES if size.full else size.samples)
+        yield from inverse_dynamics(name, setting).figures(size)
+        if name in HELD_BY_JOINTS:
+            yield from reactions(name, setting).figures(size)
+        if name in WITH_MASS:
+            yield from forward_dynamics(name, setting).figures(size)
+
+
+def inverse_dynamics(name: str, setting: Setting) -> Contest:
+    """The whole job: from the motion of the platform to forces of actuators; parts of it by Pinocchio."""
+    others = {}
+    for engine, tree, way in setting.trees("inverse_dynamics"):
+        run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
+        others[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
+        if engine == "Pinocchio":
+            others |= {f"{engine}, {given}": part for given, part in parts(setting, tree.inverse_dynamics, way)}
+    return Contest(f"{name}, closed-loop inverse dynamics", _ours(setting), others)
+
+
+def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[tuple[str, Entry]]:
+    """Parts of the job, by what is given."""
+    q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
+    _, _, unit = closure.motion(target, q)
+    tree = partial(rnea, setting.q, setting.qd, setting.qdd)
+    runs: tuple[tuple[Callable[[], Array], Callable[[Array], Array]], ...] = (
+        (partial(closure.forces, target, q, rnea), np.asarray),
+        (lambda: closure.projected(tree(), unit), np.asarray),
+        (tree, lambda torque: closure.projected(torque, unit)),
+    )
+    for (given, text), (run, result) in zip(GIVEN.items(), runs, strict=True):
+        yield given, Entry(run, setting.count, text.format(way=way), result)
+
+
+def _ours(setting: Setting) -> Entry:
+    job = Job(setting.robot, setting.repeated(setting.motion), statics=False)
+    return Entry(
+        job, job.states, "all of it, compiled kernels", lambda _: job.assembled["force"][0, :, : setting.count].T
+    )
+
+
+def reactions(name: str, setting: Setting) -> Contest:
+    """Wrenches of all joints of the tree; engines are given the motion of all joints.
+
+    Compared is what statics determines: all components of the hexapod; of the Delta, 12 times redundant, some.
+    """
+    job = Job(setting.robot, setting.repeated(setting.motion), statics=True)
+    limbs, joints = ([getattr(body, what) for body in setting.skeleton.bodies] for what in ("limb", "joint"))
+    determined = unique(setting.robot)[limbs, joints]
+
+    def ours(_: Any) -> Array:
+        parts = [each[0, :, : setting.count].T.reshape(setting.count, -1, 6) for each in job.reactions]
+        return np.asarray(np.stack(parts, axis=1)[:, limbs, joints][:, determined])
+
+    closure, others = Closure(setting.skeleton, setting.q, held=False), {}
+    q = np.ascontiguousarray(setting.q.T)
+    at = placed(setting.skeleton, q)
+    turns = np.moveaxis(np.stack(at.rotation), -1, 0)
+    for engine, tree, way in setting.trees("reactions"):
+        local = engine == "Pinocchio"  # (force, moment) in the axes of the bodies
+
+        def run(tree: Any = tree, local: bool = local) -> Array:
+            found = tree.reactions(setting.q, setting.qd, setting.qdd)
+            return closure.reactions(q, _in_world(found, turns) if local else found)
+
+        told = f"{way}; closures and their multipliers in NumPy; joint motion given"
+        others[engine] = Entry(run, setting.count, told, lambda found: found[:, determined])
+    mine = Entry(job, job.states, "all of it, compiled kernels", ours)
+    return Contest(f"{name}, closed-loop reactions", mine, others)
+
+
+def _in_world(found: Array, turns: Array) -> Array:
+    force, moment = (np.matmul(turns, part[..., None])[..., 0] for part in np.split(found, 2, axis=2))
+    return np.concatenate([moment, force], axis=2)
+
+
+def forward_dynamics(name: str, setting: Setting) -> Contest:
+    """Accelerations of the platform from forces of actuators; engines are given joint positions and rates."""
+    robot, model = setting.robot, Model(setting.robot, GRAVITY)
+    job = Job(robot, setting.motion, statics=False)
+    job()
+    motion, force = setting.repeated(setting.motion), setting.repeated(job.assembled["force"])
+    load = model.unloaded(motion)[None]
+    mine = Entry(
+        lambda: model.acceleration(motion, model.shares(motion), force, load)[0],
+        motion.shape[-1],
+        "all of it, inverse kinematics as well; compiled kernels",
+        lambda found: found.T[: setting.count],
+    )
+    actuated = np.ascontiguousarray(job.assembled["force"][0].T)
+    others = {
+        engine: Entry(partial(tree.closed_loops(setting.closure), setting.q, setting.qd, actuated), setting.count, way)
+        for engine, tree, way in setting.trees("closed_loops")
+    }
+    return Contest(f"{name}, closed-loop forward dynamics", mine, others, tolerance=1e-6)

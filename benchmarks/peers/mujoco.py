@@ -1,0 +1,141 @@
+"""Jobs in MuJoCo: one call for each sample, but for accelerations of a tree, which its `rollout` gives in C++.
+
+Contacts, limits, springs, actuators and constraints are switched off; gravity alone acts. MuJoCo refuses moving bodies
+without mass or inertia, so it raises both to at least `TINY`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco.rollout import Rollout
+from scipy.spatial.transform import Rotation
+
+from benchmarks.peers.bodies import Body, Skeleton
+from benchmarks.peers.closure import Closure
+from robots.model import BASE
+
+Array = np.ndarray
+NAME = "MuJoCo"
+TINY = 2e-15
+IDLE = "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT SPRING DAMPER CLAMPCTRL WARMSTART FILTERPARENT ACTUATION SENSOR"
+
+
+OF_DESIGN = ("body_pos", "body_quat", "body_mass", "body_ipos", "body_iquat", "body_inertia")
+"""What geometry decides in a model."""
+
+
+class Tree:
+    """The spanning tree of a skeleton; functions take and give (sample, body), C order."""
+
+    def __init__(self, skeleton: Skeleton, gravity: Any):
+        self.skeleton, self.model = skeleton, _spec(skeleton, gravity).compile()
+        for name in IDLE.split():
+            self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", 0))
+        self.model.opt.timestep = 1.0  # a step of 1 s adds the acceleration to the velocity
+        self.data = mujoco.MjData(self.model)
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Joint torques."""
+        result, model, data = np.empty(q.shape), self.model, self.data
+        place, speed, change, torque = data.qpos, data.qvel, data.qacc, data.qfrc_inverse
+        for k in range(len(q)):
+            place[:], speed[:], change[:] = q[k], qd[k], qdd[k]
+            mujoco.mj_inverse(model, data)
+            result[k] = torque
+        return result
+
+    def inertia_matrix(self, q: Array) -> Array:
+        """Inertia matrices (sample, body, body)."""
+        result, model, data = np.zeros((*q.shape, q.shape[1])), self.model, self.data
+        place = data.qpos
+        for k in range(len(q)):
+            place[:] = q[k]
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_crb(model, data)
+            mujoco.mj_fullM(model, data, result[k])
+        return result
+
+    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
+        """Joint accelerations: one step of `rollout` for each sample."""
+        count, size = q.shape
+        state = np.concatenate([np.zeros((count, 1)), q, qd], axis=1)
+        applied = torque[:, None, :]
+        spec = int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)
+        with Rollout(nthread=0) as rollout:
+            after, _ = rollout.rollout(self.model, self.data, state, applied, control_spec=spec, skip_checks=False)
+        return np.asarray(after[:, 0, 1 + size : 1 + 2 * size] - qd)
+
+    def numbers(self, skeleton: Skeleton) -> Any:
+        """Another design of the same mechanism, as `change` takes it: arrays of a model that is made of it."""
+        made = _spec(skeleton, self.model.opt.gravity).compile()
+        return {name: getattr(made, name).copy() for name in OF_DESIGN}
+
+    def change(self, numbers: Any) -> None:
+        """Become another design."""
+        for name, values in numbers.items():
+            getattr(self.model, name)[:] = values
+        mujoco.mj_setConst(self.model, self.data)
+
+    def closed_loops(self, closure: Closure) -> Any:
+        """A function of q, qd (sample, body) and forces (sample, actuator) that gives accelerations of the freedoms.
+
+        MuJoCo's equality constraints are springs, so closures are not left to it.
+        """
+
+        def run(q: Array, qd: Array, force: Array) -> Array:
+            model, data, matrices, bias = self.model, self.data, np.zeros((*q.shape, q.shape[1])), np.empty(q.shape)
+            for k in range(len(q)):
+                data.qpos[:], data.qvel[:] = q[k], qd[k]
+                mujoco.mj_fwdPosition(model, data)
+                mujoco.mj_fwdVelocity(model, data)
+                mujoco.mj_fullM(model, data, matrices[k])
+                bias[k] = data.qfrc_bias
+            return closure.accelerations(np.ascontiguousarray(q.T), qd, matrices, bias, force)
+
+        return run
+
+    def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(moment, force) on every body by its parent (sample, body, 6), at its joint, world axes."""
+        model, data, roots = self.model, self.data, 1 + _roots(self.skeleton)
+        place, speed, change = data.qpos, data.qvel, data.qacc
+        loads, anchors, centres = np.empty((*q.shape, 6)), np.empty((*q.shape, 3)), np.empty((*q.shape, 3))
+        carried, anchor, centre = data.cfrc_int[1:], data.xpos[1:], data.subtree_com
+        for k in range(len(q)):
+            place[:], speed[:], change[:] = q[k], qd[k], qdd[k]
+            mujoco.mj_inverse(model, data)
+            mujoco.mj_rnePostConstraint(model, data)
+            loads[k], anchors[k], centres[k] = carried, anchor, centre[roots]
+        # what MuJoCo gives is about the centre of mass of the whole tree
+        loads[..., :3] -= np.cross(anchors - centres, loads[..., 3:])
+        return loads
+
+
+def _roots(skeleton: Skeleton) -> Array:
+    roots: list[int] = []
+    for k, body in enumerate(skeleton.bodies):
+        roots.append(k if body.parent == BASE else roots[body.parent])
+    return np.array(roots)
+
+
+def _spec(skeleton: Skeleton, gravity: Any) -> Any:
+    spec = mujoco.MjSpec()
+    spec.option.gravity = gravity
+    spec.compiler.boundmass = spec.compiler.boundinertia = TINY
+    made: list[Any] = []
+    for body in skeleton.bodies:
+        made.append(_add(spec.worldbody if body.parent == BASE else made[body.parent], body))
+    return spec
+
+
+def _add(parent: Any, body: Body) -> Any:
+    turn = Rotation.from_matrix(body.at.rotation).as_quat(scalar_first=True)
+    added = parent.add_body(pos=body.at.position, quat=turn)
+    added.mass, added.ipos, added.explicitinertial = body.mass, body.centre, True
+    added.fullinertia = body.tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    kind = mujoco.mjtJoint.mjJNT_HINGE if body.kind == "revolute" else mujoco.mjtJoint.mjJNT_SLIDE
+    added.add_joint(type=kind, axis=[0.0, 0.0, 1.0])
+    return added

@@ -1,0 +1,22 @@
+"""All contests with other engines, one after the other; engines that are not there are said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.figures import Figure, Size
+from benchmarks.peers.engines import ENGINES
+
+
+def figures(size: Size) -> Iterator[Figure]:
+    """Jobs on trees, on closed loops, on many designs and on many friction sets. Raises CheckError."""
+    for engine in ENGINES:
+        if not engine.here:
+            yield Figure(f"{engine.name}, not measured", None, "", f"needs {engine.needs}; install limbsweep[peers]")
+    if not any(engine.here for engine in ENGINES):
+        return
+    # each imports SciPy and robots, which nothing needs where there is no other engine
+    from benchmarks.peers import designs, loops, sets, trees
+
+    for jobs in (trees, loops, designs, sets):
+        yield from jobs.figures(size)

@@ -1,0 +1,73 @@
+"""Arrays of a store as xarray reads them: what is damaged or missing is an error that names the file, never a number.
+
+Zarr gives the fill value for a file that is not there, and whatever a codec says for one that is damaged; which file it
+was is found by reading it again, block by block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from storage.errors import StoreError
+from storage.layout import Layout
+from storage.place import Place
+from storage.schema import SPLIT
+from storage.writer import BlockReader
+
+
+class CheckedArray(BackendArray):
+    """A variable of a store, `array` as Zarr gives it. Small to pickle, as a part of a Dask graph has to be."""
+
+    def __init__(self, array: Any, place: Place, layout: Layout, name: str, *, finished: bool) -> None:
+        self.shape, self.dtype = array.shape, np.dtype(array.dtype)
+        self._array, self._name, self._finished = array, name, finished
+        self._reader = BlockReader(place, layout)
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        """Part of the variable. Raises StoreError that names a damaged or missing file."""
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        try:
+            data = np.asarray(self._array.oindex[key])
+        except Exception as error:  # codecs raise what they like
+            self._look(key, whole=True)
+            raise StoreError(f"{self._reader.place.at(self._name)}: cannot be read ({error})") from error
+        if self._finished and self._has_fill(data):
+            self._look(key, whole=False)
+        return data
+
+    def _has_fill(self, data: Any) -> bool:
+        fill = self._reader.layout.variable(self._name).fill
+        return bool(np.isnan(data).any() if math.isnan(fill) else (data == fill).any())
+
+    def _look(self, part: tuple[Any, ...], *, whole: bool) -> None:
+        """Raise for the first file of the part that is not there or, where it is read whole, that is damaged."""
+        place, layout = self._reader.place, self._reader.layout
+        for index in self._blocks(part):
+            key = layout.key(index, self._name)
+            if whole or not (place.has(key) and place.size(key)):  # to Zarr an empty file is one that is not there
+                self._reader.read_region(index, self._name)
+
+    def _blocks(self, part: tuple[Any, ...]) -> Iterator[int]:
+        """The blocks, each the first that shares its region, whose files hold a part."""
+        layout = self._reader.layout
+        touched = dict.fromkeys(SPLIT, range(1))
+        for dim, chosen in zip(layout.variable(self._name).dims, part, strict=True):
+            if dim in layout.block:
+                places = np.arange(layout.sizes[dim])[chosen] // layout.block[dim]
+                touched[dim] = np.unique(places).tolist()
+        for place in product(*(touched[dim] for dim in SPLIT)):
+            yield layout.index(place)
+
+
+def checked(array: Any, place: Place, layout: Layout, name: str, *, finished: bool) -> indexing.LazilyIndexedArray:
+    """The data of a variable that is read when it is asked for."""
+    return indexing.LazilyIndexedArray(CheckedArray(array, place, layout, name, finished=finished))

@@ -1,0 +1,54 @@
+"""Files that a sweep names, kept in its store under the hash of their content, so that the store repeats it alone.
+
+An attribute of the store says which name has which hash; the files are listed in the manifest with checksums, like
+metadata. What is in them is the matter of `pipeline.side_files`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from storage.place import Place
+
+ATTRIBUTE = "sources"
+"""The attribute with the hash of each file by the name that the sweep has for it."""
+
+FOLDER = "sources"
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def table(sources: Mapping[str, bytes]) -> dict[str, Any]:
+    """The attribute for these files; no attribute where there are none."""
+    return {ATTRIBUTE: {name: digest(data) for name, data in sources.items()}} if sources else {}
+
+
+def files(sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files by the keys that they have in a store."""
+    return {_key(digest(data)): data for data in sources.values()}
+
+
+def read(place: Place, attributes: Mapping[str, Any], name: str) -> tuple[str, str, bytes | None]:
+    """What messages call a file of a store, its hash, and its content: None where that is missing or damaged.
+
+    Raises KeyError for a name that the store does not have.
+    """
+    wanted = str(attributes.get(ATTRIBUTE, {})[name])
+    key = _key(wanted)
+    if not re.fullmatch("[0-9a-f]{64}", wanted):
+        return place.at(FOLDER), wanted, None
+    try:
+        data = place.read(key)
+    except OSError:
+        return place.at(key), wanted, None
+    return place.at(key), wanted, data if digest(data) == wanted else None
+
+
+def _key(hashed: str) -> str:
+    return f"{FOLDER}/{hashed}"

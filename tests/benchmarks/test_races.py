@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks.forks import campaign
+
+NO_LOCK = """
+from contextlib import nullcontext
+from storage.local import LocalPlace
+LocalPlace.lock = lambda self: nullcontext()
+"""
+
+
+@pytest.mark.parametrize(("races", "coordinators"), [(4, 3), pytest.param(50, 2, marks=pytest.mark.chaos)])
+def test_of_many_runs_that_start_together_one_goes_on(races: int, coordinators: int) -> None:
+    code, told = campaign("races", "--races", str(races), "--coordinators", str(coordinators))
+    assert code == 0, told
+    assert f"{races} ran, {races * (coordinators - 1)} " in told or "came when all was done" in told
+
+
+def test_runs_without_a_lock_do_not_pass() -> None:
+    code, told = campaign("races", "--races", "2", before=NO_LOCK)
+    assert code == 1, told
+    assert "FAILED: race" in told

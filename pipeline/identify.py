@@ -127,7 +127,7 @@ def identify(
     if source not in SOURCES or (clean and source == "measured"):
         known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
         raise StoreError(f"motion: got {motion!r}; expected {known}")
-    place, sweep = locate(store), stored_sweep(store)
+    place, sweep = locate(store), stored_sweep(store, plain=True)
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs

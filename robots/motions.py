@@ -45,6 +45,7 @@ _ORIGIN = (0.0, 0.0, 0.0)
 _TINY = 1e-6
 _CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
+WORKSPACE = "workspace"
 HARMONICS = 5
 """Of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
@@ -108,7 +109,7 @@ MOTIONS: dict[str, Motion] = {
             "point to point on a line, at rest at both ends, quintic in time",
         ),
         Motion(
-            "workspace",
+            WORKSPACE,
             (
                 _CENTRE,
                 Parameter("size", "m", (0.4, 0.4, 0.2), 0.0, 1e3, "edges of the box"),

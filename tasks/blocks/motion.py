@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robots.model import Family
+from robots.motions import WORKSPACE
 from tasks import programs
 from tasks.blocks import trajectories, turns
 from tasks.blocks.block import Arrays, Block, Trajectory, time_first
@@ -50,6 +52,14 @@ def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Se
         return {"position": position, "twist": twist, "acceleration": change}
     position, rotation, twist, change = np.split(flat, (3, 12, 18), axis=1)
     return {"position": position, "rotation": rotation.reshape(-1, 3, 3), "twist": twist, "acceleration": change}
+
+
+def volume_of(trajectory: Trajectory) -> float:
+    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    if trajectory.kind != WORKSPACE:
+        return math.nan
+    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    return math.prod(float(length) for length, count in edges if count > 1)
 
 
 def platform_series(block: Block, root: Motions) -> Arrays:

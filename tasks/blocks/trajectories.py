@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS
+from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS, WORKSPACE
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
@@ -179,7 +179,7 @@ def motion(
     width = len(t)
     if points is not None:
         return spline(t, points)
-    if kind == "workspace":
+    if kind == WORKSPACE:
         places = workspace(**values)
         rest = np.zeros((6, width))
         return np.concatenate([np.pad(places, ((0, 0), (0, width - places.shape[1])), mode="edge"), rest])

@@ -38,7 +38,7 @@ def _trouble(results: Results) -> Part | None:
     body = paragraph(f"{bad:,} of {found.total:,} {found.what} are not OK. They hold no numbers; the rest is complete.")
     rows = [
         (
-            each.name.replace("_", " ").lower(), f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
+            each.words, f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
             f"{each.designs:,}: {', '.join(map(str, each.first))}{', ...' if each.designs > len(each.first) else ''}",
             each.advice,
         )
@@ -60,10 +60,11 @@ MAKERS: tuple[Callable[[Results], Part | None], ...] = (
     _swept,
     design_parts.designs,
     design_parts.front,
-    design_parts.sensitivity,
+    design_parts.one,
     case_parts.mechanism,
     case_parts.series,
     case_parts.workspace,
+    design_parts.sensitivity,
     _trouble,
     _provenance,
 )

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from pipeline.errors import InputError, Problem
-from pipeline.report import charts, motion, style, trouble, workspace
+from pipeline.report import charts, maps, motion, style, trouble, workspace
 from pipeline.report.designs import Column
 from pipeline.report.results import Results
 from pipeline.report.series import Series, series
@@ -24,10 +26,16 @@ from pipeline.validation import sentence
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
-    from mpl_toolkits.mplot3d import Axes3D
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 FORMATS = (".png", ".svg", ".pdf")
 MOST_LINES = 1000
+MOST_SLICES = 5
+"""Slices of a workspace, from its lowest to its highest."""
+
+CROWD = 0.98
+"""The share of a workspace's values within which colours change: near a singularity, numbers grow without bound."""
+
 PHASES = 5
 """Positions of the mechanism that its figure shows along a trajectory."""
 
@@ -69,14 +77,14 @@ def _new(width: float = 8.0, height: float = 4.5) -> Figure:
 
 
 def _series(results: Results) -> Figure:
-    rows = series(results)
-    if not rows:
+    rows = series(results.case)
+    if not rows or not along(results.case).trajectories:
         raise _lacks("series", "a time series of actuators, such as outputs: [actuator_force]")
     return _panels(results, rows)
 
 
 def _friction(results: Results) -> Figure:
-    rows = [each for each in series(results) if each.name in ("actuator_force", "friction_part")]
+    rows = [each for each in series(results.case) if each.name in ("actuator_force", "friction_part")]
     if len(rows) < 2:
         raise _lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
     return _panels(results, rows)
@@ -84,14 +92,14 @@ def _friction(results: Results) -> Figure:
 
 def _panels(results: Results, rows: Any) -> Figure:
     """Rows are quantities, columns trajectories, lines actuators."""
-    names = along(results).trajectories
+    names = along(results.case).trajectories
     made = _new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
     axes = made.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
     for row, quantity in enumerate(rows):
-        for column, _ in enumerate(names):
-            _lines(results, axes[row, column], quantity, column)
+        for column, trajectory in enumerate(names):
+            _lines(results, axes[row, column], quantity, trajectory)
         axes[row, 0].set_ylabel(quantity.label.replace("<br>", "\n"))
-    for column, name in enumerate(names):
+    for column, name in enumerate(names.values()):
         axes[0, column].set_title(name)
         axes[-1, column].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -101,12 +109,13 @@ def _panels(results: Results, rows: Any) -> Figure:
 
 
 def _lines(results: Results, axes: Any, quantity: Series, trajectory: int) -> None:
-    for index, name in enumerate(along(results).actuators):
+    over = along(results.case)
+    for index, name in enumerate(over.actuators):
         look = {
             "color": style.of(style.COLOURS, index),
             "linestyle": style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)],
         }
-        axes.plot(along(results).times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
+        axes.plot(over.times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
     axes.grid(color="#e4e4e4")
 
 
@@ -162,33 +171,56 @@ def _unit(column: Column, shown: Any) -> Any:
 
 def _sensitivity(results: Results) -> Figure:
     found = results.designs
-    objectives = found.objectives[: charts.SENSITIVITY_OBJECTIVES]
-    if not found.parameters or not objectives:
-        raise _lacks("sensitivity", "a metric, and a parameter that is swept")
+    if not found.explained:
+        raise _lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
     made = _new(2.5 + 1.2 * len(found.parameters), 4.2)
     axes = made.subplots()
-    width, hatches = 0.8 / len(objectives), ("", "//", "..", "\\\\", "xx", "--")
-    for index, objective in enumerate(objectives):
-        places = np.arange(len(found.parameters)) + (index - (len(objectives) - 1) / 2) * width
-        axes.bar(places, charts.shares_of(found, objective), width, label=objective.name.replace("_", " "),
+    width, hatches = 0.8 / len(found.explained), ("", "//", "..", "\\\\", "xx", "--")
+    for index, (objective, shares) in enumerate(found.explained):
+        places = np.arange(len(found.parameters)) + (index - (len(found.explained) - 1) / 2) * width
+        axes.bar(places, np.clip(shares.first, 0.0, 1.0), width, label=objective.words,
                  color=style.of(style.COLOURS, index), hatch=hatches[index], edgecolor="white")  # fmt: skip
-    axes.set_xticks(range(len(found.parameters)), [each.name.replace("_", " ") for each in found.parameters])
+    axes.set_xticks(range(len(found.parameters)), [each.words for each in found.parameters])
     axes.set(ylabel="share of the variance explained [1]", ylim=(0, 1.05), xlabel="parameter")
     axes.legend(frameon=False)
     return made
 
 
 def _workspace(results: Results) -> Figure:
-    position = workspace.visited(results)
-    offered = workspace.choices(results) if position is not None else ()
+    case = results.case
+    position = workspace.visited(case)
+    offered = workspace.choices(results, case) if position is not None else ()
     if position is None or not offered:
         raise _lacks("workspace", "a robot with a platform, and a sweep that can be read again (--files)")
+    if found := maps.grids(case):
+        return _slices(found[0], offered)
     made, flat = _new(9.0, 4.0), position.reshape(-1, 3)
     for axes, (i, j) in zip(made.subplots(1, 2), charts.views(flat), strict=True):
         points = axes.scatter(flat[:, i], flat[:, j], c=offered[0].values.reshape(-1), s=6, cmap=style.SCALE)
         across, up = charts.square(flat[:, [i, j]])
         axes.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal", xlim=across, ylim=up)
     made.colorbar(points, label=offered[0].label)
+    return made
+
+
+def _slices(grid: maps.Grid, offered: tuple[workspace.Colour, ...]) -> Figure:
+    """A row for each number, a column for each of some slices."""
+    across, up, through = grid.order
+    heights = grid.axes[through]
+    shown = np.unique(np.linspace(0, len(heights) - 1, MOST_SLICES).round().astype(int))
+    made = _new(2.2 + 2.1 * len(shown), 0.6 + 2.3 * len(offered))
+    panels = made.subplots(len(offered), len(shown), squeeze=False, sharex=True, sharey=True)
+    for row, colour in zip(panels, offered, strict=True):
+        slices = grid.slices(colour.values[grid.trajectory])
+        limits = {"vmin": float(np.nanmin(slices)), "vmax": float(np.nanquantile(slices, CROWD))}
+        for axes, k in zip(row, shown, strict=True):
+            drawn = axes.pcolormesh(grid.axes[across], grid.axes[up], slices[k], cmap=style.SCALE, **limits)
+            axes.set(aspect="equal")
+        made.colorbar(drawn, ax=row, label=fill(colour.label, 24), extend="max")
+        row[0].set_ylabel(f"{'xyz'[up]} [m]")
+    for k, top, bottom in zip(shown, panels[0], panels[-1], strict=True):
+        top.set_title(f"{'xyz'[through]} = {heights[k]:.4g} m", fontsize=10)
+        bottom.set_xlabel(f"{'xyz'[across]} [m]")
     return made
 
 
@@ -201,7 +233,7 @@ def _status(results: Results) -> Figure:
     each, left = found.total / len(found.trajectories), np.zeros(len(found.trajectories))
     for index, one in enumerate(found.bad):
         share = 100.0 * one.counts / each
-        axes.barh(found.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=one.name)
+        axes.barh(found.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=one.words)
         left += share
     if not found.bad:
         axes.barh(found.trajectories, left)
@@ -216,18 +248,19 @@ def _status(results: Results) -> Figure:
 
 def _mechanism(results: Results) -> Figure:
     case = results.case
-    if case is None:
-        raise _lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_case.rstrip('.')}")
-    moved, base = motion.motions(case)[0], motion.mounts(case)
+    if case.robot is None:
+        raise _lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")
+    (moved, *_), lines = motion.motions(case)
+    base = motion.mounts(case.mechanism)
     made = _new(7.0, 6.5)
     axes: Axes3D = made.add_subplot(projection="3d")
     phases = np.unique(np.linspace(0, len(moved.times) - 1, PHASES).round().astype(int))
     for order, frame in enumerate(phases):
         alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
-        for index, limb in enumerate(moved.limbs):
-            axes.plot(*limb[frame].T, color=style.of(style.LIMBS, index), alpha=alpha, linewidth=1.6)
-        if moved.platform.shape[1]:
-            axes.plot(*moved.platform[frame].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
+        for index, limb in enumerate(lines.limbs):
+            bundle = Line3DCollection(moved.points[frame][limb], colors=style.of(style.LIMBS, index), alpha=alpha)
+            axes.add_collection3d(bundle)
+        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
     axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
     axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
     made.suptitle(f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10)
@@ -240,7 +273,7 @@ KINDS: Mapping[str, Kind] = {
     "parallel": Kind("designs as lines over their parameters and metrics", _parallel),
     "front": Kind("designs by two metrics, with the front", _front),
     "sensitivity": Kind("which parameter explains how much of each metric", _sensitivity),
-    "workspace": Kind("where the platform goes, coloured by effort", _workspace),
+    "workspace": Kind("maps of a workspace, or where the platform goes, coloured by effort", _workspace),
     "status": Kind("failed samples by trajectory and reason", _status),
     "mechanism": Kind("the mechanism at some times of its first trajectory", _mechanism),
 }

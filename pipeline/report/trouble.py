@@ -27,6 +27,11 @@ class Trouble:
     first: tuple[int, ...]
 
     @property
+    def words(self) -> str:
+        """The name as a text."""
+        return self.name.replace("_", " ").lower()
+
+    @property
     def count(self) -> int:
         """How often it occurs."""
         return int(self.counts.sum())

@@ -19,6 +19,7 @@ from pipeline.report.designs import Column, Designs
 from pipeline.report.maps import Grid
 from pipeline.report.series import Series
 from pipeline.report.trouble import Troubles
+from pipeline.report.workspace import square, views
 
 Array = NDArray[np.float64]
 
@@ -185,19 +186,6 @@ def workspace_map(grid: Grid) -> go.Figure:
 def _bar() -> dict[str, Any]:
     """A scale of colours whose title stands along it, so that long ones are not cut off."""
     return {"title": {"side": "right"}, "thickness": 16}
-
-
-def square(points: Array) -> list[list[float]]:
-    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
-    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    half = 0.55 * float((high - low).max()) or 0.5
-    return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
-
-
-def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The two planes in which positions are shown: from above, and from the side along which they extend more."""
-    extent = np.ptp(position, axis=0)
-    return (0, 1), ((0, 2) if extent[0] >= extent[1] else (1, 2))
 
 
 def troubles(found: Troubles) -> go.Figure:

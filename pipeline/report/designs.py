@@ -37,6 +37,9 @@ PREFERRED = ("peak_force", "energy", "rms_force", "peak_power", "condition")
 MOST_SHOWN = 5000
 """Designs that a page shows: lines of parallel coordinates, points of a front."""
 
+ROUNDING = 1e-9
+"""Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
+
 MOST_EXPLAINED = 6
 """Objectives of which is told what parameters explain."""
 
@@ -68,9 +71,9 @@ class Column:
 
     @property
     def varies(self) -> bool:
-        """Whether designs differ in it."""
+        """Whether designs differ in it by more than rounding."""
         known = self.values[np.isfinite(self.values)]
-        return bool(known.size) and bool(known.min() < known.max())
+        return bool(known.size) and bool(np.ptp(known) > ROUNDING * np.abs(known).max())
 
 
 @dataclass(frozen=True, eq=False)

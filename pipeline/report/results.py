@@ -133,11 +133,11 @@ class Results:
 
     def told(self, design: int) -> str:
         """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
-        swept = [f"{each.words} {each.values[design]:g} {each.units}".strip() for each in self.designs.parameters]
+        swept = [_told(each.name, each.values[design], each.units) for each in self.designs.parameters]
         text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                f"{str(name).replace('_', ' ')} {float(each[self.friction]):g} {each.attrs.get('units', '')}".strip()
+                _told(str(name), float(each[self.friction]), each.attrs.get("units", ""))
                 for name, each in self.dataset.coords.items()
                 if each.dims == ("friction",) and each.dtype.kind in "fiu"
             ]
@@ -155,6 +155,10 @@ class Results:
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
         ).compute()
         return found.transpose("trajectory", ..., missing_dims="ignore")
+
+
+def _told(name: str, value: float, units: str) -> str:
+    return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
 
 
 def results_of(

@@ -8,7 +8,21 @@ function coordinates({ values, rows }, frame, places) {
   return axes;
 }
 
-const SIZE = 1.1; // of the longest edge of the scene, in units of the camera's distance
+// Edges of the scene in units of the camera's distance, so that it fills the figure: across, and up.
+const ACROSS = 1.6, UP = 1.15, CLOSER = 1.3;
+const FLAT = 0.15; // of the longest edge: a scene that is thinner along an axis is seen along it
+
+/** Proportions of a scene with these edges, and where to look at it from if it is flat. */
+function proportions(edges) {
+  const thin = edges.findIndex((edge) => edge < FLAT * Math.max(...edges));
+  const [across, up] = thin === 2 ? [edges[0], edges[1]] : [Math.max(edges[0], edges[1]), edges[2]];
+  const scale = (thin < 0 ? 1 : CLOSER) * Math.min(ACROSS / across, UP / up), eye = { x: 0, y: 0, z: 0 };
+  const change = Object.fromEntries(["x", "y", "z"].map((name, axis) => [`scene.aspectratio.${name}`, scale * edges[axis]]));
+  if (thin < 0) return change;
+  eye["xyz"[thin]] = thin === 1 ? -2 : 2;
+  const camera = { eye, center: { x: 0, y: 0, z: 0 }, up: thin === 2 ? { x: 0, y: 1, z: 0 } : { x: 0, y: 0, z: 1 } };
+  return { ...change, [`scene.${"xyz"[thin]}axis.visible`]: false, "scene.camera": { ...camera, projection: { type: "orthographic" } } };
+}
 
 function motionOf(look) {
   return look.motion && unpacked(look, "motion", () => {
@@ -30,7 +44,7 @@ function mechanism(onTime) {
   const { joints: names, trajectories } = data.mechanism, every = Array.from(names.keys());
   const which = byId("trajectory"), slider = byId("time"), play = byId("play"), arrows = byId("arrows");
   const note = byId("motion-note"), readout = byId("frame-readout");
-  let shown = null, timer = null;
+  let shown = null, timer = null, turned = false;
 
   const length = (axes, index) => Math.hypot(axes[0][index], axes[1][index], axes[2][index]);
 
@@ -104,14 +118,13 @@ function mechanism(onTime) {
     shown = motion;
     note.textContent = `The longest arrow is ${short(shown.longest)} N.`;
     const [low, high] = shown.box, pad = 0.08 * Math.max(...high.map((value, axis) => value - low[axis]));
-    const edges = high.map((value, axis) => value - low[axis] + 2 * pad), longest = Math.max(...edges);
-    const scene = ["x", "y", "z"].flatMap((name, axis) => [
-      [`scene.${name}axis.range`, [low[axis] - pad, high[axis] + pad]],
-      [`scene.aspectratio.${name}`, SIZE * edges[axis] / longest],
-    ]);
+    const ranges = ["x", "y", "z"].map((name, axis) => [`scene.${name}axis.range`, [low[axis] - pad, high[axis] + pad]]);
+    const scene = { ...Object.fromEntries(ranges), ...proportions(high.map((value, axis) => value - low[axis] + 2 * pad)) };
+    if (turned) delete scene["scene.camera"]; // the reader's own view stays
+    turned = true;
     const count = shown.base.rows, [x, y, z] = coordinates(shown.base, 0, [...Array(count).keys(), 0]);
     const last = byId("mechanism").data.length - 1;
-    Plotly.update("mechanism", { x: [x], y: [y], z: [z] }, Object.fromEntries(scene), [last]);
+    Plotly.update("mechanism", { x: [x], y: [y], z: [z] }, scene, [last]);
     choose();
   }
 

@@ -80,3 +80,12 @@ def test_designs_that_are_not_written_are_not_good(store, written: bool) -> None
     marks[5, 1] = written
     table = designs(dataset.assign_coords(written=(("design", "trajectory"), marks)))
     assert table.good[5] == written
+
+
+def test_rounding_is_no_difference(results: Results) -> None:
+    dataset = results.dataset.copy()
+    dataset["condition"] = dataset["condition"] * 0.0 + 117.0 + 1e-13 * dataset["condition"]
+    assert np.ptp(dataset["condition"].values[4:]) > 0
+    table = designs(dataset)
+    assert not table.column("condition").varies
+    assert table.column("peak_force").varies

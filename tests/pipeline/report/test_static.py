@@ -112,3 +112,12 @@ def test_datasets_have_an_accessor(results: Results, tmp_path: Path) -> None:
     ours = results.dataset.isel(design=slice(4, 16)).limbsweep
     np.testing.assert_array_equal(ours.designs()["peak_force"], results.designs.column("peak_force").values[4:])
     assert ours.plot("front").axes
+
+
+def test_figures_need_no_plotly() -> None:
+    import subprocess
+    import sys
+
+    told = "import sys; sys.modules['plotly'] = None; from pipeline.report import static; print(len(static.KINDS))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{len(static.KINDS)}\n", "")

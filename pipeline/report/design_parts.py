@@ -65,15 +65,8 @@ def one(results: Results) -> Part | None:
 
 def _axes(results: Results) -> list[Column]:
     """Axes of parallel coordinates; none where there is nothing to compare."""
-    found = results.designs
-    axes = [each for each in (*found.parameters, *_objectives(results)) if each.varies][:MOST_AXES]
-    return axes if len(axes) > 1 and any(each.objective for each in axes) and len(results.shown) else []
-
-
-def _objectives(results: Results) -> list[Column]:
-    """Objectives that differ, and that all designs that are shown have."""
-    every = (each for each in results.designs.objectives if each.varies)
-    return [each for each in every if np.isfinite(each.values[results.shown]).all()]
+    axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
+    return axes if len(axes) > 1 and any(each.objective for each in axes) else []
 
 
 def _thinning(results: Results) -> str:
@@ -121,7 +114,7 @@ def _table_data(results: Results) -> dict[str, Any]:
 
 def front(results: Results) -> Part | None:
     """Two objectives against each other; None where there are fewer."""
-    objectives = _objectives(results)
+    objectives = results.objectives
     if len(objectives) < 2 or not _axes(results):
         return None
     options = [(each.name, each.label) for each in objectives]

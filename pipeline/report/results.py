@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
-from pipeline.report.designs import Designs, designs
+from pipeline.report.designs import Column, Designs, designs
 from pipeline.side_files import Source, stored_files
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ class Results:
     def shown(self) -> NDArray[np.int64]:
         """Numbers of the designs that plots of all designs show."""
         return self.designs.shown(always=(self.design,))
+
+    @cached_property
+    def objectives(self) -> tuple[Column, ...]:
+        """Objectives in which the shown designs differ, and which all of them have."""
+        every = (each for each in self.designs.objectives if each.varies and len(self.shown))
+        return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
 
     @property
     def design(self) -> int:

@@ -18,7 +18,7 @@ MOST_LINES = 1000
 
 def front(results: Results) -> Figure:
     """Two objectives against each other. Raises InputError where the results lack it."""
-    objectives = [each for each in results.designs.objectives if each.varies]
+    objectives = results.objectives
     if len(objectives) < 2:
         raise lacks("front", "two metrics that differ between designs, such as metrics: [peak_force, energy]")
     first, second = objectives[:2]
@@ -38,15 +38,15 @@ def front(results: Results) -> Figure:
 def parallel(results: Results) -> Figure:
     """Designs as lines over parameters and objectives. Raises InputError where the results lack it."""
     found = results.designs
-    columns = [each for each in (*found.parameters, *found.objectives) if each.varies]
-    if len(columns) < 2 or not found.objectives:
+    columns = [*found.parameters, *results.objectives]
+    if len(columns) < 2 or not results.objectives:
         raise lacks("parallel", "a metric, and a parameter that is swept")
     shown = found.shown(MOST_LINES, always=(results.design,))
     made = new(1.5 + 1.35 * len(columns), 4.8)
     axes = made.subplots()
     heights = np.stack([_unit(each, shown) for each in columns], axis=1)
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=-1)
-    scale = found.objectives[0]
+    scale = results.objectives[0]
     bundle = LineCollection(list(lines), cmap=style.SCALE, array=scale.values[shown], linewidths=0.8, alpha=0.7)
     axes.add_collection(bundle)
     made.colorbar(bundle, label=scale.label)

@@ -7,6 +7,7 @@ and follows the controls.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,9 @@ def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> 
     line = {"colorscale": scale_of_lines, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
     trace = go.Parcoords(dimensions=axes, line=line, unselected={"line": {"color": style.LIGHT, "opacity": 0.15}})
     if len(axes) > FEW_AXES:
-        trace.update(labelfont={"size": 10}, tickfont={"size": 9})
-    return go.Figure(trace, layout(height=460, margin={"l": 80, "r": 60, "t": 70, "b": 30}))
+        trace.update(labelfont={"size": 11}, tickfont={"size": 9}, labelangle=-20)
+    top = 70 if len(axes) <= FEW_AXES else 110
+    return go.Figure(trace, layout(height=390 + top, margin={"l": 80, "r": 60, "t": top, "b": 30}))
 
 
 def _span(values: Array) -> list[float]:
@@ -132,7 +134,7 @@ def front(first: Column, second: Column) -> go.Figure:
 def sensitivity(table: Designs) -> go.Figure:
     """Bars: the share of the variance of each objective that each parameter explains by itself."""
     figure = go.Figure(layout=layout(height=420, barmode="group"))
-    names = [each.words for each in table.parameters]
+    names = [fill(each, 20).replace("\n", "<br>") for each in table.causes]
     for objective, found in table.explained:
         hover = f"%{{x}} explains %{{y:.3f}} of the variance of {objective.words}<extra></extra>"
         figure.add_bar(x=names, y=np.clip(found.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)

@@ -114,25 +114,25 @@ def _table_data(results: Results) -> dict[str, Any]:
 
 def front(results: Results) -> Part | None:
     """Two objectives against each other; None where there are fewer."""
-    objectives = results.objectives
-    if len(objectives) < 2 or not _axes(results):
+    pair, objectives = results.conflict, results.objectives
+    if pair is None or not _axes(results):
         return None
     options = [(each.name, each.label) for each in objectives]
     body = paragraph(
         "Designs by two objectives. A design is on the front if none is better in both. Point at a design to see its "
         "numbers, click it to see its row, its mechanism and its series; the button steps along the front."
     )
-    body += f'<div class="controls">{select("front-x", "Across", options, objectives[0].name)}'
-    body += select("front-y", "Up", options, objectives[1].name) + button("front-next", "Next design on the front")
+    body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
+    body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front")
     body += "</div>" + figure("front", "Designs by two objectives, with those that no other beats in both.")
     body += paragraph("", "note", "front-note", live=True)
-    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*objectives[:2])})
+    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
 
 
 def sensitivity(results: Results) -> Part | None:
     """What each parameter explains; None where at most one was swept."""
     found = results.designs
-    if len(found.parameters) < 2 or not found.explained:
+    if len(found.causes) < 2 or not found.explained:
         return None  # a single parameter decides all there is
     body = paragraph(
         "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
@@ -151,6 +151,6 @@ def _pairs(found: Designs) -> list[tuple[str, str, str]]:
     rows = []
     for objective, each in found.explained:
         for i, j in zip(*np.tril_indices(len(each.names), -1), strict=True):
-            rows.append((float(each.interaction[i, j]), objective.words, f"{each.names[j]} and {each.names[i]}"))
+            rows.append((float(each.interaction[i, j]), objective.words, f"{each.names[j]} with {each.names[i]}"))
     best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
-    return [(objective, pair.replace("_", " "), f"{share:.2f}") for share, objective, pair in best]
+    return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]

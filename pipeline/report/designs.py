@@ -121,9 +121,21 @@ class Designs:
         return {(a.name, b.name): _along_front(a, b) for a, b in pairs}
 
     @cached_property
+    def causes(self) -> Mapping[str, Column]:
+        """Parameters that vary on their own, by their names in words; of those that go together one for all."""
+        groups: list[list[Column]] = []
+        for each in self.parameters:
+            group = next((group for group in groups if _together(group[0].values, each.values)), None)
+            if group is None:
+                groups.append([each])
+            else:
+                group.append(each)
+        return {", ".join(each.words for each in group): group[0] for group in groups}
+
+    @cached_property
     def explained(self) -> tuple[tuple[Column, Explained], ...]:
         """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
-        given = {each.name: each.values for each in self.parameters}
+        given = {name: each.values for name, each in self.causes.items()}
         known = [each for each in self.objectives if each.varies and np.isfinite(each.values).sum() >= 2 * PER_BIN]
         return tuple((each, from_samples(given, each.values)) for each in known[:MOST_EXPLAINED]) if given else ()
 
@@ -139,6 +151,12 @@ class Designs:
         rest = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
         chosen = np.concatenate([first, draw.permutation(on_fronts), rest])[:most]
         return np.sort(chosen[self.good[chosen]])
+
+
+def _together(a: Array, b: Array) -> bool:
+    """Whether two parameters go together: few values, and to each of the one belongs one of the other."""
+    (x, i), (y, j) = (np.unique(each, return_inverse=True) for each in (a, b))
+    return 2 * len(x) <= len(a) and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
 def _along_front(a: Column, b: Column) -> Indices:

@@ -76,6 +76,14 @@ class Results:
         return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
 
     @property
+    def conflict(self) -> tuple[Column, Column] | None:
+        """The first objective and the one that conflicts with it most: that with the longest front."""
+        first, *others = self.objectives or (None,)
+        if first is None or not others:
+            return None
+        return first, max(others, key=lambda each: len(self.designs.fronts[first.name, each.name]))
+
+    @property
     def design(self) -> int:
         """The design that is looked into: the chosen one, or the best."""
         return self.designs.best if self.chosen_design is None else self.chosen_design

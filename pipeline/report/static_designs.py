@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,9 @@ MOST_LINES = 1000
 
 def front(results: Results) -> Figure:
     """Two objectives against each other. Raises InputError where the results lack it."""
-    objectives = results.objectives
-    if len(objectives) < 2:
+    if results.conflict is None:
         raise lacks("front", "two metrics that differ between designs, such as metrics: [peak_force, energy]")
-    first, second = objectives[:2]
+    first, second = results.conflict
     made = new(6.4, 4.8)
     axes = made.subplots()
     shown, line = results.shown, results.designs.fronts[first.name, second.name]
@@ -73,14 +73,14 @@ def sensitivity(results: Results) -> Figure:
     found = results.designs
     if not found.explained:
         raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
-    made = new(2.5 + 1.2 * len(found.parameters), 4.2)
+    made = new(2.5 + 1.2 * len(found.causes), 4.2)
     axes = made.subplots()
     width, hatches = 0.8 / len(found.explained), ("", "//", "..", "\\\\", "xx", "--")
     for index, (objective, shares) in enumerate(found.explained):
-        places = np.arange(len(found.parameters)) + (index - (len(found.explained) - 1) / 2) * width
+        places = np.arange(len(found.causes)) + (index - (len(found.explained) - 1) / 2) * width
         axes.bar(places, np.clip(shares.first, 0.0, 1.0), width, label=objective.words,
                  color=style.of(style.COLOURS, index), hatch=hatches[index], edgecolor="white")  # fmt: skip
-    axes.set_xticks(range(len(found.parameters)), [each.words for each in found.parameters])
+    axes.set_xticks(range(len(found.causes)), [fill(each, 20) for each in found.causes])
     axes.set(ylabel="share of the variance explained [1]", ylim=(0, 1.05), xlabel="parameter")
     axes.legend(frameon=False)
     return made

@@ -25,7 +25,7 @@ function fillTable(body, rows) {
     row.append(...cells.map((cell, index) => {
       const made = document.createElement(index ? "td" : "th");
       made.append(cell);
-      if (index && !/[a-z]{3}/i.test(made.textContent)) made.className = "number"; // a text is read from the left
+      if (index && /^(-?\d|no number)/.test(made.textContent)) made.className = "number"; // a text is read from the left
       return made;
     }));
     return row;

@@ -97,6 +97,8 @@ def axis_of(window: Any, name: str) -> int:
 def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) -> None:
     from selenium.webdriver import ActionChains
 
+    choose(window, "front-x", "peak_force")
+    choose(window, "front-y", "energy")
     front = results.designs.fronts["peak_force", "energy"]
     place = window.execute_script(
         """

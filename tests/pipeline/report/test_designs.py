@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.report.designs import MOST_SHOWN, designs
+from pipeline.report.designs import MOST_SHOWN, Column, Designs, designs
 from pipeline.report.results import Results
 from storage import open_results
 from tests.pipeline.report.large import large
@@ -89,3 +89,17 @@ def test_rounding_is_no_difference(results: Results) -> None:
     table = designs(dataset)
     assert not table.column("condition").varies
     assert table.column("peak_force").varies
+
+
+def test_parameters_that_go_together_are_one_cause() -> None:
+    draw = np.random.default_rng(0)
+    motor, arm = draw.integers(0, 3, 90), draw.uniform(0.2, 0.4, 90)
+    columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
+    made = [Column(name, "", "", values) for name, values in columns.items()]
+    force = Column("peak_force", "N", "", motor + 10.0 * arm, objective=True)
+    table = Designs((*made, force), np.ones(90, bool))
+    assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
+    ((objective, found),) = table.explained
+    assert objective is force
+    assert found.names == tuple(table.causes)
+    assert 0.4 < found.first[0] < 0.9

@@ -40,6 +40,9 @@ MOST_SHOWN = 5000
 ROUNDING = 1e-9
 """Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
 
+MOST_LISTED = 16
+"""Values of parameters that go together; more are a sample, whose parameters are drawn each on its own."""
+
 MOST_EXPLAINED = 6
 """Objectives of which is told what parameters explain."""
 
@@ -154,9 +157,9 @@ class Designs:
 
 
 def _together(a: Array, b: Array) -> bool:
-    """Whether two parameters go together: few values, and to each of the one belongs one of the other."""
+    """Whether two parameters go together, as in a list: few values, and to each of the one belongs one of the other."""
     (x, i), (y, j) = (np.unique(each, return_inverse=True) for each in (a, b))
-    return 2 * len(x) <= len(a) and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
+    return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
 def _along_front(a: Column, b: Column) -> Indices:

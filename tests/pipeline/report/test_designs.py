@@ -93,7 +93,7 @@ def test_rounding_is_no_difference(results: Results) -> None:
 
 def test_parameters_that_go_together_are_one_cause() -> None:
     draw = np.random.default_rng(0)
-    motor, arm = draw.integers(0, 3, 90), draw.uniform(0.2, 0.4, 90)
+    motor, arm = np.repeat([0, 1, 2], 30), np.tile(draw.uniform(0.2, 0.4, 30), 3)
     columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
     made = [Column(name, "", "", values) for name, values in columns.items()]
     force = Column("peak_force", "N", "", motor + 10.0 * arm, objective=True)

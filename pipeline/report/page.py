@@ -17,7 +17,7 @@ from pipeline.report.part import Part
 from pipeline.report.parts import parts
 from pipeline.report.results import Results
 
-SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "start.js")
+SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
 """Of `web/`, in the order in which they run; all in one function."""
 
 

@@ -300,8 +300,70 @@ def test_a_position_that_is_clicked_is_the_mechanisms(window: Any, results: Resu
     assert (read(window, "trajectory"), read(window, "time")) == ("1", "23")
 
 
+def test_paper_gets_a_still_picture_of_the_mechanism(window: Any) -> None:
+    ink = window.execute_script(
+        """
+        window.dispatchEvent(new Event('beforeprint'));
+        const still = document.querySelector('#mechanism .still');
+        const pixels = still.getContext('2d').getImageData(0, 0, still.width, still.height).data;
+        let ink = 0;
+        for (let i = 0; i < pixels.length; i += 4)
+          ink += pixels[i + 3] > 0 && pixels[i] + pixels[i + 1] + pixels[i + 2] < 600;
+        return [ink, Number(document.getElementById('mechanism').style.zoom)];
+        """
+    )
+    assert ink[0] > 500
+    assert 0.3 < ink[1] < 1.0
+    window.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    left = "[document.querySelectorAll('.still').length, document.getElementById('mechanism').style.zoom]"
+    assert values(window, left) == [0, ""]
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_nothing_is_wider_than_the_window(window: Any, width: int) -> None:
+    before = window.get_window_size()
+    window.set_window_size(width, before["height"])
+    settle(window)
+    assert window.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+    cut = window.execute_script(
+        """
+        const inside = (box, room) => box.left >= room.left - 1 && box.right <= room.right + 1;
+        const box = (each) => each.getBoundingClientRect();
+        return [...document.querySelectorAll('.controls > *, .figure .main-svg')]
+          .filter((each) => !inside(box(each), box(each.closest('section')))).map((each) => each.outerHTML);
+        """
+    )
+    assert cut == []
+    window.set_window_size(before["width"], before["height"])
+    settle(window)
+
+
 def test_nothing_was_said_on_the_console_meanwhile(window: Any) -> None:
     assert complaints(window) == []
+
+
+@pytest.mark.slow
+def test_a_design_that_the_page_does_not_hold_is_told(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline.report.page import write
+
+    monkeypatch.setattr("pipeline.report.looks.MOST_LOOKS", 3)
+    few = Results(results.dataset)
+    write(few, tmp_path / "few.html")
+    held = [each["design"] for each in few.looks]
+    other = next(int(design) for design in few.shown if design not in held)
+    with opened(tmp_path / "few.html") as window:
+        choose(window, "design-number", str(other))
+        assert text(window, "design-note") == (
+            "The page holds the mechanism and the series of 3 designs, marked by dark points, not of this one: "
+            f"limbsweep report STORE --design {other}"
+        )
+        assert f"Design {few.design} (" in text(window, "motion")
+        colours = values(window, "document.getElementById('front').data[0].marker.color")
+        assert [colours[k] != colours[list(few.shown).index(other)] for k in range(len(colours))] == [
+            design in held for design in few.shown
+        ]
 
 
 @pytest.mark.slow

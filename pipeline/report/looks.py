@@ -50,9 +50,9 @@ def look(results: Results, case: Case) -> Look:
 def _motion(case: Case) -> Mapping[str, Any] | None:
     """The mechanism along its trajectories; None where every sample failed."""
     frames, lines = motion.motions(case)
-    size, force = motion.scale(frames)
-    if not size:
+    if not any(np.isfinite(each.force).any() for each in frames):
         return None
+    size, force = motion.scale(frames)
     base = motion.mounts(case.mechanism)
     points = np.concatenate([base, motion.finite(frames)])
     return {

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 from matplotlib.figure import Figure
 
 from pipeline.errors import InputError, Problem
 
 
+class Drawing(Figure):
+    """A figure that notebooks show by themselves, whether or not pyplot has been loaded in them."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
+
+
 def new(width: float = 8.0, height: float = 4.5) -> Figure:
     """An empty figure of that size [inch]."""
-    return Figure(figsize=(width, height), layout="constrained")
+    return Drawing(figsize=(width, height), layout="constrained")
 
 
 def lacks(kind: str, what: str) -> InputError:

@@ -74,6 +74,17 @@ def test_failures_come_with_advice(page: Path, results: Results) -> None:
     assert "12 of 16 designs are shown. 4 have a failed or missing sample and are left out." in text
 
 
+def test_samples_that_did_not_settle_are_told(results: Results) -> None:
+    dataset = results.dataset
+    flags = np.zeros((16, 3, 2), np.int32)
+    flags[5, 1, 0], flags[7, :, 1] = 4, 2
+    part = {each.identity: each for each in parts(results)}["failed"]
+    assert "unsettled" not in part.body
+    flagged = Results(dataset.assign(unsettled_samples=(("design", "friction", "trajectory"), flags)))
+    part = {each.identity: each for each in parts(flagged)}["failed"]
+    assert '<th scope="row">unsettled samples</th><td>10</td><td>2: 5, 7</td>' in part.body
+
+
 def test_a_page_is_whole_or_not_there(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.report.page.page", lambda results: "<html>")
     with pytest.raises(FileNotFoundError):

@@ -111,7 +111,9 @@ def test_datasets_have_an_accessor(results: Results, tmp_path: Path) -> None:
     assert accessor.Limbsweep.__name__ == "Limbsweep"
     ours = results.dataset.isel(design=slice(4, 16)).limbsweep
     np.testing.assert_array_equal(ours.designs()["peak_force"], results.designs.column("peak_force").values[4:])
-    assert ours.plot("front").axes
+    drawn = ours.plot("front")
+    assert drawn.axes
+    assert drawn._repr_png_().startswith(b"\x89PNG")
 
 
 def test_figures_need_no_plotly() -> None:

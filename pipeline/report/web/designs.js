@@ -20,6 +20,7 @@ function designs() {
     byId("design-title").textContent = `Design ${design}`;
     fillTable(byId("design-row"), columns.map((each) => [each.words, withUnit(each.values[which], each.units), each.text]));
     byId("design-number").value = design;
+    byId("design-note").className = held || !looks.size ? "note" : "warning";
     byId("design-note").textContent = held || !looks.size
       ? (held ? "The sections below show this design." : "")
       : `The page holds the mechanism and the series of ${looks.size} designs, marked by dark points, not of this one: ` +

@@ -67,8 +67,12 @@ def test_the_best_beats_random_motions(found: Excited) -> None:
     assert float(rows["  condition"].split()[0]) > 1.0
 
 
-def test_workers_do_not_change_the_best(found: Excited, tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text("limbsweep: {cluster: {kind: local, n-workers: 2, threads-per-worker: 1}}\n")
+WORKERS = pytest.param("local, n-workers: 2, threads-per-worker: 1", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("kind", ["threads", WORKERS])
+def test_workers_do_not_change_the_best(kind: str, found: Excited, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(f"limbsweep: {{cluster: {{kind: {kind}}}}}\n")
     other = excite(Sweep.from_text(TEXT), WISH, cluster=tmp_path / "c.yaml")
     assert other.best("excite")[0] == found.best("excite")[0]
     for number, search in found.found["excite"].items():

@@ -134,7 +134,7 @@ HELD = {
 }
 
 
-@pytest.mark.parametrize("robot", HELD)
+@pytest.mark.parametrize("robot", ["planar_3r", "irb6", pytest.param("gough_stewart", marks=pytest.mark.slow)])
 def test_a_gravity_test_gives_what_weight_tells(robot: str, tmp_path: Path) -> None:
     (limits, count), (_, noise, gravity) = HELD[robot], CASES[robot]
     held = f"hold: {{kind: gravity_test, count: 12, seed: 3, position: {limits}}}"

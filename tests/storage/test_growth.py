@@ -78,7 +78,7 @@ def sound(place: Place) -> bool:
 def test_a_larger_store_is_one_that_was_made_so(kind: str, name: str, tmp_path: Path) -> None:
     place = made(anywhere(kind, tmp_path))
     larger(place, LARGER[name])
-    assert digest(place) == digest(made(tmp_path / "at once.zarr", Layout(LARGER[name], FEW.block, FEW.variables)))
+    assert digest(place) == digest(made(tmp_path / "at once.zarr", grown(FEW, LARGER[name])))
     assert sound(place)
     assert not [key for key in list(place.keys()) if key.startswith((FOLDER, "ledger.jsonl", "ledger/"))]
     larger(place, {**LARGER[name], "design": 7})
@@ -101,7 +101,7 @@ def test_blocks_that_stay_are_not_computed_again(name: str, kept: int, tmp_path:
 @pytest.mark.parametrize("name", LARGER)
 def test_an_append_that_is_interrupted_anywhere_goes_on(name: str, tmp_path: Path) -> None:
     """At every operation: the old content can be read, or the new one once it is committed; then the rest is done."""
-    expected = digest(made(tmp_path / "at once.zarr", Layout(LARGER[name], FEW.block, FEW.variables)))
+    expected = digest(made(tmp_path / "at once.zarr", grown(FEW, LARGER[name])))
     counting = FaultyPlace(made(tmp_path / "count.zarr"), 10**9, OSError)
     old = digest(counting.base)
     larger(counting, LARGER[name])

@@ -9,6 +9,7 @@ that each of them computes for a block can be told; where cores are few the ligh
 from __future__ import annotations
 
 import asyncio
+import logging
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,7 @@ def _schedule() -> None:
 async def _work(address: str, count: int) -> None:
     from distributed import Worker
 
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     async with AsyncExitStack() as stack:
         for number in range(count):
             await stack.enter_async_context(

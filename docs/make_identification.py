@@ -19,6 +19,8 @@ CASES = {
     "planar_3r": Limits(1.2, 4.0, 20.0),
     "delta_3rr2rrr": Limits(0.15, 2.0, 25.0),
     "gough_stewart": Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 2.0, 20.0),
+    "three_loop_leg": Limits(1.0, 4.0, 20.0),
+    "irb6": Limits([1.0, 0.5, 0.4, 1.0, 1.0], 4.0, 20.0),
 }
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.3, "viscous": 0.1}
 NOISE = 0.01
@@ -43,9 +45,16 @@ def errors(name: str) -> tuple[np.ndarray, np.ndarray]:
         noise = np.random.default_rng([1, count]).normal(size=(REPETITIONS, len(forces))) * size
         off = [estimators.least_squares(matrix, forces + each).values - truth for each in noise]
         found.append(np.sqrt(np.mean(np.square(off), axis=0)))
-        theory.append(size * np.sqrt(np.diag(np.linalg.inv(matrix.T @ matrix))))
+        theory.append(size * deviations(matrix))
     scale = theory[0]
     return tuple(np.exp(np.mean(np.log(np.array(each) / scale), axis=1)) for each in (found, theory))  # type: ignore[return-value]
+
+
+def deviations(matrix: np.ndarray) -> np.ndarray:
+    """Standard deviations for noise of one; by QR, as the normal matrix has the square of the condition number."""
+    sizes = np.linalg.norm(matrix, axis=0)
+    factor = np.linalg.qr(matrix / sizes, mode="r")
+    return np.asarray(np.linalg.norm(np.linalg.inv(factor), axis=1) / sizes)
 
 
 def main() -> None:

@@ -26,6 +26,9 @@ SECTIONS = (
     (sweep_file.Bounds, "Bounds of a sampled parameter"),
     (sweep_file.Friction, "`friction`"),
     (sweep_file.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
+    (sweep_file.LimitSection, "`limits`"),
+    (sweep_file.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
+    (sweep_file.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
     (sweep_file.Time, "`time`"),
     (sweep_file.Split, "`split`"),
     (sweep_file.Subset, "A subset, under its name in `subsets`"),
@@ -70,6 +73,27 @@ compares as false with everything. Nothing else is understood, and an expression
 **Conditions** leave sets out before anything is planned. All sets of such an axis are looked at once, about 50
 million in a second, and one bit is kept for each: at most {scanned:,} sets before the conditions.
 
+## Limits
+
+`limits` says how far joints may go, and what actuators can give. Keys are names of joints and actuators (the page of
+the robots has them), patterns, or groups; a name without limb means that joint of every limb. Each joint is selected
+once.
+
+```yaml
+limits:
+  joints:
+    actuated: {position: [-60, 80], unit: deg, velocity: 600}
+    limb1.2: {position: [-0.9, 0.9]}
+  actuators:
+    all: {force: 12, velocity: 10, power: 60}
+```
+
+A sample with a joint beyond its position is not OK: its status is JOINT_LIMIT, its results are NaN, and `usable_share`
+counts it out. What depends on how fast and how heavily a robot works is told by margins alone: 1 leaves all of it, 0 is
+at the limit, below 0 it is exceeded. `limit_margin` is the least distance of a joint to an end of its range in halves
+of the range, so 1 in its middle; `velocity_margin` and `actuator_margin` are the least shares that are left of a
+largest velocity, and of a largest force, velocity or power.
+
 ## Subsets
 
 `subsets` names parts of a sweep; `limbsweep run FILE --subset NAME` takes one of them, into a store of its own. A
@@ -83,8 +107,8 @@ subsets:
 
 ## Several robots
 
-`robots` instead of `robot` is a list of names, or a mapping from names to `parameters` and `design` of their own.
-`run` makes a folder with a store for each; trajectories, friction, time, outputs and metrics are shared.
+`robots` instead of `robot` is a list of names, or a mapping from names to `parameters`, `design` and `limits` of
+their own. `run` makes a folder with a store for each; trajectories, friction, time, outputs and metrics are shared.
 
 ```yaml
 robots:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pipeline.appending import append
     from pipeline.coordinator import run
+    from pipeline.own_metrics import UserMetric
     from pipeline.sweep import Sweep
     from pipeline.verification import verify
 
-__all__ = ["Sweep", "append", "run", "verify"]
+__all__ = ["Sweep", "UserMetric", "append", "run", "verify"]
 
 _HOMES = {
     "Sweep": "pipeline.sweep",
+    "UserMetric": "pipeline.own_metrics",
     "append": "pipeline.appending",
     "run": "pipeline.coordinator",
     "verify": "pipeline.verification",

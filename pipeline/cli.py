@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from pipeline.commands import clusters, data, looks, robots, runs, stores, studies
+from pipeline.commands import clusters, data, looks, robots, runs, searches, stores, studies
 from pipeline.commands.terminal import Program
 
 
@@ -34,6 +34,8 @@ for _module in (robots, runs, stores, data, looks, clusters):
         if isinstance(_command, click.Command):
             cli.add_command(_command)
 cli.add_command(studies.study)
+for _command in searches.COMMANDS:
+    studies.study.add_command(_command)
 
 
 def main() -> None:

@@ -84,7 +84,7 @@ class ClusterConfig:
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """What is allowed and hardly meant."""
-        if self.kind.family in ("process", "local") or os.geteuid() != 0:
+        if self.kind.family in ("process", "running", "local") or os.geteuid() != 0:
             return ()
         got, rule = "root as the user who runs it", "a user without rights over the machine"
         hint = "Whoever reaches a port of a cluster can do what its user can."

@@ -10,7 +10,7 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,7 @@ from pipeline.events import ClusterRestarted, Finished, Listener, Started, Stopp
 from pipeline.execute import Flight, InProcess
 from pipeline.graph import Granularity
 from pipeline.on_cluster import OnCluster
+from pipeline.own_metrics import Function, UserMetric, with_metrics
 from pipeline.plan import Plan, coordinates, plan
 from pipeline.preflight import preflight, require_space
 from pipeline.provenance import attributes
@@ -32,14 +33,14 @@ from pipeline.runlog import RunLog
 from pipeline.truth import true_parameters
 from pipeline.walltime import require_walltime
 from pipeline.window import Window
-from robots.model import Robot
+from robots.model import TRANSLATION, Robot
 from robots.status import flags
 from storage.completion import finish
 from storage.ledger import Ledger, require_complete
 from storage.lock import coordinator_lock
 from storage.manifest import Manifest, require_same
 from storage.place import Location, Place, locate
-from storage.schema import Coordinate, units
+from storage.schema import Coordinate, units, volume_units
 from storage.store import StoreWriter, create, open_results
 from tasks.reactions.system import unique
 
@@ -63,15 +64,18 @@ def run(
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
     limits: Limits = DEFAULTS,
+    metrics: Mapping[str, Function | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
+    `metrics` are functions of a user's own by name, see `pipeline.own_metrics`: part of what the store is of.
     Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this
     machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
     also where the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or
     somebody cancels: what has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners;
     blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then False.
     """
+    sweep = with_metrics(sweep, metrics) if metrics else sweep
     if store is None:
         return _in_memory(sweep, cluster, listeners, granularity, limits)
     place, config = locate(store), settings(cluster)
@@ -216,6 +220,7 @@ def contents(made: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
     kinds = set(made.mechanism.actuator_kinds)
     chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
+    chosen |= volume_units(sum(name in TRANSLATION for name in made.mechanism.platform.mobility))
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(made)), *true_parameters(made.sweep)],
         "attributes": attributes(made.sweep) | _uniqueness(made),

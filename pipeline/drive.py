@@ -15,10 +15,11 @@ from typing import Any
 from pipeline.attempts import DEFAULTS, Agenda, Attempt, Failure, Limits
 from pipeline.control import cancel_requested
 from pipeline.errors import RunCancelledError, RunStoppedError
-from pipeline.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, Waiting
+from pipeline.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting
 from pipeline.execute import Flight, Result, Work, failure
 from pipeline.graph import Granularity, block_graph, isolated_graph
 from pipeline.isolation import Rescued
+from pipeline.noted import Noted
 from pipeline.plan import Plan
 from pipeline.stragglers import Pace
 from pipeline.watchdog import Watchdog
@@ -103,6 +104,11 @@ class Drive:
                 for flag in flags:
                     self.failed_cases += 1
                     self.tell(CaseFailed(attempt.block, flag.design, flag.friction, flag.trajectory, flag.reason))
+                self._done(attempt, receipt, result.seconds)
+            case Noted(receipt, complaints):
+                for each in complaints:
+                    place = self.plan.layout.place(attempt.block, each.first)
+                    self.tell(MetricFailed(attempt.block, each.metric, each.cases, *place, each.reason))
                 self._done(attempt, receipt, result.seconds)
             case StoreError() as error:
                 raise StoreError(f"{error}\nthe run stopped at block {attempt.block}; run it again to go on") from error

@@ -54,6 +54,19 @@ class CaseFailed:
 
 
 @dataclass(frozen=True)
+class MetricFailed:
+    """A metric of a user's own is NaN in cases of a block: how many, the place of the first of them, its reason."""
+
+    block: int
+    metric: str
+    cases: int
+    design: int
+    friction: int
+    trajectory: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class BlockFailed:
     """A block was given up: its index and the reason in words."""
 
@@ -100,6 +113,7 @@ Event = (
     | BlocksDone
     | BlockRetried
     | CaseFailed
+    | MetricFailed
     | BlockFailed
     | Waiting
     | ClusterRestarted

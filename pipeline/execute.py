@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -135,3 +135,25 @@ class InProcess:
     def close(self) -> None:
         """Drop what waits."""
         self._work.clear()
+
+
+def results(work: Iterable[Work], flying: Flight, seconds: float = 1.0) -> Iterator[Result]:
+    """The results of graphs as they come, in any order, as many on their way as there is room for.
+
+    `seconds` is how long one look for a result takes at most. Raises ClusterLostError.
+    """
+    waiting, under_way = iter(work), 0
+    while True:
+        while flying.room and (graph := next(waiting, None)) is not None:
+            flying.submit(graph)
+            under_way += 1
+        if not under_way:
+            return
+        if (result := flying.next(seconds)) is not None:
+            under_way -= 1
+            yield result
+
+
+def reason(error: BaseException) -> str:
+    """Why a graph failed, in words. Raises ClusterLostError where it is about the cluster."""
+    return str(error) if isinstance(error, TaskError) else failure(error).reason

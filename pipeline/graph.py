@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,9 +22,12 @@ from dask._task_spec import Task, TaskRef
 
 from pipeline.attempts import Limits
 from pipeline.errors import TaskError
+from pipeline.excite_job import ExciteJob, Search
 from pipeline.identify_job import Job
 from pipeline.isolation import Isolation, Rescued, first_case, require_fit
+from pipeline.noted import Noted, noted
 from pipeline.plan import Plan
+from pipeline.prepared_metric import Prepared
 from pipeline.sweep import Sweep
 from storage.errors import StoreError
 from storage.ledger import Receipt
@@ -36,6 +39,7 @@ from tasks.blocks.assembly import Assembled
 from tasks.blocks.block import Arrays, Block, Trajectory
 from tasks.blocks.measured import Measurement
 from tasks.blocks.motion import Motions
+from tasks.blocks.own_metric import OwnMetric
 from tasks.identification.fit import Fit
 
 Granularity = Literal["limb", "block"]
@@ -47,7 +51,9 @@ def block_of(plan: Plan, index: int) -> Block:
     """The description of one block: what its tasks compute."""
     sweep, bounds = plan.sweep, plan.layout.bounds(index)
     design, friction = bounds["design"], bounds["friction"]
-    owned = plan.layout.owned(index)
+    owned = [plan.layout.variable(name) for name in plan.layout.owned(index)]
+    stored = tuple(each.name for each in owned if "time" in each.dims)
+    extra = tuple(name for name in plan.extra if name not in stored)
     return Block(
         index=index,
         robot=sweep.robot,
@@ -55,21 +61,32 @@ def block_of(plan: Plan, index: int) -> Block:
         groups=sweep.friction.groups,
         friction=_table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=tuple(
-            Trajectory(each.kind, each.values, each.points) for each in sweep.trajectories[bounds["trajectory"]]
+            Trajectory(each.kind, each.values, each.points, each.turn)
+            for each in sweep.trajectories[bounds["trajectory"]]
         ),
         times=sweep.times,
         origin=plan.origin,
         gravity=sweep.gravity,
         single=sweep.precision == "single",
-        series=tuple(name for name in owned if "time" in VARIABLES[name].dims),
-        metrics=tuple(name for name in owned if "time" not in VARIABLES[name].dims),
+        series=(*stored, *extra),
+        metrics=tuple(each.name for each in owned if each.name in VARIABLES and "time" not in each.dims),
+        own=tuple(_own(plan, each) for each in sweep.own),
+        extra=extra,
         measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),
         description=sweep.description,
+        limits=sweep.limits,
     )
 
 
 def _measurement(sweep: Sweep, place: tuple[int, int, int]) -> Measurement | None:
     return None if sweep.measurement is None else Measurement(sweep.measurement.values, sweep.measurement.seed, place)
+
+
+def _own(plan: Plan, metric: Prepared) -> OwnMetric:
+    """What a block is told of a metric of a user's own."""
+    inputs = ((name, plan.dims(name)) for name in metric.series)
+    depends = tuple((name, ("design" in dims, "friction" in dims, "trajectory" in dims)) for name, dims in inputs)
+    return OwnMetric(metric.name, metric.payload, depends, metric.values, metric.per_actuator)
 
 
 def _table(columns: Mapping[str, Any], length: int) -> Any:
@@ -98,7 +115,8 @@ def block_graph(
     reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs]
     for k, key in enumerate(reacting):
         graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
-    graph[store] = Task(store, _store, TaskRef(assembled), index, writer, *(TaskRef(key) for key in reacting))
+    last = (TaskRef(key) for key in reacting)
+    graph[store] = Task(store, _store, TaskRef(root), TaskRef(assembled), writer, *last)
     return graph, store
 
 
@@ -159,9 +177,9 @@ def _assemble(rooted: _Rooted, *limbs: Arrays) -> Assembled:
 
 
 @_task
-def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt:
+def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt | Noted:
     made = bodies.assembled(rooted.block, rooted.motions, limbs)
-    return _written(rooted.block.index, writer, made.arrays)
+    return _written(rooted.block, writer, made.arrays)
 
 
 @_task
@@ -170,29 +188,35 @@ def _reactions(rooted: _Rooted, assembled: Assembled, index: int) -> Arrays:
 
 
 @_task
-def _store(assembled: Assembled, index: int, writer: Writer, *reactions: Arrays) -> Receipt:
-    return _written(index, writer, assembled.arrays | bodies.gathered(reactions))
+def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Arrays) -> Receipt | Noted:
+    return _written(rooted.block, writer, assembled.arrays | bodies.gathered(reactions))
 
 
-def _written(index: int, writer: Writer, arrays: Arrays) -> Receipt:
+def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | Noted:
+    """Store what a block has computed, with metrics of a user's own."""
+    stored, complaints = bodies.completed(block, arrays)
+    return noted(_stored(block.index, writer, stored), complaints)
+
+
+def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
     return writer.write(index, arrays)
 
 
 @_task
-def _whole_block(block: Block, writer: Writer) -> Receipt:
-    return _written(block.index, writer, bodies.whole(block))
+def _whole_block(block: Block, writer: Writer) -> Receipt | Noted:
+    return _written(block, writer, bodies.computed(block))
 
 
 @_task
 def _isolated(block: Block, writer: Writer, settings: Isolation) -> Rescued:
     arrays, flags = settings.compute(block, writer.layout)
-    return Rescued(_written(block.index, writer, arrays), flags)
+    return Rescued(_stored(block.index, writer, arrays), flags)
 
 
 @_task
 def _canary(block: Block) -> dict[str, int]:
-    return {name: crc32c(array) for name, array in bodies.whole(first_case(block)).items()}
+    return {name: crc32c(array) for name, array in bodies.whole(replace(first_case(block), own=())).items()}
 
 
 def identify_graph(job: Job, run: str) -> tuple[Graph, Any]:
@@ -203,4 +227,15 @@ def identify_graph(job: Job, run: str) -> tuple[Graph, Any]:
 
 @_task
 def _identify(job: Job) -> Fit:
+    return job.run()
+
+
+def excite_graph(job: ExciteJob, run: str) -> tuple[Graph, Any]:
+    """The graph of one search for an exciting motion; its result is a `pipeline.excite_job.Search`."""
+    key = (f"excite-{run}", job.name, job.number)
+    return {key: Task(key, _excite, job)}, key
+
+
+@_task
+def _excite(job: ExciteJob) -> Search:
     return job.run()

@@ -6,36 +6,34 @@ Parameters of bodies that the data cannot tell apart come as groupings, see `tas
 from __future__ import annotations
 
 import csv
+import json
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline.cluster import connect
 from pipeline.coordinator import Cluster, flight, settings
-from pipeline.errors import TaskError
-from pipeline.execute import failure
+from pipeline.execute import reason, results
 from pipeline.graph import identify_graph
 from pipeline.identify_job import Job, robot_of
 from pipeline.plan import plan
 from pipeline.recompute import stored_sweep
-from pipeline.recordings import require
+from pipeline.recordings import SOURCES, Source, require
 from robots.parameters import nearest
 from storage.errors import StoreError
 from storage.place import Location, locate
 from storage.store import open_results
-from tasks.identification.estimators import ESTIMATORS
+from tasks.identification.methods import METHODS
 
 if TYPE_CHECKING:
-    from pipeline.execute import Flight
     from tasks.identification.fit import Fit
 
-SECONDS = 1.0
-COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation")
+COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "condition", "noise", "validation")
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,8 @@ class Identified:
     def rows(self) -> Iterator[tuple[str, str]]:
         """What `limbsweep identify` prints."""
         yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
-        for case, reason in list(self.failed.items())[:5]:
-            yield "failed", f"design {case[0]}, friction set {case[1]}: {reason}"
+        for case, told in list(self.failed.items())[:5]:
+            yield "failed", f"design {case[0]}, friction set {case[1]}: {told}"
         if not self.fits:
             return
         fits = list(self.fits.values())
@@ -64,13 +62,48 @@ class Identified:
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
 
     def save(self, path: Path) -> None:
-        """Write one line for each parameter of each case."""
+        """Write a new file: CSV with a line for each parameter, or JSON with an object for each case.
+
+        Raises StoreError for another kind of file.
+        """
+        writer = FORMATS[checked_suffix(path)]
         with path.open("x", newline="", encoding="utf-8") as file:
-            table = csv.writer(file)
-            table.writerow(COLUMNS)
-            for case, each in sorted(self.fits.items()):
-                numbers = zip(each.truth.tolist(), each.values.tolist(), each.deviations.tolist(), strict=True)
-                table.writerows((*case, name, *row) for name, row in zip(each.names, numbers, strict=True))
+            writer(self, file)
+
+    def _write_csv(self, file: IO[str]) -> None:
+        table = csv.writer(file)
+        table.writerow(COLUMNS)
+        for case, each in sorted(self.fits.items()):
+            numbers = zip(each.truth.tolist(), each.values.tolist(), each.deviations.tolist(), strict=True)
+            whole = (each.condition, each.noise, each.validation)
+            table.writerows((*case, name, *row, *whole) for name, row in zip(each.names, numbers, strict=True))
+
+    def _write_json(self, file: IO[str]) -> None:
+        cases = [{"design": d, "friction": f, **_described(each)} for (d, f), each in sorted(self.fits.items())]
+        failed = [{"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items())]
+        json.dump({"cases": cases, "failed": failed}, file, indent=1, allow_nan=False)
+
+
+FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
+    ".csv": Identified._write_csv,
+    ".json": Identified._write_json,
+}
+"""How what was found is written, by the ending of a file's name."""
+
+
+def checked_suffix(path: Path) -> str:
+    """The ending of a file that can be written. Raises StoreError."""
+    if path.suffix not in FORMATS:
+        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
+    return path.suffix
+
+
+def _described(fit: Fit) -> dict[str, Any]:
+    """A fit in types of JSON; null for what is no number."""
+    columns = zip(fit.names, fit.truth.tolist(), fit.values.tolist(), fit.deviations.tolist(), strict=True)
+    parameters = [dict(zip(COLUMNS[2:6], row, strict=True)) for row in columns]
+    numbers = {"condition": fit.condition, "noise": fit.noise, "validation": fit.validation}
+    return {**{name: x if np.isfinite(x) else None for name, x in numbers.items()}, "parameters": parameters}
 
 
 def identify(
@@ -78,46 +111,36 @@ def identify(
     method: str = "weighted",
     *,
     clean: bool = False,
+    motion: Source | None = None,
     designs: Sequence[int] | None = None,
     cluster: Cluster = None,
 ) -> Identified:
     """Base parameters of the robots in a finished store from their measured signals, or `clean` ones.
 
-    Trajectories for training are used, the others for validation. Raises StoreError for a store without the signals,
-    and for a method or designs that there are not; ClusterLostError.
+    motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
+    clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without
+    the signals, and for a method or designs that there are not; ClusterLostError.
     """
-    if method not in ESTIMATORS:
-        raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
-    place, sweep = locate(store), stored_sweep(store)
-    require(open_results(place), robot_of(sweep, 0), clean, str(place))
+    if method not in METHODS:
+        raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    source: Source = motion or ("commanded" if clean else "measured")
+    if source not in SOURCES or (clean and source == "measured"):
+        known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
+        raise StoreError(f"motion: got {motion!r}; expected {known}")
+    place, sweep = locate(store), stored_sweep(store, plain=True)
+    require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs
     if wrong := [each for each in chosen if not 0 <= each < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
-    jobs = [Job(str(place), sweep.text, d, f, method, clean) for d in chosen for f in range(sweep.friction.size)]
+    options = (method, clean, source)
+    jobs = (Job(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
+    found, run = Identified({}, {}), uuid.uuid4().hex[:8]
     with connect(settings(cluster)) as client, closing(flight(client, plan(sweep), "block")) as flying:
-        return _collected(jobs, flying)
-
-
-def _collected(jobs: Sequence[Job], flying: Flight) -> Identified:
-    run, waiting = uuid.uuid4().hex[:8], list(reversed(jobs))
-    found = Identified({}, {})
-    under_way = 0
-    while waiting or under_way:
-        while waiting and flying.room:
-            flying.submit(identify_graph(waiting.pop(), run))
-            under_way += 1
-        result = flying.next(SECONDS)
-        if result is None:
-            continue
-        under_way -= 1
-        case = (int(result.key[1]), int(result.key[2]))
-        if isinstance(result.value, BaseException):
-            found.failed[case] = _reason(result.value)
-        else:
-            found.fits[case] = result.value
+        for result in results((identify_graph(job, run) for job in jobs), flying):
+            case = (int(result.key[1]), int(result.key[2]))
+            if isinstance(result.value, BaseException):
+                found.failed[case] = reason(result.value)
+            else:
+                found.fits[case] = result.value
     return found
-
-
-def _reason(error: BaseException) -> str:
-    return str(error) if isinstance(error, TaskError) else failure(error).reason

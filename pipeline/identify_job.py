@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.recordings import recordings
+from pipeline.recordings import Source, recordings
 from pipeline.side_files import stored_files
 from pipeline.sweep import Sweep
 from robots.model import Robot
 from storage.store import open_results
 from tasks.friction.given import FrictionInput
-from tasks.identification.fit import Filtering, Fit, fit
+from tasks.identification.fit import Fit, fit
+from tasks.identification.recorded import Filtering
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs: the store and the sweep in it, which case, how to estimate, which signals; small to send."""
+    """What a worker needs: the store and the sweep in it, which case, how to estimate, which signals; small to send.
+
+    `source` is where the motion comes from.
+    """
 
     store: str
     text: str
@@ -29,6 +33,7 @@ class Job:
     friction: int
     method: str
     clean: bool
+    source: Source
 
     @property
     def case(self) -> tuple[int, int]:
@@ -38,22 +43,38 @@ class Job:
     def run(self) -> Fit:
         """Read and estimate. Raises ValueError where the recordings do not suffice."""
         sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
-        robot = robot_of(sweep, self.design)
-        values = sweep.friction.values(self.friction, self.friction + 1)
-        friction = FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
+        robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
         data = open_results(self.store).isel(design=self.design, friction=self.friction)
-        found = {part: recordings(robot, _of_part(data, part), self.clean) for part in ("train", "validation", "test")}
+        found = {
+            part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
+            for part in ("train", "validation", "test")
+        }
         unused = [*found["validation"], *found["test"]]
         filtering = None
         if sweep.measurement is not None and not self.clean:
             filtering = Filtering(sweep.measurement.values, sweep.grid.step)
-        return fit(robot, friction, found["train"], unused, self.method, sweep.gravity, filtering=filtering)
+        return fit(
+            robot,
+            friction,
+            found["train"],
+            unused,
+            self.method,
+            sweep.gravity,
+            filtering=filtering,
+            nominal=Robot(sweep.family, sweep.parameters),
+        )
 
 
 def robot_of(sweep: Sweep, design: int) -> Robot:
     """The robot of a design."""
     values = {name: float(each[0]) for name, each in sweep.designs(design, design + 1).items()}
     return Robot(sweep.family, values)
+
+
+def friction_of(sweep: Sweep, number: int) -> FrictionInput:
+    """The friction of a set."""
+    values = sweep.friction.values(number, number + 1)
+    return FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
 
 
 def _of_part(data: Dataset, part: str) -> Dataset:

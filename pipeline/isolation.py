@@ -21,7 +21,7 @@ from pipeline.errors import TaskError
 from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
-from storage.schema import SPLIT, lookup
+from storage.schema import SPLIT
 from tasks.blocks import bodies
 from tasks.blocks.block import Block
 
@@ -198,7 +198,7 @@ def _flag(layout: Layout, arrays: Arrays, flag: Flag, bounds: tuple[slice, ...],
     here = [slice(at - whole.start, at - whole.start + 1) for at, whole in zip(place, bounds, strict=True)]
     part = here[0], here[1], here[2]
     for name, array in arrays.items():
-        if lookup(name).kind == "status":
+        if layout.variable(name).kind == "status":
             array[_within(layout, name, part)] = Status.COMPUTATION_FAILED
         elif array.dtype.kind == "i":
             array[_within(layout, name, part)] = times

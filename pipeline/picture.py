@@ -33,7 +33,7 @@ FLAT = 0.05
 
 @dataclass(frozen=True)
 class JointMark:
-    """A joint in the picture: its name in the robot, where it is (3,) [m], its axis (3,), whether it is driven."""
+    """A joint in the picture: its name in the robot, where it is (*batch, 3) [m], its axis, whether it is driven."""
 
     name: str
     point: Array
@@ -43,10 +43,10 @@ class JointMark:
 
 @dataclass(frozen=True)
 class LimbSketch:
-    """One limb in the frame of the base: lines (n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
+    """One limb in the frame of the base: lines (*batch, n, 2, 3) [m], tree joints, cut joints (k, 3) [m], its tips.
 
     `mounts` (m, 3) [m] are its joints at the base, `tips` (t, 3) [m] the ends of the limb, `platform_tips` the same
-    points carried by the platform: equal where the limb closes.
+    points carried by the platform: equal where the limb closes. All have the leading dims of the batch, if any.
     """
 
     name: str
@@ -61,11 +61,12 @@ class LimbSketch:
 def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
     """Lines and joints of all limbs in the frame of the base.
 
-    `joints` (limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not read; the
-    platform is then where the limbs carry it. Without them all are zero, and the platform is at its reference pose.
+    `joints` (*batch, limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not
+    read; the platform is then where the limbs carry it, and every point has the leading dims of the batch. Without
+    them all are zero, and the platform is at its reference pose.
     """
     limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
-    given = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else joints
+    given = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else np.moveaxis(joints, -2, 0)
     sketches = (
         _limb(each, limb, q, "" if mechanism.is_chain else f"{each.name}.")
         for each, limb, q in zip(mechanism.instances, limbs, given, strict=True)
@@ -79,55 +80,68 @@ def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketc
     )
 
 
-def _tips(limb: Limb, poses: Sequence[Array], frame: str) -> Array:
-    points = [_point(pose, getattr(tip, frame)) for pose, tip in zip(poses, limb.tips, strict=True)]
-    return np.array(points).reshape(-1, 3)
+def _tips(limb: Limb, poses: Sequence[Array], frame: str, like: Sequence[Array] = ()) -> Array:
+    return _stacked([_point(pose, getattr(tip, frame)) for pose, tip in zip(poses, limb.tips, strict=True)], like)
+
+
+def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
+    """Points (*batch, n, 3); where there are none, with the batch of the poses `like`."""
+    batch = like[0].shape[:-2] if like else ()
+    return np.stack([np.broadcast_to(each, (*batch, 3)) for each in points], -2) if points else np.zeros((*batch, 0, 3))
 
 
 def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     poses = _poses(limb, _matrix(instance.base), q)
-    tips = _tips(limb, [poses[tip.a] for tip in limb.tips], "frame_a")
-    mounts = np.array([pose[:3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE])
+    tips = _tips(limb, [poses[tip.a] for tip in limb.tips], "frame_a", poses)
+    mounts = _stacked(
+        [pose[..., :3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE], poses
+    )
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
-    cuts = np.array([_point(at[loop.a], loop.frame_a) for loop in limb.loops]).reshape(-1, 3)
+    cuts = _stacked([_point(at[loop.a], loop.frame_a) for loop in limb.loops], poses)
     joints = tuple(
-        JointMark(f"{prefix}{link.joint}", pose[:3, 3], pose[:3, :3] @ np.array(link.axis), link.joint in limb.actuated)
+        JointMark(
+            f"{prefix}{link.joint}",
+            pose[..., :3, 3],
+            pose[..., :3, :3] @ np.array(link.axis),
+            link.joint in limb.actuated,
+        )
         for link, pose in zip(limb.links, poses, strict=True)
     )
-    lines = np.array([line for i in range(len(limb.links)) for line in _body(limb, poses, i)])
+    lines = np.stack([_stacked(line, poses) for i in range(len(limb.links)) for line in _body(limb, poses, i)], axis=-3)
     return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips)
 
 
 def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
     poses: list[Array] = []
-    for link, value in zip(limb.links, q, strict=False):  # parents come first
+    for link, value in zip(limb.links, np.moveaxis(q, -1, 0), strict=False):  # parents come first
         parent = mount if link.parent == BASE else poses[link.parent]
         poses.append(parent @ _matrix(link.placement) @ _motion(link, value))
     return poses
 
 
-def _motion(link: Link, value: float) -> Array:
-    """The pose (4, 4) of a link in its placement, at a value of its joint [rad or m]."""
-    result, way = np.eye(4), value * np.array(link.axis, float)
+def _motion(link: Link, values: Array) -> Array:
+    """Poses (*batch, 4, 4) of a link in its placement, at values (*batch,) of its joint [rad or m]."""
+    way = values[..., None] * np.array(link.axis, float)
+    result = np.broadcast_to(np.eye(4), (*way.shape[:-1], 4, 4)).copy()
     if link.kind == "prismatic":
-        result[:3, 3] = way
+        result[..., :3, 3] = way
     else:
-        result[:3, :3] = Rotation.from_rotvec(way).as_matrix()
+        result[..., :3, :3] = Rotation.from_rotvec(way).as_matrix()
     return result
 
 
 def _body(limb: Limb, poses: list[Array], index: int) -> Iterator[tuple[Array, Array]]:
     """Lines from the joint of a link to everything that is attached to it; to its centre of mass where nothing is."""
-    attached = [poses[i][:3, 3] for i, link in enumerate(limb.links) if link.parent == index]
+    attached = [poses[i][..., :3, 3] for i, link in enumerate(limb.links) if link.parent == index]
     for closure in (*limb.loops, *limb.tips):
         sides = ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
         attached += [_point(poses[index], frame) for link, frame in sides if link == index]
     for end in attached or [_point(poses[index], Frame(position=limb.links[index].inertia.centre))]:
-        yield poses[index][:3, 3], end
+        yield poses[index][..., :3, 3], end
 
 
 def _point(pose: Array, frame: Frame) -> Array:
-    return np.asarray((pose @ _matrix(frame))[:3, 3])
+    return np.asarray((pose @ _matrix(frame))[..., :3, 3])
 
 
 def _matrix(frame: Frame) -> Array:

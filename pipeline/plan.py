@@ -19,7 +19,7 @@ from pipeline.errors import InputError, Problem
 from robots.friction_groups import settles
 from robots.model import TWIST, Mechanism
 from storage.layout import Layout
-from storage.schema import VARIABLES
+from storage.schema import FRICTION, VARIABLES, Variable
 
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
@@ -63,6 +63,9 @@ ROWS = 5
 
 MASS_METRICS = ("least_effective_mass", "largest_effective_mass")
 """Metrics for which limbs hand on their shares of the mass matrix."""
+
+SINGULARITY_METRICS = ("platform_singularity_margin", "limb_singularity_margin", "singularity_margin")
+"""Metrics for which limbs hand on J_IK of the reference pose."""
 
 LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 
@@ -121,8 +124,24 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0)
+        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
         return self.block_samples * _handed_on(self.sweep, self.mechanism) + held
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Series that are computed for metrics of a user's own alone."""
+        return _extra(self.sweep)
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable of the schema in this sweep, whether it is stored or not."""
+        dims = VARIABLES[name].dims
+        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep, (name,)) else dims
+
+    @property
+    def _extra_bytes(self) -> int:
+        """Bytes of these series in a block."""
+        sizes = {**self.layout.sizes, **self.layout.block}
+        return sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
 
     @property
     def work(self) -> Work:
@@ -165,19 +184,24 @@ def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
-    variables = tuple(name for name in VARIABLES if name in wanted)
+    own = tuple(each.variable for each in sweep.own)
+    variables = (*(name for name in VARIABLES if name in wanted), *(each.name for each in own))
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),
         "limb": len(mechanism.instances),
         "joint": max(len(limb.joints) for limb in mechanism.limbs),
         "axis": 3,
+        "platform_axis": 3,
         "wrench": 6,
     }
-    steady = _steady(sweep, variables)
-    per_set, shared = (_pair_bytes(sizes, variables, steady, per_set=each) for each in (True, False))
+    steady = _steady(sweep, (*variables, *_extra(sweep)))
+    known = {**VARIABLES, **{each.name: each for each in own}}
+    rows = tuple(known[name] for name in (*variables, *_extra(sweep)))
+    per_set, shared = (_pair_bytes(sizes, rows, steady, per_set=each) for each in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = _handed_on(sweep, mechanism) * sizes["time"]
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, steady))
+    here = tuple(name for name in steady if name in variables)
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, own))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     if made.layout.files > MAX_FILES:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
@@ -202,6 +226,17 @@ def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in variables if name in steady)
 
 
+def _computed(sweep: Sweep) -> tuple[str, ...]:
+    """What is asked for, and what metrics of a user's own need."""
+    return (*sweep.outputs, *sweep.metrics, *_extra(sweep))
+
+
+def _extra(sweep: Sweep) -> tuple[str, ...]:
+    """Series that metrics of a user's own need beside the outputs."""
+    stored = (*sweep.outputs, *_status(sweep))
+    return tuple(dict.fromkeys(name for each in sweep.own for name in each.series if name not in stored))
+
+
 def _settling(sweep: Sweep) -> tuple[str, ...]:
     """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
     return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
@@ -211,20 +246,23 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     """Bytes of one sample that the tasks of a block hand on to each other."""
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
     free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
-    wanted = {*sweep.outputs, *(("joint_position",) if "actuator_position" in sweep.outputs else ())}
+    outputs = (*sweep.outputs, *_extra(sweep))
+    wanted = {*outputs, *(("joint_position",) if "actuator_position" in outputs else ())}
     series = sum(name in wanted for name in LIMB_JOINT_SERIES)
     motion = -(-max(24, 3 * free) // sweep.design.size)  # shared by all designs
     mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
-    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in sweep.outputs)
+    reference = actuators * free if any(name in sweep.metrics for name in SINGULARITY_METRICS) else 0
+    margins = 2 * limbs if sweep.limits.joints else 0
+    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in outputs)
     assembled = actuators * (2 + rubbing) + free + 1  # of a strip, but a strip may be the whole block
-    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled
+    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled + reference + margins
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )
 
 
 def _reacts(sweep: Sweep) -> bool:
-    return any(name in (*sweep.outputs, *sweep.metrics) for name in REACTIONS)
+    return any(name in _computed(sweep) for name in REACTIONS)
 
 
 def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
@@ -277,12 +315,12 @@ def _require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
         raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
 
 
-def _pair_bytes(sizes: Mapping[str, int], variables: tuple[str, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
-    """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
+def _pair_bytes(sizes: Mapping[str, int], rows: tuple[Variable, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
+    """Bytes that one design on one trajectory has, for one friction set or apart from friction."""
     total = 0
-    for name in variables:
-        dims = VARIABLES[name].dims
-        if ("friction" in dims and name not in steady) == per_set:
+    for row in rows:
+        dims = row.dims
+        if (FRICTION in dims and row.name not in steady) == per_set:
             total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
     return total
 
@@ -314,7 +352,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
             )
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
-    if any("limb" in VARIABLES[name].dims for name in plan.layout.variables):
+    if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(mechanism.limbs[0].joints), "", text

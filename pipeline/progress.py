@@ -21,6 +21,7 @@ from pipeline.events import (
     Event,
     Finished,
     Listener,
+    MetricFailed,
     Started,
     Stopped,
     Waiting,
@@ -33,7 +34,7 @@ LINE_EVERY = 10.0
 """Least time between two plain lines of progress [s]."""
 
 
-FAILURES = (BlockFailed, CaseFailed, Stopped)
+FAILURES = (BlockFailed, CaseFailed, MetricFailed, Stopped)
 """Events that mean that something is missing in the end."""
 
 
@@ -126,6 +127,9 @@ def note(event: Event) -> str | None:
         case CaseFailed(block, design, friction, trajectory, reason):
             place = f"design {design}, friction {friction}, trajectory {trajectory}"
             return f"block {block}, {place} cannot be computed and holds NaN: {reason}"
+        case MetricFailed(block, metric, cases, design, friction, trajectory, reason):
+            place = f"the first in design {design}, friction {friction}, trajectory {trajectory}"
+            return f"block {block}, metric {metric} is NaN in {cases} cases, {place}: {reason}"
         case BlockFailed(block, reason):
             return f"block {block} given up: {reason}"
         case Waiting(seconds, what):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 COMPUTES = ("numpy", "scipy", "llvmlite", "zarr", "numcodecs", "xarray", "dask", "distributed")
 """Packages whose version may matter to a result or its file."""
+
+
+SWEEP_FINGERPRINT = "sweep_fingerprint"
+"""Attribute of a store with metrics of a user's own: the fingerprint of its sweep without them."""
 
 
 def versions() -> dict[str, str]:
@@ -39,10 +43,19 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
+        **_own(sweep),
         **table(sweep.sources),
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+
+
+def _own(sweep: Sweep) -> dict[str, Any]:
+    """Fingerprints of the functions of own metrics, and of the sweep without them; nothing where there are none."""
+    if not sweep.own:
+        return {}
+    functions = {each.name: each.fingerprint for each in sweep.own}
+    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, own=()).fingerprint}
 
 
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.drive import TICK
 from pipeline.execute import Flight, failure
 from pipeline.graph import block_graph
+from pipeline.noted import Noted
 from pipeline.plan import Plan
+from pipeline.prepared_metric import Prepared
+from pipeline.provenance import SWEEP_FINGERPRINT
 from pipeline.side_files import stored_files
 from pipeline.status import failed_cases
 from pipeline.sweep import Sweep
@@ -22,17 +26,30 @@ from storage.place import Location, locate
 from storage.writer import Comparer
 
 
-def stored_sweep(store: Location, folder: str | Path = ".") -> Sweep:
+def stored_sweep(
+    store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
-    Raises InputError where the text cannot be read any more, StoreError where it does not mean the same.
+    Functions are `own`; `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any
+    more, StoreError where it does not mean the same, and for a store with metrics of a user's own without them.
     """
     place = locate(store)
     manifest = Manifest.load(place)
-    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    if sweep.fingerprint != manifest.fingerprint:
+    if manifest.layout.own and not own and not plain:
+        names = ", ".join(each.name for each in manifest.layout.own)
         raise StoreError(
-            f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {manifest.fingerprint}; a file that it "
+            f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
+            "sweep; call pipeline.run with the same metrics"
+        )
+    sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
+    sweep = replace(sweep, own=own if manifest.layout.own else ())
+    expected = manifest.fingerprint
+    if plain:
+        expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
+    if sweep.fingerprint != expected:
+        raise StoreError(
+            f"{place}: its sweep has fingerprint {sweep.fingerprint}; expected {expected}; a file that it "
             f"names in {str(folder)!r} has changed, or this is another version of limbsweep than the one that wrote it"
         )
     return sweep
@@ -63,7 +80,8 @@ def _computed(plan: Plan, blocks: Iterable[int], flight: Flight) -> Iterator[tup
                 return
             if (result := flight.next(TICK)) is not None:
                 flying -= 1
-                yield result.key[1], result.value
+                value = result.value
+                yield result.key[1], value.receipt if isinstance(value, Noted) else value
 
 
 def _other(stored: Receipt, computed: Receipt) -> list[str]:

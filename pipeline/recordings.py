@@ -1,67 +1,65 @@
 """Recordings of one robot from the results of a sweep: motions as `tasks` takes them, and forces.
 
-The motion of a chain is measured; that of a platform is the commanded one, as encoders do not see it.
+The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
+comes from the sweep itself. So nothing of the platform has to be stored.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
+from pipeline.sweep import Sweep
 from robots.model import Robot
 from storage.errors import StoreError
-from tasks.identification.fit import Recording
+from tasks.blocks import motion
+from tasks.blocks.block import Trajectory
+from tasks.identification import encoders
+from tasks.identification.recorded import Recording
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-PLATFORM = ("platform_position", "platform_twist", "platform_acceleration")
-MEASURED = ("measured_position", "measured_velocity", "measured_acceleration")
+Source = Literal["measured", "commanded"]
+SOURCES: tuple[Source, ...] = ("measured", "commanded")
+POSITION = "measured_position"
 
 
-def needed(robot: Robot, clean: bool) -> tuple[str, ...]:
-    """Variables that an identification reads. Raises StoreError for chains whose clean accelerations are not stored."""
-    force = "actuator_force" if clean else "measured_force"
-    if not robot.mechanism.is_chain:
-        return (force, *PLATFORM)
-    if clean:
-        return (force, "joint_position", "joint_velocity", "joint_acceleration")
-    return (force, *MEASURED)
+def needed(clean: bool, source: Source) -> tuple[str, ...]:
+    """Variables that an identification reads."""
+    return ("actuator_force" if clean else "measured_force", *([POSITION] if source == "measured" else []))
 
 
-def require(data: Dataset, robot: Robot, clean: bool, store: str) -> None:
+def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str) -> None:
     """Refuses results without what an identification reads, by StoreError."""
-    if missing := [name for name in needed(robot, clean) if name not in data]:
+    if missing := [name for name in needed(clean, source) if name not in data]:
         raise StoreError(
             f"{store}: has no {', '.join(missing)}; expected them among the outputs of the sweep; run it with them"
         )
     mechanism = robot.mechanism
-    if mechanism.is_chain and not clean and mechanism.actuators != mechanism.freedoms:
+    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
+    if source == "measured" and (actuators < freedoms or (actuators > freedoms and not mechanism.is_chain)):
         raise StoreError(
-            f"{store}: {robot.name} is not given by its actuators {mechanism.actuators} alone; expected the same "
-            "joints actuated as independent; use clean signals"
+            f"{store}: {robot.name} has {actuators} actuators and {freedoms} freedoms, so that encoders do not give "
+            "its motion; expected as many of both; use the commanded motion"
         )
 
 
-def recordings(robot: Robot, data: Dataset, clean: bool) -> list[Recording]:
-    """One for each trajectory of a design with a friction set."""
-    names = needed(robot, clean)
+def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: Source) -> list[Recording]:
+    """One for each trajectory of `data`, of a design with a friction set."""
+    names, known = needed(clean, source), {each.name: each for each in sweep.trajectories}
     # read here, in this task, not in tasks of its own
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
-    return [
-        _one(robot, {name: each[j] for name, each in arrays.items()}, names) for j in range(data.sizes["trajectory"])
-    ]
-
-
-def _one(robot: Robot, arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> Recording:
-    forces, *motion = (arrays[name] for name in names)
-    if not robot.mechanism.is_chain:
-        position, twist, acceleration = motion
-        return Recording({"position": position, "twist": twist, "acceleration": acceleration}, forces)
-    if motion[0].ndim == 3:  # of all joints of the one limb
-        limb = robot.mechanism.limbs[0]
-        chosen = [limb.index(name) for name in robot.mechanism.freedoms]
-        motion = [each[:, 0, chosen] for each in motion]
-    q, qd, qdd = motion
-    return Recording({"q": q, "qd": qd, "qdd": qdd}, forces)
+    origin = sweep.family.assemble(sweep.parameters).platform.home.position
+    result = []
+    for j, name in enumerate(data["trajectory"].values.tolist()):
+        each = known[name]
+        moved = motion.moving(
+            sweep.family, Trajectory(each.kind, each.values, each.points, each.turn), sweep.times, origin
+        )
+        forces = arrays[names[0]][j]
+        if source == "commanded":
+            result.append(Recording(moved, forces))
+        else:
+            seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
+            result.append(Recording(seen, forces, moved))
+    return result

@@ -33,6 +33,7 @@ KINDS: dict[str, type[Any]] = {
         events.BlocksDone,
         events.BlockRetried,
         events.CaseFailed,
+        events.MetricFailed,
         events.BlockFailed,
         events.Waiting,
         events.ClusterRestarted,

@@ -9,7 +9,17 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pipeline.control import cancel_requested
-from pipeline.events import BlockDone, BlockFailed, BlockRetried, BlocksDone, CaseFailed, Started, Stopped, Waiting
+from pipeline.events import (
+    BlockDone,
+    BlockFailed,
+    BlockRetried,
+    BlocksDone,
+    CaseFailed,
+    MetricFailed,
+    Started,
+    Stopped,
+    Waiting,
+)
 from pipeline.progress import clock
 from pipeline.runlog import Record, last_run, records
 from storage.ledger import Ledger
@@ -28,6 +38,7 @@ class Status:
 
     rate: blocks per second of late; left: time left [s], None where nobody runs or no rate is known; owner: who holds
     the lock, as the lock says; failed: reasons by block that was given up in the last run; cases: those that hold NaN;
+    metrics: where those of a user's own are NaN;
     news: the last thing that went wrong or was waited for; last: when the run last wrote [s since 1970].
     """
 
@@ -39,6 +50,7 @@ class Status:
     owner: str | None
     failed: dict[int, str]
     cases: tuple[CaseFailed, ...]
+    metrics: tuple[MetricFailed, ...]
     news: str | None
     last: float | None
 
@@ -69,6 +81,9 @@ class Status:
         for case in self.cases:
             place = f"design {case.design}, friction {case.friction}, trajectory {case.trajectory}"
             yield f"block {case.block}", f"{place} holds NaN: {case.reason}"
+        for each in self.metrics:
+            place = f"the first in design {each.design}, friction {each.friction}, trajectory {each.trajectory}"
+            yield f"metric {each.metric}", f"NaN in {each.cases} cases of block {each.block}, {place}: {each.reason}"
 
 
 def status(store: Location, now: float | None = None) -> Status:
@@ -88,6 +103,7 @@ def status(store: Location, now: float | None = None) -> Status:
         owner=owner,
         failed=failed,
         cases=failed_cases(store),
+        metrics=tuple(record.event for record in records(store) if isinstance(record.event, MetricFailed)),
         news=_news(run),
         last=run[-1].time if run else None,
     )

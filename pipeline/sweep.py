@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,24 +17,31 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline import friction_test, random_motions
+from pipeline import friction_test, gravity_test, random_motions
 from pipeline.axes import MAX_SAMPLES, Array, Axis, complete
 from pipeline.document import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.files import read_yaml
+from pipeline.prepared_metric import Prepared
 from pipeline.side_files import SideFiles, Source, source_of
 from pipeline.sweep_axes import AxisReader, check_fixed
 from pipeline.sweep_choices import is_empty, robot_of, sections_of, take_subset
 from pipeline.sweep_dataset import Measured, Parts, read_measurement, read_split
 from pipeline.sweep_file import FORMAT, SweepFile, Time
 from pipeline.sweep_friction import FrictionAxis, read_friction
+from pipeline.sweep_limits import check_metrics, describe, read_limits, section_of
 from pipeline.sweep_motions import Trajectory, TrajectoryReader
 from pipeline.sweep_robot import families, inline, take_description
+from pipeline.sweep_workspaces import check_volumes, check_workspaces
 from pipeline.validation import Got, Report, sentence, validate_keys
 from robots.formats.description import Description, family_of
+from robots.limits import NO_LIMITS, Limits
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
 from storage.schema import OF_MOTORS, VARIABLES
+
+DRAWN = {random_motions.KIND: random_motions.trajectories, gravity_test.KIND: gravity_test.trajectories}
+"""Kinds that stand for several random trajectories."""
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
@@ -76,6 +82,9 @@ class Sweep:
     split: Parts | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
+    limits: Limits = NO_LIMITS
+    own: tuple[Prepared, ...] = ()
+    """Metrics of a user's own; see `pipeline.own_metrics`."""
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
@@ -137,6 +146,8 @@ class Sweep:
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
+            **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }
@@ -173,6 +184,9 @@ def _read(document: Document, source: Source) -> Sweep:
     parts |= _read_designs(report, file, families(parts["description"]))
     parts |= _read_outputs(report, file, _mechanism(parts))
     _check_motors(report, file, _mechanism(parts))
+    limits, path = section_of(file, parts.get("robot"))
+    parts["limits"] = read_limits(report, limits, _mechanism(parts), path)
+    check_metrics(report, file, limits)
     if "friction" in file:
         mechanism = _mechanism(parts)
         parts["friction"] = read_friction(report, file["friction"], mechanism, file.get("seed"))
@@ -182,7 +196,8 @@ def _read(document: Document, source: Source) -> Sweep:
         files = SideFiles(source)
         parts["trajectories"] = _read_trajectories(report, file["trajectories"], files, parts)
         parts["sources"] = files.taken
-        _check_workspaces(report, parts)
+        check_workspaces(report, parts["trajectories"], parts["grid"].samples if "grid" in parts else None)
+        check_volumes(report, file, parts["trajectories"], _mechanism(parts))
     parts["split"] = read_split(report, file.get("split"))
     if "grid" in parts:
         grid, outputs = parts["grid"], parts.get("outputs") or ()
@@ -212,37 +227,23 @@ def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, F
 def _read_trajectories(
     report: Report, section: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
 ) -> tuple[Trajectory, ...]:
-    joints = _joints(parts)
-    reader = TrajectoryReader(report, files, joints)
+    joints, mechanism = _joints(parts), _mechanism(parts)
+    mobility = mechanism.platform.mobility if mechanism else ()
+    reader = TrajectoryReader(report, files, joints, mobility)
     found: list[Trajectory] = []
     for name, given in section.items():
         path = ("trajectories", name)
         if given.get("kind") == friction_test.KIND and joints:
             duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
             found += friction_test.trajectories(report, name, given, path, joints, duration)
-        elif given.get("kind") == random_motions.KIND:
-            found += random_motions.trajectories(report, name, given, path, joints)
+        elif isinstance(kind := given.get("kind"), str) and kind in DRAWN:
+            found += DRAWN[kind](report, name, given, path, joints, mobility)
         elif (one := reader.one(name, given, path)) is not None:
             found.append(one)
     names = [each.name for each in found]
     for name in {each for each in names if names.count(each) > 1}:
         report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
     return tuple(found)
-
-
-def _check_workspaces(report: Report, parts: Mapping[str, Any]) -> None:
-    """A workspace is a grid of points in place of times, so there have to be as many of both."""
-    for each in parts["trajectories"]:
-        if each.kind != "workspace":
-            continue
-        path = ("trajectories", each.name, "counts")
-        if any(count != int(count) for count in each.values["counts"]):
-            report(path, list(each.values["counts"]), "whole numbers of points along x, y and z")
-            continue
-        points = math.prod(map(int, each.values["counts"]))
-        if "grid" in parts and parts["grid"].samples != points:
-            got = f"{points} points, and {parts['grid'].samples} samples of time"
-            report(path, Got(got), "as many of both", f"Write time: {{stop: 1, samples: {points}}}.")
 
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:

@@ -105,11 +105,45 @@ class Subset(Section):
     )
 
 
+Above = Annotated[Number, Field(gt=0)]
+
+
+class JointSection(Section):
+    """Limits of some joints."""
+
+    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
+    )
+    velocity: Above | None = Field(default=None, description="largest size of the velocity")
+    unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
+
+
+class ActuatorSection(Section):
+    """What some actuators can give."""
+
+    force: Above | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: Above | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: Above | None = Field(default=None, description="largest size of the power [W]")
+
+
+class LimitSection(Section):
+    """Limits of joints and actuators, for samples that are not usable, and for margins."""
+
+    joints: Annotated[dict[Text, JointSection], Field(max_length=1000)] = Field(
+        default_factory=dict,
+        description="limits under `actuated`, `passive`, `all`, or names and patterns of joints such as `'limb_1.*'`",
+    )
+    actuators: Annotated[dict[Text, ActuatorSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="limits under `all`, or names and patterns of actuators"
+    )
+
+
 class RobotSection(Section):
     """What one of several robots has of its own, instead of the sections of these names at the top."""
 
     parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
     design: Axes | None = Field(default=None, description="designs of this robot")
+    limits: LimitSection | None = Field(default=None, description="limits of its joints and actuators")
 
 
 def _names_of_robots(value: Any) -> Any:
@@ -185,6 +219,7 @@ class SweepFile(Section):
     )
     outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
+    limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
     measurement: dict[Text, Number] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from pipeline.document import Path as Keys
 from pipeline.errors import InputError
 from pipeline.files import POINTS_BYTES, decode, parse_points
+from pipeline.motion_values import Value, read_values
 from pipeline.side_files import SideFiles
-from pipeline.sweep_axes import check_bounds
-from pipeline.validation import Got, Report, number_hint, sentence
-from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
-from robots.parameters import Parameter, nearest
-
-Value = float | tuple[float, ...]
+from pipeline.sweep_turns import describe, read_turn
+from pipeline.validation import Got, Report, sentence
+from robots.motions import JOINT_MOTIONS, MOTIONS, Motion, Turn
+from robots.parameters import nearest
 
 AXES = ("x", "y", "z")
 
@@ -29,13 +28,14 @@ class Trajectory:
     """A motion of the robot: its kind, all parameters of that kind (SI, defaults included), its points.
 
     `points` is (points, 1 + coordinates): t [s], then x, y, z [m] or the independent joints of a chain; None for a kind
-    that reads no file.
+    that reads no file. `turn` is how a platform turns meanwhile; None: it does not.
     """
 
     name: str
     kind: str
     values: Mapping[str, Value]
     points: NDArray[np.float64] | None = None
+    turn: Turn | None = None
 
     def describe(self) -> dict[str, Any]:
         """What defines the motion, in types of JSON; points by their hash."""
@@ -43,19 +43,21 @@ class Trajectory:
         points = (
             {} if self.points is None else {"points": hashlib.sha256(self.points.astype("<f8").tobytes()).hexdigest()}
         )
-        return {"kind": self.kind, "values": values} | points
+        turn = {} if self.turn is None else {"turn": describe(self.turn)}
+        return {"kind": self.kind, "values": values} | points | turn
 
 
 @dataclass(frozen=True)
 class TrajectoryReader:
     """Reads trajectories of a platform, or of the independent `joints` of a chain, whose points are in `files`.
 
-    What is wrong goes to `report`.
+    `mobility` are the free components of the platform's twist. What is wrong goes to `report`.
     """
 
     report: Report
     files: SideFiles
     joints: tuple[str, ...] = ()
+    mobility: tuple[str, ...] = ()
 
     @property
     def motions(self) -> Mapping[str, Motion]:
@@ -77,29 +79,18 @@ class TrajectoryReader:
             "kind",
             *(parameter.name for parameter in motion.parameters),
             *(["file"] if motion.points_file else []),
+            *([] if self.joints else ["turn"]),
         ]
         for key in given:
             if key not in known:
                 report.unknown((*path, key), known)
-        values = {each.name: self._value(each, given, path) for each in motion.parameters}
-        return Trajectory(name, kind, values, self._points(motion, given, path))
+        values = read_values(report, motion, given, path, len(self.joints))
+        turn = None if self.joints else read_turn(report, given, path, self.mobility)
+        return Trajectory(name, kind, values, self._points(motion, given, path), turn)
 
     @property
     def _mover(self) -> str:
         return "the joints of a chain" if self.joints else "a platform"
-
-    def _value(self, parameter: Parameter, given: Mapping[str, Any], path: Keys) -> Value:
-        if parameter.name not in given:
-            return parameter.default
-        value, path = given[parameter.name], (*path, parameter.name)
-        if parameter.shape:
-            return _vector(self.report, parameter, value, path, parameter.shape[0])
-        if self.joints and isinstance(value, list):
-            return _vector(self.report, parameter, value, path, len(self.joints))
-        if _is_number(self.report, value, path):
-            check_bounds(self.report, parameter, value, path)
-            return float(value)
-        return parameter.default
 
     def _points(self, motion: Motion, given: Mapping[str, Any], path: Keys) -> NDArray[np.float64] | None:
         if not motion.points_file:
@@ -120,25 +111,3 @@ class TrajectoryReader:
         except InputError as error:
             self.report.problems += error.problems
             return None
-
-
-def _vector(report: Report, parameter: Parameter, value: Any, path: Keys, length: int) -> Value:
-    if not isinstance(value, list) or len(value) != length:
-        report(path, value, f"a list of {length} numbers [{parameter.unit}]")
-        return parameter.default
-    # A list, not a generator: every component that is wrong is reported.
-    numbers = [_is_number(report, each, (*path, index)) for index, each in enumerate(value)]
-    if not all(numbers):
-        return parameter.default
-    if parameter.unit == "1" and not any(value):
-        report(path, value, "a direction, so not all zero")
-    for index, each in enumerate(value):
-        check_bounds(report, parameter, each, (*path, index))
-    return tuple(map(float, value))
-
-
-def _is_number(report: Report, value: Any, path: Keys) -> bool:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return True
-    report(path, value, "a number", number_hint(value) if isinstance(value, str) else "")
-    return False

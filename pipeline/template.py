@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from robots.friction import LAWS
-from robots.model import Family
-from robots.motions import JOINT_MOTIONS, MOTIONS
+from robots.model import TRANSLATION, Family
+from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.parameters import Parameter
 
 SPREAD = 0.1
@@ -28,7 +28,7 @@ def sweep_text(family: Family, robot: str = "") -> str:
         designs=_designs(family),
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
-        motions=_comment(f"{each.name:<11} {', '.join(p.name for p in each.parameters)}" for each in motions.values()),
+        motions=_kinds(motions) + _turns(family),
         motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
     )
 
@@ -51,6 +51,17 @@ def _designs(family: Family) -> str:
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
     )
+
+
+def _kinds(motions: Mapping[str, Motion]) -> str:
+    return _comment(f"{each.name:<11} {', '.join(p.name for p in each.parameters)}" for each in motions.values())
+
+
+def _turns(family: Family) -> str:
+    """How the platform can turn, where it can."""
+    if set(family.reference.platform.mobility) <= set(TRANSLATION):
+        return ""
+    return f"\n{_TURNS}\n{_kinds(TURNS)}"
 
 
 def _normal(family: Family) -> list[int]:
@@ -86,6 +97,9 @@ design:
 """
 
 _PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_TURNS = """\
+# With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
+# pitch and yaw [rad]:"""
 _JOINT_MOTION = "first: {kind: harmonic, amplitude: 0.1, period: 1.0}"
 
 _TEMPLATE = """\

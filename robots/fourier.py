@@ -74,6 +74,10 @@ class Series:
         """The same motion, smaller."""
         return Series(self.centre, self.period, self.sines * factor, self.cosines * factor)
 
+    def part(self, coordinates: slice) -> Series:
+        """The motion of some of the coordinates."""
+        return Series(self.centre[coordinates], self.period, self.sines[coordinates], self.cosines[coordinates])
+
     @property
     def values(self) -> dict[str, Any]:
         """Parameters of the kind `fourier` of `robots.motions`: tuples by coordinate."""

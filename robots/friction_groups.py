@@ -109,7 +109,7 @@ def _selected(known: Mapping[str, tuple[Place, bool]], chosen: str | Sequence[st
         return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
     result: dict[Place, None] = {}
     for pattern in [chosen] if isinstance(chosen, str) else chosen:
-        hits = {name: each for name, each in known.items() if _matches(name, pattern)}
+        hits = {name: each for name, each in known.items() if matches(name, pattern)}
         if not hits:
             raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *known))}")
         if not any(simple for _, simple in hits.values()):
@@ -118,5 +118,6 @@ def _selected(known: Mapping[str, tuple[Place, bool]], chosen: str | Sequence[st
     return tuple(result)
 
 
-def _matches(name: str, pattern: str) -> bool:
+def matches(name: str, pattern: str) -> bool:
+    """Whether a pattern means a joint or actuator; one without limb means that of every limb."""
     return fnmatchcase(name, pattern) or ("." not in pattern and fnmatchcase(name.split(".", 1)[-1], pattern))

@@ -1,6 +1,7 @@
 """Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.blocks.trajectories`.
 
-Those of a platform are in `MOTIONS`, those of the independent joints of a chain in `JOINT_MOTIONS`. Positions of a
+Those of a platform are in `MOTIONS`, how it turns meanwhile in `TURNS`, those of the independent joints of a chain in
+`JOINT_MOTIONS`. Positions of a
 platform are in the axes of the base and count from the reference position of the robot with its fixed parameters
 (swept ones at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
 """
@@ -8,8 +9,11 @@ platform are in the axes of the base and count from the reference position of th
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from robots.model import IDENTITY, Matrix
 from robots.parameters import Parameter
 
 
@@ -24,19 +28,33 @@ class Motion:
     points_file: bool = False
 
 
+@dataclass(frozen=True)
+class Turn:
+    """How a platform turns: a kind of `TURNS` with its values, about an orientation relative to the reference pose.
+
+    The angles a(t) of the kind are roll, pitch and yaw about the fixed axes x, y, z, so that the platform's rotation is
+    Rz(a_z) Ry(a_y) Rx(a_x) orientation R_home.
+    """
+
+    kind: str
+    values: Mapping[str, Any]
+    orientation: Matrix = IDENTITY
+
+
 _ORIGIN = (0.0, 0.0, 0.0)
 _TINY = 1e-6
 _CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
+WORKSPACE = "workspace"
 HARMONICS = 5
 """Of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
 
 
-def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...]) -> Motion:
+def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = math.inf) -> Motion:
     """A finite Fourier series, of a platform or of joints."""
     amplitudes = tuple(
-        Parameter(f"{kind}_{k}", unit, zero, text=f"amplitude of the {kind} of harmonic {k}")
+        Parameter(f"{kind}_{k}", unit, zero, -most, most, f"amplitude of the {kind} of harmonic {k}")
         for k in range(1, HARMONICS + 1)
         for kind in ("sine", "cosine")
     )
@@ -91,7 +109,7 @@ MOTIONS: dict[str, Motion] = {
             "point to point on a line, at rest at both ends, quintic in time",
         ),
         Motion(
-            "workspace",
+            WORKSPACE,
             (
                 _CENTRE,
                 Parameter("size", "m", (0.4, 0.4, 0.2), 0.0, 1e3, "edges of the box"),
@@ -109,6 +127,39 @@ MOTIONS: dict[str, Motion] = {
         _fourier(_CENTRE, "m", _ORIGIN),
     )
 }
+
+_MOST = 2 * math.pi
+
+
+def _angles(name: str, default: tuple[float, float, float], text: str) -> Parameter:
+    return Parameter(name, "rad", default, -_MOST, _MOST, text)
+
+
+_MIDDLE = _angles("centre", _ORIGIN, "middle of each angle")
+
+TURNS: dict[str, Motion] = {
+    motion.name: motion
+    for motion in (
+        Motion("constant", (), "held in the orientation"),
+        Motion(
+            "harmonic",
+            (_MIDDLE, _angles("amplitude", (0.1, 0.1, 0.1), "amplitude of each angle"), _PERIOD, _PHASE),
+            "harmonic oscillation of the angles: centre + amplitude sin(2 pi t / period + phase)",
+            "offset-joint hexapod paper, Eq. (28)",
+        ),
+        Motion(
+            "quintic",
+            (
+                _angles("start", _ORIGIN, "angles at time zero"),
+                _angles("end", (0.0, 0.0, 0.1), "angles at the end"),
+                Parameter("duration", "s", 1.0, _TINY, 1e6, "time of the motion; at rest after it"),
+            ),
+            "from rest to rest, quintic in time",
+        ),
+        _fourier(_MIDDLE, "rad", _ORIGIN, _MOST),
+    )
+}
+"""How a platform turns: three angles over time, roll, pitch and yaw about the fixed axes x, y, z."""
 
 _JOINT = "rad or m"
 _START = Parameter("start", _JOINT, 0.0, text="position at time zero")

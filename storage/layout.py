@@ -33,14 +33,16 @@ METADATA_FILES = 5
 class Layout:
     """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
 
-    `steady` are those that friction does not change here: they lack its dim. Raises StoreError for a size below one, a
-    dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+    `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
+    own, which the schema does not know. Raises StoreError for a size below one, a dim without a size, an unknown
+    variable, or a shard above `SHARD_LIMIT`.
     """
 
     sizes: dict[str, int]
     block: dict[str, int]
     variables: tuple[str, ...]
     steady: tuple[str, ...] = ()
+    own: tuple[Variable, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
@@ -59,7 +61,7 @@ class Layout:
 
     def variable(self, name: str) -> Variable:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
-        row = lookup(name)
+        row = next((each for each in self.own if each.name == name), None) or lookup(name)
         return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
 
     def _dims(self) -> tuple[str, ...]:
@@ -92,6 +94,13 @@ class Layout:
         """Range of a block along each split dim."""
         starts = ((dim, place * self.block[dim]) for dim, place in zip(SPLIT, self.unravel(index), strict=True))
         return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
+
+    def place(self, index: int, within: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Where a case of a block, counted within it along design, friction and trajectory, is in the whole."""
+        design, friction, trajectory = (
+            part.start + at for part, at in zip(self.bounds(index).values(), within, strict=True)
+        )
+        return design, friction, trajectory
 
     def region(self, index: int, variable: str) -> tuple[slice, ...]:
         """Range of a block in a variable, along each of its dims."""
@@ -180,12 +189,16 @@ class Layout:
 
     def as_dict(self) -> dict[str, Any]:
         """The layout as plain data."""
-        return {**asdict(self), "variables": list(self.variables), "steady": list(self.steady)}
+        own = {"own": [asdict(each) for each in self.own]} if self.own else {}
+        known = {"sizes": dict(self.sizes), "block": dict(self.block)}
+        return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         """The layout in plain data. Raises KeyError, TypeError or StoreError where it is none."""
-        return cls(dict(data["sizes"]), dict(data["block"]), tuple(data["variables"]), tuple(data.get("steady", ())))
+        own = tuple(Variable(**{**each, "dims": tuple(each["dims"])}) for each in data.get("own", ()))
+        sizes, block = dict(data["sizes"]), dict(data["block"])
+        return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own)
 
 
 def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:

@@ -111,7 +111,7 @@ def require_same(store: Location, *, fingerprint: str, sweep: str, layout: Layou
     if manifest.fingerprint != fingerprint:
         changes = difference(manifest.sweep, sweep) or (
             f"the same text, but fingerprint {fingerprint} instead of {manifest.fingerprint}:"
-            " a file that it names, or the version of limbsweep, has changed"
+            " a file that it names, a metric of your own, or the version of limbsweep, has changed"
         )
         raise StoreError(f"{place}: holds another sweep; choose another store, or take back these changes:\n{changes}")
     if manifest.layout != layout:

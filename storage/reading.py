@@ -18,7 +18,7 @@ from xarray.core import indexing
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.place import Place
-from storage.schema import SPLIT, lookup
+from storage.schema import SPLIT
 from storage.writer import BlockReader
 
 
@@ -45,7 +45,7 @@ class CheckedArray(BackendArray):
         return data
 
     def _has_fill(self, data: Any) -> bool:
-        fill = lookup(self._name).fill
+        fill = self._reader.layout.variable(self._name).fill
         return bool(np.isnan(data).any() if math.isnan(fill) else (data == fill).any())
 
     def _look(self, part: tuple[Any, ...], *, whole: bool) -> None:

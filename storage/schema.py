@@ -74,6 +74,16 @@ _AXIS = "joint axis"
 OF_MOTORS = ("motor_current", "electrical_power", "peak_current", "rms_current", "electrical_energy")
 """Variables of robots all of whose drives have a motor."""
 
+OF_LIMITS = {
+    "limit_margin": ("joints", "position"),
+    "velocity_margin": ("joints", "velocity"),
+    "actuator_margin": ("actuators", "force or velocity or power"),
+}
+"""Metrics of limits, and the limits that they are of."""
+
+OF_WORKSPACES = ("usable_volume", "reachable_volume")
+"""Metrics of trajectories that are workspaces."""
+
 VARIABLES: dict[str, Variable] = {
     variable.name: variable
     for variable in (
@@ -109,6 +119,14 @@ VARIABLES: dict[str, Variable] = {
         ),
         Variable("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "world", "motion"),
         Variable(
+            "platform_rotation",
+            (*_TRAJECTORY, "axis", "platform_axis"),
+            "1",
+            "rotation from the axes of the platform to those of the world",
+            "world",
+            "motion",
+        ),
+        Variable(
             "platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity", "world", "motion"
         ),
         Variable(
@@ -131,6 +149,17 @@ VARIABLES: dict[str, Variable] = {
             _METRIC,
             "J",
             "energy that friction in all joints takes from the actuator",
+            _DRIVE,
+            "metric",
+        ),
+        Variable(
+            "friction_share", _METRIC, "1", "share of friction in the force, by their magnitudes", _DRIVE, "metric"
+        ),
+        Variable(
+            "actuator_margin",
+            _METRIC,
+            "1",
+            "least share of an actuator's force, velocity or power that is left",
             _DRIVE,
             "metric",
         ),
@@ -188,6 +217,32 @@ VARIABLES: dict[str, Variable] = {
         Variable("condition", _POSE, "1", "largest condition number of J_IK over time", "none", "metric"),
         Variable("dexterity", _POSE, "1", "mean of 1 / condition over all samples, failed ones 0", "none", "metric"),
         Variable("usable_share", _POSE, "1", "share of the samples that are OK", "none", "metric"),
+        Variable("reachable_share", _POSE, "1", "share of the samples that all joints reach", "none", "metric"),
+        Variable("usable_volume", _POSE, "m^3", "volume of the workspace whose samples are OK", "none", "metric"),
+        Variable("reachable_volume", _POSE, "m^3", "volume of the workspace that all joints reach", "none", "metric"),
+        Variable(
+            "limit_margin", _POSE, "1", "least distance of a joint to its range's end, in half ranges", "none", "metric"
+        ),
+        Variable(
+            "velocity_margin", _POSE, "1", "least share of a joint's largest velocity that is left", "none", "metric"
+        ),
+        Variable(
+            "platform_singularity_margin",
+            _POSE,
+            "1",
+            "least singular value of J_IK over their root mean square at the reference pose",
+            "none",
+            "metric",
+        ),
+        Variable(
+            "limb_singularity_margin",
+            _POSE,
+            "1",
+            "root mean square of the singular values of J_IK at the reference pose over the largest one",
+            "none",
+            "metric",
+        ),
+        Variable("singularity_margin", _POSE, "1", "the lesser of those of limbs and platform", "none", "metric"),
         Variable(
             "manipulability",
             _POSE,
@@ -215,12 +270,13 @@ FINITE = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_
 
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
+    "platform_axis": ("x", "y", "z"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
 }
 """Coordinates that are the same in every store."""
 
 _PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
 def lookup(name: str) -> Variable:
@@ -238,12 +294,17 @@ def units(drive: Drive) -> dict[str, str]:
     return {row.name: row.units if drive == "revolute" else _PRISMATIC.get(row.units, row.units) for row in rows}
 
 
+def volume_units(axes: int) -> dict[str, str]:
+    """Units of volumes, for a robot whose platform moves along so many axes."""
+    return dict.fromkeys(OF_WORKSPACES, {1: "m", 2: "m^2"}.get(axes, "m^3"))
+
+
 def check_coordinates(coordinates: Iterable[Coordinate], sizes: dict[str, int]) -> tuple[Coordinate, ...]:
     """The coordinates, each with a usable name, a dim of the store and a value per element. Raises StoreError."""
     seen: set[str] = set()
     for each in (checked := tuple(coordinates)):
         folded = each.name.casefold()
-        if not _NAME.fullmatch(each.name) or folded in VARIABLES or folded in seen:
+        if not NAME.fullmatch(each.name) or folded in VARIABLES or folded in seen:
             raise StoreError(
                 f"coordinate {each.name!r} cannot be stored; expected a name of at most 80 letters, digits and '_' "
                 "that starts with a letter and is, even in capitals, neither a variable nor another coordinate"

@@ -22,7 +22,6 @@ from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.place import Location, Place, locate, refusals
-from storage.schema import lookup
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
@@ -50,7 +49,7 @@ class BlockReader:
         with refusals(self.place.at(key)):
             try:
                 data = self.place.read(key)
-                whole = shards.decode(data, layout.shard(name), layout.chunk(name), lookup(name).dtype)
+                whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
                 raise DamagedError(f"{self.place.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
             except OSError as error:
@@ -82,7 +81,9 @@ class StoreWriter(BlockReader):
         with ThreadPoolExecutor(1, "store") as disk:
             before: Future[None] | None = None
             for name in self.layout.owned(index):
-                parts = shards.encode(arrays[name], self.layout.shard(name), self.layout.chunk(name), lookup(name).fill)
+                parts = shards.encode(
+                    arrays[name], self.layout.shard(name), self.layout.chunk(name), self.layout.variable(name).fill
+                )
                 if before is not None:
                     before.result()
                 before = disk.submit(self._put, self.layout.key(index, name), parts)
@@ -143,7 +144,7 @@ def require_form(place: Place, layout: Layout) -> None:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in found.items():
-        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), lookup(name).dtype, _CODECS)
+        expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "

@@ -7,7 +7,7 @@ the trapezoidal rule: sample input `weight` holds its weights.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 
 from robots.drives import Motor
 from robots.friction_groups import MOTOR, FrictionGroup, Place, places
+from robots.limits import Capacity
 from robots.model import Family
 from robots.status import Status
-from tasks import programs
+from tasks import limits, programs
 from tasks.friction import coupled
 from tasks.friction import joints as joint_friction
 from tasks.kernels.program import Program, trace
@@ -28,13 +29,14 @@ Scalar = Any
 
 
 UNKNOWN = Motor(np.nan, np.nan)
+UNLIMITED = Capacity()
 
 
 @dataclass(frozen=True)
 class Sample:
     """One actuator at one instant: force, velocity, power, integration weight [s].
 
-    Where they matter, what friction adds to the force, and the motor.
+    Where they matter, what friction adds to the force, the motor, and what the actuator can give.
     """
 
     force: Scalar
@@ -43,6 +45,13 @@ class Sample:
     weight: Scalar
     friction: Scalar = 0.0
     motor: Motor = UNKNOWN
+    capacity: Capacity = UNLIMITED
+
+    @property
+    def margin(self) -> Scalar:
+        """The least share that is left of what the actuator can give: of force, velocity and power."""
+        used = ("force", "velocity", "power")
+        return limits.least([limits.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
 
     @property
     def current(self) -> Scalar:
@@ -55,14 +64,29 @@ class Sample:
         return self.power + self.current * self.current * self.motor.resistance
 
 
+def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
+    return value
+
+
 @dataclass(frozen=True)
 class Metric:
-    """What is reduced over time, how, and what is made of the result and the duration [s]."""
+    """What is reduced over time, one number or `parts` of them, how, and what is made of these and the duration [s]."""
 
-    of: Callable[[Sample], Scalar]
+    of: Callable[[Sample], Any]
     reduction: str
-    finish: Callable[[np.ndarray, float], np.ndarray] = lambda value, duration: value
+    finish: Callable[..., np.ndarray] = _as_it_is
     friction: bool = True
+    parts: int = 1
+
+    def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
+        """What is reduced for some actuators: the first part of all, then the next."""
+        if self.parts == 1:
+            return [self.of(each) for each in samples]
+        return [part for column in zip(*(self.of(each) for each in samples), strict=True) for part in column]
+
+    def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
+        """The metric from its reduced `rows`, which lie along an axis."""
+        return self.finish(*np.split(reduced, self.parts, axis=axis), duration)
 
 
 def _positive(x: Scalar) -> Scalar:
@@ -74,6 +98,12 @@ def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
     return np.sqrt(total / duration)
 
 
+def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
+    whole = part + rest
+    nothing = whole == 0.0
+    return np.where(nothing, 0.0, part / np.where(nothing, 1.0, whole))
+
+
 METRICS: Mapping[str, Metric] = {
     "peak_force": Metric(lambda s: abs(s.force), "max"),
     "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
@@ -83,10 +113,23 @@ METRICS: Mapping[str, Metric] = {
     "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
     "peak_friction": Metric(lambda s: abs(s.friction), "max"),
     "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
+    "friction_share": Metric(
+        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), "sum", _share, parts=2
+    ),
+    "actuator_margin": Metric(lambda s: s.margin, "min"),
     "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
 }
-"""Metrics of one actuator. A case with a failed sample has NaN."""
+"""Metrics of one actuator. A case with a failed sample has NaN.
+
+With u = u_0 + u_f, the force without friction and what friction adds, the friction share is the integral of |u_f| over
+that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is to be overcome. Both count by their
+size, so that friction which helps to brake does not cancel what it costs elsewhere. The actuator margin is what is left
+of a limit of force, velocity or power, see `tasks.limits`; 1 without limits.
+"""
+
+OF_LIMITS = ("actuator_margin",)
+"""What needs limits of actuators."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
@@ -126,6 +169,11 @@ NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS)) - {
 """Variables of a dataset that `program` gives, whatever the friction."""
 
 
+def parts(metric: str) -> int:
+    """How many numbers of an actuator are reduced for one of ALL_METRICS."""
+    return ALL_METRICS[metric].parts
+
+
 @functools.cache
 def program(
     family: Family, groups: tuple[FrictionGroup, ...], series: tuple[str, ...], metrics: tuple[str, ...]
@@ -135,11 +183,13 @@ def program(
     For reactions there are also the series `net_force`, that of actuators less their own friction, and `rubbing_k`, the
     friction in passive joints of limb k. `unsettled` is 1 where the friction has not settled; OUTCOME says so as well.
 
-    Case input `friction`, the parameters of all groups, and `parameters` of the robot for what needs motors; sample
-    inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and what `coupled_friction.inputs` lists.
+    Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
+    (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
+    what `coupled_friction.inputs` lists.
     """
     kinds, made, actuators = joint_kinds(family), programs.structure(family), len(family.reference.actuators)
     electric = any(name in OF_MOTORS for name in (*series, *metrics))
+    limited = any(name in OF_LIMITS for name in metrics)
 
     def one_sample(
         friction: Array, force: Array, velocity: Array, status: Array, weight: Array, **given: Array
@@ -149,9 +199,11 @@ def program(
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
         told = where(status[0] > 0.5, status[0], solved.unsettled * float(Status.FRICTION_NOT_CONVERGED))
         motors = programs.symbolic(made, given["parameters"]).motors if electric else [UNKNOWN] * actuators
+        numbers = np.reshape(given["capacity"], (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
+        capacities = [Capacity(*row) for row in numbers]
         samples = [
-            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor)
-            for u, v, free, motor in zip(solved.forces, velocity, force, motors, strict=True)
+            Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
+            for u, v, free, motor, capacity in zip(solved.forces, velocity, force, motors, capacities, strict=True)
         ]
         available: dict[str, Any] = {
             "joint_friction": [tau + bad for tau in solved.friction],
@@ -165,7 +217,7 @@ def program(
         }
         available |= {f"rubbing_{k}": list(tau) for k, tau in enumerate(solved.rubbing)}
         available |= {name: [ALL_SERIES[name](s) for s in samples] for name in series if name in ALL_SERIES}
-        available |= {name: [ALL_METRICS[name].of(s) for s in samples] for name in metrics if name in ALL_METRICS}
+        available |= {name: ALL_METRICS[name].rows(samples) for name in metrics if name in ALL_METRICS}
         return {name: available[name] for name in (*series, *metrics)}
 
     beside = coupled.inputs(family, groups)
@@ -173,6 +225,7 @@ def program(
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in programs.even_weights(family).items() if beside}
     case |= {"parameters": (len(family.parameters),)} if electric else {}
+    case |= {"capacity": (3 * actuators,)} if limited else {}
     reduced = {"friction_residual": "max", "unsettled_samples": "sum", **programs.COUNTS}
     reductions = {name: ALL_METRICS[name].reduction if name in ALL_METRICS else reduced[name] for name in metrics}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"

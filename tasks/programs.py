@@ -20,6 +20,7 @@ from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import CONSTANT, Graph
 from tasks.kernels.program import Program, trace
+from tasks.limits import MARGINS, NOTHING, LimbLimits, least
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import assembly, chain, equations, limb, platform
 from tasks.mechanics.embedding import LimbChoice, others
@@ -159,30 +160,34 @@ def limb_program(
     friction: LimbFriction = NO_FRICTION,
     moving_base: bool = False,
     mass: bool = False,
+    limits: LimbLimits = NOTHING,
+    reference: bool = False,
 ) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds
     `reactions.SHARES`, `friction` what `joint_friction.share` gives, `mass` the limb's share of the mass matrix
-    (freedom, freedom); with `moving_base`, `gravity` is a sample input. Raises ValueError for statics or friction of a
-    limb with `every_row`, as reactions rest on a choice of rows.
+    (freedom, freedom), `limits` its margins to them, from a case input of that name, `reference` the `home_jacobian`,
+    its rows of J_IK at the reference pose; with `moving_base`, `gravity` is a sample input. Raises ValueError for
+    statics or friction of a limb with `every_row`, as reactions rest on a choice of rows.
     """
     made = structure(family)
     statics = statics or friction.statics
     case, sample = field_inputs(limb_inputs(made, limb_index), {"motion": (made.motion_size,)}, moving_base)
+    case |= {"limits": limits.shape} if limits != NOTHING else {}
     if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
             "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.reactions.system"
         )
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **given: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
         result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
         available = {"joint_velocity": rates, "joint_acceleration": accelerations}
-        if "joint_position" in series:
+        if "joint_position" in series or limits.positions:
             available["joint_position"] = limb.joint_positions(mounted, solved, motion)
         if "actuator_position" in series:
             available["actuator_position"] = limb.actuator_positions(mounted, solved)
@@ -193,6 +198,10 @@ def limb_program(
         if mass:
             share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), np.zeros(3))
             result["mass"] = share.mass
+        if limits != NOTHING:
+            result |= limits.shares(given["limits"], available.get("joint_position", ()), rates)
+        if reference:
+            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(symbolic(made, parameters).platform.home))
         return result | {name: available[name] for name in series}
 
     name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
@@ -272,12 +281,13 @@ MASS_METRICS = tuple(name for name, metric in POSE_METRICS.items() if metric.mas
 
 
 @functools.cache
-def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
+def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tuple[LimbLimits, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k`, `jacobian_k`
     and `status_k`. `metrics` adds any of CASE_METRICS and MASS_METRICS, reduced over the samples of a
-    case but not finished. For the latter there are also sample inputs `mass_k` and `platform_mass`.
+    case but not finished. For the latter there are also sample inputs `mass_k` and `platform_mass`. With `limits` of
+    each limb there are those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT.
     Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     made = structure(family)
@@ -285,6 +295,8 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
     driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
     massive, known = pose_metrics.needs_mass(metrics), _constant_jacobian(family)
+    limited = {name: [k for k, each in enumerate(limits) if name in each.margins] for name in MARGINS}
+    compared = pose_metrics.needs_reference(metrics)
 
     def one_sample(
         motion: Array, platform_wrench: Array = 0.0, platform_mass: Array = 0.0, weights: Array = None, **shares: Array
@@ -294,10 +306,13 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
         forces = assembly.actuator_forces(jacobian, wrench, weights)
         velocity = jacobian @ made.speed(motion)
         status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
-        failed = status > 0.5
+        margins = {name: least([shares[f"{name}_{k}"][0] for k in limited[name]]) for name in limited if limited[name]}
+        status, solved = assembly.limited_status(status, margins.get("margin")), status
         mass = sum((shares[f"mass_{k}"] for k in range(count)), start=platform_mass) if massive else np.eye(free)
-        posture = pose_metrics.posture(made.mechanism, jacobian, mass, failed)
-        available: dict[str, Any] = {"failed_samples": [where(failed, 1.0, 0.0)], "worst_status": [status]}
+        posture = pose_metrics.posture(made.mechanism, jacobian, mass, status, solved=solved, **margins)
+        if compared:
+            posture = posture.beside(np.vstack([shares[f"home_jacobian_{k}"] for k in range(count)]))
+        available: dict[str, Any] = {"failed_samples": [where(posture.failed, 1.0, 0.0)], "worst_status": [status]}
         available |= {name: [POSE_METRICS[name].of(posture)] for name in metrics if name in POSE_METRICS}
         chosen = {name: available[name] for name in metrics}
         return {"force": forces, "velocity": velocity, "status": [status], **chosen}
@@ -308,6 +323,8 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = ()) -> Program:
     for k in range(count):
         sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
         sample |= {f"mass_{k}": (free, free)} if massive else {}
+        sample |= {f"home_jacobian_{k}": (driven[k], free)} if compared else {}
+        sample |= {f"{name}_{k}": (1,) for name in MARGINS if k in limited[name]}
     chosen = {name: COUNTS[name] if name in COUNTS else POSE_METRICS[name].reduction for name in metrics}
     return trace(
         f"{family.name}.assembly",

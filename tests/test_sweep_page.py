@@ -40,9 +40,9 @@ def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> No
 
 
 def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:
-    design, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    design, limits, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
     path = tmp_path / "s.yaml"
-    path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{subsets}{REST}")
+    path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{limits}{subsets}{REST}")
     whole, quick, short = (read_sweeps(path, subset)[0].design.size for subset in (None, "quick", "short"))
     assert (quick, 0 < short < whole, whole > quick) == (100, True, True)
     path.write_text(f"limbsweep: 1\n{robots}{REST}")

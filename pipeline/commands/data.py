@@ -1,4 +1,4 @@
-"""Commands of identification: dataset, identify, export."""
+"""Commands of identification: excite, dataset, identify, export."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    pass
+    from pipeline.recordings import Source
+
 from pipeline.commands.runs import run, stores_of
-from pipeline.commands.terminal import CLUSTER, GRANULARITY, SOURCE, STORE, SUBSET, TARGET, Refused, print_rows, writing
+from pipeline.commands.terminal import (
+    CLUSTER,
+    GRANULARITY,
+    SOURCE,
+    STORE,
+    SUBSET,
+    SWEEP,
+    TARGET,
+    Refused,
+    print_rows,
+    writing,
+)
 
 
 @click.command()
@@ -37,26 +49,93 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
 
 @click.command()
 @STORE
-@click.option("--method", default="weighted", show_default=True, help="Estimator.")
+@click.option(
+    "--method",
+    default="weighted",
+    show_default=True,
+    help="least_squares, weighted, reweighted (robust), total_least_squares, consistent, or separable.",
+)
+@click.option(
+    "--motion",
+    type=click.Choice(["measured", "commanded"]),
+    help="Where motions come from; default: measured by the encoders, commanded with --clean.",
+)
 @click.option("--clean", is_flag=True, help="Use signals without errors of sensors.")
 @click.option("--design", "designs", type=int, multiple=True, help="Number of a design; default: all.")
-@click.option("--output", type=click.Path(path_type=Path), help="A CSV file for all parameters.")
+@click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
 @CLUSTER
 def identify(
-    store: str, method: str, clean: bool, designs: tuple[int, ...], output: Path | None, cluster: Path | None
+    store: str,
+    method: str,
+    motion: Source | None,
+    clean: bool,
+    designs: tuple[int, ...],
+    output: Path | None,
+    cluster: Path | None,
 ) -> None:
     """Estimate the base parameters of the robots in STORE; exit status 1 where some cannot be."""
+    from pipeline.identify import checked_suffix
     from pipeline.identify import identify as estimate
 
+    if output is not None:
+        checked_suffix(output)
     if output is not None and output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    found = estimate(store, method, clean=clean, designs=designs or None, cluster=cluster)
+    found = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
     print_rows(found.rows())
     if output is not None:
         with writing(output):
             found.save(output)
     if found.failed:
         raise click.exceptions.Exit(1)
+
+
+class Numbers(click.ParamType):
+    """One number, or several with commas between them."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """The numbers."""
+        try:
+            return tuple(float(each) for each in str(value).split(","))
+        except ValueError:
+            self.fail(f"got {value!r}; expected a number, or one for each actuator with commas between", param, ctx)
+
+
+def _limit(name: str, text: str) -> Any:
+    return click.option(name, type=Numbers(), help=f"{text}; one number, or one for each with commas.")
+
+
+@click.command()
+@SWEEP
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The new sweep file.")
+@click.option("--criterion", default="condition", show_default=True, help="condition or determinant (D-optimality).")
+@_limit("--force", "Largest force or torque of actuators [N or N m]")
+@_limit("--stroke", "Largest distance of actuators from the centre [rad or m]")
+@_limit("--actuator-velocity", "Largest velocity of actuators [rad/s or m/s]")
+@_limit("--actuator-acceleration", "Largest acceleration of actuators [rad/s^2 or m/s^2]")
+@click.option("--steps", type=click.IntRange(1), default=15, show_default=True, help="Steps of each search.")
+@click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
+@click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
+@CLUSTER
+def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> None:
+    """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
+
+    Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
+    """
+    from pipeline.excite import excite as search
+    from pipeline.excite_job import Wish
+    from pipeline.sweep import Sweep
+
+    if output.exists():
+        raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
+    wish = Wish(**{name: value for name, value in wishes.items() if value is not None})
+    found = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
+    print_rows(found.rows())
+    with writing(output):
+        found.save(output)
+    click.echo(f"wrote {output}")
 
 
 @click.command()

@@ -1,34 +1,25 @@
-"""The commands `limbsweep study ...`: tables on the screen, or CSV files, from a store."""
+"""The commands `limbsweep study ...` on what a store holds; those that compute are in `pipeline.commands.searches`."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
-    from pipeline.study.columns import Objective
-
-Rows = list[Sequence[str]]
-
-STORE = click.argument("store")
-OBJECTIVES = click.option(
-    "--objective",
-    "objectives",
-    multiple=True,
-    required=True,
-    metavar="TEXT",
-    help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; one or more.",
+from pipeline.commands.study_tables import (
+    CSV,
+    OBJECTIVES,
+    STORE,
+    TOP,
+    WHERE,
+    Rows,
+    design_rows,
+    numbers,
+    opened,
+    read_objectives,
+    show,
+    written,
 )
-WHERE = click.option("--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'.")
-CSV = click.option("--csv", "file", type=click.Path(path_type=Path), help="Write all rows to a new file, too.")
-TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
 
 
 @click.group()
@@ -42,19 +33,19 @@ def study() -> None:
 @WHERE
 @TOP
 @CSV
-def pareto(store: str, objectives: tuple[str, ...], conditions: tuple[str, ...], top: int, file: Path | None) -> None:
+def pareto(store: str, texts: tuple[str, ...], conditions: tuple[str, ...], top: int, file: Path | None) -> None:
     """The designs of STORE that no other beats in all objectives."""
     import numpy as np
 
     from pipeline.study.columns import costs, feasible
     from pipeline.study.pareto import front
 
-    ds, wanted = _opened(store), _objectives(objectives)
+    ds, wanted = opened(store), read_objectives(texts)
     table, usable = costs(ds, wanted), feasible(ds, conditions)
     table[~usable] = np.nan
     chosen = np.flatnonzero(front(table))
     chosen = chosen[np.argsort(table[chosen, 0], kind="stable")]
-    _show(_design_rows(ds, wanted, chosen), top, file)
+    show(design_rows(ds, wanted, chosen), top, file)
     click.echo(f"{len(chosen)} on the front, of {int(usable.sum())} feasible designs of {ds.sizes['design']}")
 
 
@@ -68,7 +59,7 @@ def pareto(store: str, objectives: tuple[str, ...], conditions: tuple[str, ...],
 @click.option("--refine", "following", type=click.Path(path_type=Path), help="Write the next sweep around the rows.")
 def rank(
     store: str,
-    objectives: tuple[str, ...],
+    texts: tuple[str, ...],
     weights: tuple[float, ...],
     conditions: tuple[str, ...],
     top: int,
@@ -79,12 +70,12 @@ def rank(
     from pipeline.study import ranking
     from pipeline.study.refinement import refine
 
-    ds, wanted = _opened(store), _objectives(objectives)
+    ds, wanted = opened(store), read_objectives(texts)
     order, scores = ranking.rank(ds, wanted, weights, conditions)
-    _show(_design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
+    show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
     click.echo(f"{len(order)} feasible designs of {ds.sizes['design']}")
     if following is not None:
-        _written(following, lambda: refine(ds, order[:top], following))
+        written(following, lambda: refine(ds, order[:top], following))
         click.echo(f"wrote {following}")
 
 
@@ -97,7 +88,7 @@ def sensitivity(store: str, text: str, file: Path | None) -> None:
     from pipeline.study.columns import feasible, swept, value_of
     from pipeline.study.sensitivity import from_samples
 
-    ds, (wanted,) = _opened(store), _objectives((text,))
+    ds, (wanted,) = opened(store), read_objectives((text,))
     usable = feasible(ds)
     designs = {name: ds[name].values[usable] for name in swept(ds)}
     found = from_samples(designs, value_of(ds, wanted)[usable])
@@ -105,62 +96,29 @@ def sensitivity(store: str, text: str, file: Path | None) -> None:
     for i in sorted(range(len(found.names)), key=lambda i: -found.first[i]):
         pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(found.interaction[i])]
         rows.append((found.names[i], f"{found.first[i]:.3f}", *pairs))
-    _show(rows, len(rows), file)
+    show(rows, len(rows), file)
     click.echo(f"from {found.samples} designs; alone, all parameters explain {found.first.sum():.3f}")
 
 
-def _opened(store: str) -> xr.Dataset:
-    from storage import open_results
+@study.command()
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--between", "pair", required=True, nargs=2, metavar="ONE OTHER", help="The two parameters.")
+@click.option("--parts", type=click.IntRange(2), default=6, show_default=True, help="Parts of each range, at most.")
+@CSV
+def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: Path | None) -> None:
+    """How a metric of STORE goes along with two parameters: its mean over parts of their ranges."""
+    import numpy as np
 
-    return open_results(store, unfinished=True)
+    from pipeline.study.columns import column, feasible, value_of
+    from pipeline.study.sensitivity import interaction as table
 
-
-def _objectives(texts: Sequence[str]) -> list[Objective]:
-    from pipeline.study.columns import objective
-
-    return [objective(text) for text in texts]
-
-
-def _design_rows(
-    ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
-) -> Rows:
-    """A row for each chosen design: its number, objectives, swept parameters."""
-    from pipeline.study.columns import swept, unit, value_of
-
-    columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
-    columns += [more] if more else []
-    for each in wanted:
-        columns.append((_heading(each.text, unit(ds, each.text)), _numbers(value_of(ds, each)[chosen])))
-    for name in swept(ds):
-        columns.append((_heading(name, unit(ds, name)), _numbers(ds[name].values[chosen])))
-    return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
-
-
-def _heading(name: str, unit: str) -> str:
-    return f"{name} [{unit}]" if unit not in ("", "1") else name
-
-
-def _numbers(values: np.ndarray) -> list[str]:
-    return [f"{value:.6g}" for value in values]
-
-
-def _show(rows: Rows, top: int, file: Path | None) -> None:
-    """Print the first rows, and write all to a file where one is named."""
-    from pipeline.commands.terminal import print_rows
-
-    print_rows(rows[: top + 1])
-    if file is not None:
-
-        def write() -> None:
-            with file.open("x", encoding="utf-8", newline="") as stream:
-                csv.writer(stream).writerows(rows)
-
-        _written(file, write)
-        click.echo(f"wrote {file}")
-
-
-def _written(path: Path, write: Callable[[], Any]) -> None:
-    from pipeline.commands.terminal import writing
-
-    with writing(path):
-        write()
+    ds, (wanted,) = opened(store), read_objectives((text,))
+    usable = feasible(ds)
+    one, other = (column(ds, name)[usable] for name in pair)
+    found = table(one, other, value_of(ds, wanted)[usable], parts)
+    rows: Rows = [(f"{pair[0]} \\ {pair[1]}", *numbers(found.second))]
+    rows += [(head, *numbers(means)) for head, means in zip(numbers(found.first), found.mean, strict=True)]
+    show(rows, len(rows), file)
+    largest = np.nanmax(np.abs(found.effect)) if found.effect.size else np.nan
+    click.echo(f"from {int(usable.sum())} designs; the two together differ from their sum by {largest:.4g} at most")

@@ -1,16 +1,20 @@
-"""The case that a report looks into: one design under one friction set, computed again with everything in it.
+"""Designs that a page looks into, each under one friction set, computed again with everything in it.
 
-A store seldom holds joint motion and reactions, and need not: they are those of a small sweep with one design, made
-from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many.
+A store seldom holds joint motion and reactions, and need not: they are those of a small sweep of a few designs, made
+from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many; the
+points of a workspace are no times and all stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from pipeline.axes import Array, Axis, Indices
 from pipeline.cluster import ClusterConfig
 from pipeline.coordinator import run
 from pipeline.errors import InputError, Problem
@@ -18,14 +22,19 @@ from pipeline.kept_axes import Part
 from pipeline.side_files import Source
 from pipeline.sweep import Sweep, TimeGrid
 from pipeline.sweep_friction import NO_FRICTION
+from pipeline.sweep_motions import Trajectory
+from robots.model import Mechanism, Robot
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-    from robots.model import Mechanism
-
 MOST_TRAJECTORIES = 8
 MOST_TIMES = 401
+MOST_POINTS = 50_000
+"""Points of a workspace up to which they are computed again."""
+
+TOGETHER = 1 << 22
+"""Numbers of joint reactions that are in memory at a time."""
 
 ACTUATORS = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power")
 JOINTS = ("joint_position", "joint_reaction", "joint_friction")
@@ -34,25 +43,58 @@ PLATFORM = ("platform_position",)
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and the mechanism.
+    """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and what moves.
 
-    `stride` is how many times of the sweep lie between two of the case.
+    `frictionless` are the actuator forces without friction, where the sweep has a friction law.
+    `stride` is how many times of the sweep lie between two of the case. A case of a sweep that cannot be read again
+    has what is stored, and neither a robot nor forces without friction.
     """
 
-    mechanism: Mechanism
+    design: int
     results: Dataset
-    frictionless: DataArray
     stride: int
+    robot: Robot | None = None
+    frictionless: DataArray | None = None
+    motions: tuple[Trajectory, ...] = ()
 
     @property
-    def friction_part(self) -> DataArray:
-        """What each actuator gives for friction (trajectory, time, actuator): with friction, less without it."""
-        return self.results["actuator_force"] - self.frictionless
+    def mechanism(self) -> Mechanism:
+        """The mechanism of the design."""
+        assert self.robot is not None, "asked only of a case that has one"
+        return self.robot.mechanism
 
     @property
     def trajectories(self) -> list[str]:
         """Names of the trajectories."""
         return [str(name) for name in self.results["trajectory"].values]
+
+    def grid(self, trajectory: int) -> tuple[int, ...]:
+        """Points along z, y, x of a workspace; empty for a motion."""
+        if trajectory >= len(self.motions) or self.motions[trajectory].kind != "workspace":
+            return ()
+        counts: Any = self.motions[trajectory].values["counts"]
+        return tuple(int(count) for count in reversed(counts))
+
+
+@dataclass(frozen=True)
+class Taken(Axis):
+    """Some sets of an axis, by number."""
+
+    base: Axis
+    numbers: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return len(self.numbers)
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Their values."""
+        return self.base.take(np.asarray(self.numbers, np.int64)[indices])
+
+    def describe(self) -> dict[str, Any]:
+        """The axis, and their numbers on it."""
+        return {"taken": self.base.describe(), "numbers": list(self.numbers)}
 
 
 def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) -> Sweep:
@@ -68,41 +110,63 @@ def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) ->
     if sweep.fingerprint != attributes.get("fingerprint"):
         hint = "Files that it names have changed, or limbsweep has; run the sweep again."
         raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
+    if has_workspace(sweep) and sweep.grid.samples > MOST_POINTS:
+        rule = f"at most {MOST_POINTS:,} to compute again"
+        raise InputError([Problem(name, 0, 0, "time", f"a workspace of {sweep.grid.samples:,} points", rule)])
     return sweep
 
 
-def compute(sweep: Sweep, design: int, friction: int) -> Case:
-    """The case of one design and friction set of a sweep, by number."""
-    stride = _stride(sweep)
-    grid = TimeGrid(sweep.grid.step * stride, (sweep.grid.samples - 1) // stride + 1)
-    values = {name: float(value[0]) for name, value in sweep.designs(design, design + 1).items()}
-    mechanism = sweep.family.assemble(values)
-    one = replace(
+def has_workspace(sweep: Sweep) -> bool:
+    """Whether a trajectory of a sweep is a grid of points."""
+    return any(each.kind == "workspace" for each in sweep.trajectories)
+
+
+def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Case]:
+    """The cases of some designs of a sweep under one friction set, all by number; a few designs at a time."""
+    mechanism = sweep.family.reference
+    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+    trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))
+    step = max(1, TOGETHER // (6 * joints * trajectories * len(times(sweep))))
+    for start in range(0, len(designs), step):
+        yield from _computed(sweep, tuple(designs[start : start + step]), friction)
+
+
+def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[Case]:
+    chains = sweep.family.reference.is_chain
+    axis = sweep.friction.axis
+    part = replace(
         sweep,
-        design=Part(sweep.design.names, sweep.design, design, design + 1),
-        friction=replace(
-            sweep.friction, axis=Part(sweep.friction.axis.names, sweep.friction.axis, friction, friction + 1)
-        ),
+        design=Taken(sweep.design.names, sweep.design, designs),
+        friction=replace(sweep.friction, axis=Part(axis.names, axis, friction, friction + 1)),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
-        grid=grid,
-        outputs=(*ACTUATORS, *JOINTS, *(() if mechanism.is_chain else PLATFORM)),
+        grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
+        outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
         metrics=(),
+        measurement=None,
+        split=None,
     )
-    results = _run(one)
+    results = _run(part).assign_coords(time=times(sweep))
+    force = None
     if any(group.law != "none" for group in sweep.friction.groups):
-        frictionless = _run(replace(one, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
-    else:
-        frictionless = results["actuator_force"]
-    return Case(mechanism, results, frictionless, stride)
+        force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
+    for place, design in enumerate(designs):
+        robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
+        one, without = results.isel(design=place), None if force is None else force.isel(design=place)
+        yield Case(design, one, stride(sweep), robot, without, part.trajectories)
 
 
 def _run(sweep: Sweep) -> Dataset:
     dataset = run(sweep, cluster=ClusterConfig.of("synchronous"))
-    return dataset.isel({dim: 0 for dim in ("design", "friction") if dim in dataset.dims})
+    return (dataset.isel(friction=0) if "friction" in dataset.dims else dataset).load()
 
 
-def _stride(sweep: Sweep) -> int:
-    """Between times: 1 where friction remembers, because what it does between two times then matters."""
-    if any(group.remembers for group in sweep.friction.groups):
+def times(sweep: Sweep) -> Array:
+    """The times of cases of a sweep [s]."""
+    return sweep.grid.values[:: stride(sweep)]
+
+
+def stride(sweep: Sweep) -> int:
+    """Times of the sweep between two of its cases: 1 for a workspace, and where friction remembers what was between."""
+    if has_workspace(sweep) or any(group.remembers for group in sweep.friction.groups):
         return 1
     return max(1, -(-(sweep.grid.samples - 1) // (MOST_TIMES - 1)))

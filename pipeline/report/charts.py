@@ -7,22 +7,26 @@ and follows the controls.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.colors import sample_colorscale
 
 from pipeline.report import style
 from pipeline.report.designs import Column, Designs
-from pipeline.report.motion import Motion
-from pipeline.report.numbers import explained
+from pipeline.report.maps import Grid
 from pipeline.report.series import Series
 from pipeline.report.trouble import Troubles
+from pipeline.report.workspace import square, views
 
 Array = NDArray[np.float64]
 
-SENSITIVITY_OBJECTIVES = 6
+DARK = 0.82
+"""The part of the scale of colours that lines are drawn in."""
+
 FEW_AXES = 7
 """Axes of parallel coordinates whose titles have room side by side."""
 
@@ -39,17 +43,17 @@ def layout(**more: Any) -> go.Layout:
     return go.Layout(**(plain | more))
 
 
-def mechanism(motions: Sequence[Motion], limbs: Sequence[str], base: Array) -> go.Figure:
-    """The view of the mechanism; lines that move are filled in by the page, in this order.
+def mechanism(limbs: Sequence[str], platform: bool) -> go.Figure:
+    """The view of the mechanism; the page fills in the lines, in this order.
 
-    Limbs, platform, joints, path of the platform, arrows.
+    Limbs, platform and its path if there is one, joints, arrows, base.
     """
     figure = go.Figure(layout=layout(height=620, margin={"l": 0, "r": 0, "t": 30, "b": 0}))
-    figure.update_layout(scene=_scene(motions, base), uirevision="keep", modebar={"orientation": "v"})
+    figure.update_layout(scene=_scene("manual"), uirevision="keep", modebar={"orientation": "v"})
     for index, name in enumerate(limbs):
         look = {"color": style.of(style.LIMBS, index), "width": 6}
         figure.add_scatter3d(mode="lines", name=name, line=look, hoverinfo="name")
-    if motions[0].platform.shape[1]:
+    if platform:
         look = {"color": style.PLATFORM, "width": 8}
         figure.add_scatter3d(mode="lines", name="platform", line=look, hoverinfo="name")
         look = {"color": style.GREY, "width": 2, "dash": "dot"}
@@ -58,26 +62,14 @@ def mechanism(motions: Sequence[Motion], limbs: Sequence[str], base: Array) -> g
     figure.add_scatter3d(mode="markers", name="joints", marker=mark, hovertemplate="%{text}<extra></extra>")
     look = {"color": style.ARROW, "width": 3}
     figure.add_scatter3d(mode="lines", name="reaction forces", line=look, hoverinfo="name")
-    closed = np.vstack([base, base[:1]])
     look = {"color": style.BASE, "width": 5}
-    x, y, z = closed.T
-    figure.add_scatter3d(x=x, y=y, z=z, mode="lines+markers", name="base", line=look, marker={"size": 3})
-    return figure
+    return figure.add_scatter3d(mode="lines+markers", name="base", line=look, marker={"size": 3})
 
 
-def _scene(motions: Sequence[Motion], base: Array) -> dict[str, Any]:
-    points = np.concatenate([base, *(each.joints.reshape(-1, 3) for each in motions)])
-    points = points[np.isfinite(points).all(axis=1)]
-    low, high = points.min(axis=0), points.max(axis=0)
-    pad = 0.08 * float((high - low).max())
-    axes = {
-        f"{name}axis": {"title": {"text": f"{name} [m]"}, "range": [float(a - pad), float(b + pad)]}
-        for name, a, b in zip("xyz", low, high, strict=True)
-    }
-    return axes | {
-        "aspectmode": "data",
-        "camera": {"eye": {"x": 1.3, "y": -2.0, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.12}},
-    }
+def _scene(aspect: str = "data") -> dict[str, Any]:
+    camera = {"eye": {"x": 1.3, "y": -2.0, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.12}}
+    axes = {f"{name}axis": {"title": {"text": f"{name} [m]"}} for name in "xyz"}
+    return {**axes, "aspectmode": aspect, "camera": camera}
 
 
 def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
@@ -106,11 +98,14 @@ def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> 
     ]
     index = [each.name for each in columns].index(scale)
     # Lines that are not brushed stay visible, so that a brush shows what it takes out of what.
-    line = {"colorscale": style.SCALE, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
+    # Without the light end of the scale: a thin yellow line on white cannot be seen.
+    scale_of_lines = sample_colorscale(style.SCALE, np.linspace(0.0, DARK, 9).tolist())
+    line = {"colorscale": scale_of_lines, "color": [], "showscale": True, "colorbar": {"title": columns[index].label}}
     trace = go.Parcoords(dimensions=axes, line=line, unselected={"line": {"color": style.LIGHT, "opacity": 0.15}})
     if len(axes) > FEW_AXES:
-        trace.update(labelfont={"size": 10}, tickfont={"size": 9})
-    return go.Figure(trace, layout(height=460, margin={"l": 80, "r": 60, "t": 70, "b": 30}))
+        trace.update(labelfont={"size": 11}, tickfont={"size": 9}, labelangle=-20)
+    top = 70 if len(axes) <= FEW_AXES else 110
+    return go.Figure(trace, layout(height=390 + top, margin={"l": 80, "r": 60, "t": top, "b": 30}))
 
 
 def _span(values: Array) -> list[float]:
@@ -136,37 +131,26 @@ def front(first: Column, second: Column) -> go.Figure:
     return figure
 
 
-def sensitivity(table: Designs) -> go.Figure | None:
-    """Bars: the share of the variance of each objective that each parameter explains; None where there is none."""
+def sensitivity(table: Designs) -> go.Figure:
+    """Bars: the share of the variance of each objective that each parameter explains by itself."""
     figure = go.Figure(layout=layout(height=420, barmode="group"))
-    names = [each.name.replace("_", " ") for each in table.parameters]
-    for objective in table.objectives[:SENSITIVITY_OBJECTIVES]:
-        shares = shares_of(table, objective)
-        if np.isfinite(shares).any():
-            hover = "%{x} explains %{y:.3f} of the variance of " + objective.name.replace("_", " ") + "<extra></extra>"
-            figure.add_bar(x=names, y=shares, name=objective.name.replace("_", " "), hovertemplate=hover)
+    names = [fill(each, 20).replace("\n", "<br>") for each in table.causes]
+    for objective, found in table.explained:
+        hover = f"%{{x}} explains %{{y:.3f}} of the variance of {objective.words}<extra></extra>"
+        figure.add_bar(x=names, y=np.clip(found.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)
     figure.update_yaxes(title_text="share of the variance explained [1]", range=[0, 1.02])
     figure.update_xaxes(title_text="parameter")
-    return figure if figure.data else None
+    return figure
 
 
-def shares_of(table: Designs, objective: Column) -> Array:
-    """What each varying parameter explains of an objective, over the designs that do not fail."""
-    known = np.isfinite(objective.values)
-    return np.array([explained(each.values[known], objective.values[known]) for each in table.parameters])
-
-
-def workspace(position: Array, colours: Array, label: str) -> go.Figure:
-    """Where the platform went, seen from above and from a side, coloured; `position` (n, 3) [m], `colours` (n,)."""
+def workspace(position: Array) -> go.Figure:
+    """Where the platform went, (n, 3) [m], seen from above and from a side; the page fills in the colours."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(cols=2, horizontal_spacing=0.12)
     figure.update_layout(layout(height=460, showlegend=False))
     for column, (i, j) in enumerate(views(position), start=1):
-        mark = {
-            "size": 6, "color": colours, "colorscale": style.SCALE, "showscale": column == 2,
-            "colorbar": {"title": {"text": label}},
-        }  # fmt: skip
+        mark = {"size": 6, "colorscale": style.SCALE, "showscale": column == 2, "colorbar": _bar()}
         hover = f"{'xyz'[i]} %{{x:.4g}} m, {'xyz'[j]} %{{y:.4g}} m: %{{marker.color:.5g}}<extra></extra>"
         figure.add_scatter(
             x=position[:, i], y=position[:, j], mode="markers", marker=mark, hovertemplate=hover, row=1, col=column
@@ -178,17 +162,32 @@ def workspace(position: Array, colours: Array, label: str) -> go.Figure:
     return figure
 
 
-def square(points: Array) -> list[list[float]]:
-    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
-    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    half = 0.55 * float((high - low).max()) or 0.5
-    return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
+def workspace_map(grid: Grid) -> go.Figure:
+    """A slice of a workspace, and beside it, if there are several, all points in three dimensions; the page fills in.
+
+    The map, points that fail, the same of all points.
+    """
+    figure = go.Figure(layout=layout(height=520))
+    figure.add_heatmap(colorscale=style.SCALE, colorbar=_bar())
+    cross = {"symbol": "x-thin", "size": 7, "line": {"width": 1.5, "color": style.GREY}}
+    hover = "%{x:.4g}, %{y:.4g} m: cannot be used<extra></extra>"
+    figure.add_scatter(mode="markers", name="cannot be used", marker=cross, hovertemplate=hover, showlegend=False)
+    figure.update_xaxes(constrain="domain", domain=[0.52, 1.0] if grid.is_deep else [0.0, 1.0])
+    figure.update_yaxes(scaleanchor="x", constrain="domain")
+    if grid.is_deep:
+        hover = "%{x:.4g}, %{y:.4g}, %{z:.4g} m: %{marker.color:.5g}<extra></extra>"
+        mark: dict[str, Any] = {"size": 4, "colorscale": style.SCALE}
+        figure.add_scatter3d(mode="markers", name="usable", marker=mark, hovertemplate=hover, showlegend=False)
+        hover = "%{x:.4g}, %{y:.4g}, %{z:.4g} m: cannot be used<extra></extra>"
+        mark = {"size": 2, "color": style.GREY, "opacity": 0.4}
+        figure.add_scatter3d(mode="markers", name="cannot be used", marker=mark, hovertemplate=hover, showlegend=False)
+        figure.update_layout(scene={**_scene(), "domain": {"x": [0.0, 0.42]}})
+    return figure
 
 
-def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The two planes in which positions are shown: from above, and from the side along which they extend more."""
-    extent = np.ptp(position, axis=0)
-    return (0, 1), ((0, 2) if extent[0] >= extent[1] else (1, 2))
+def _bar() -> dict[str, Any]:
+    """A scale of colours whose title stands along it, so that long ones are not cut off."""
+    return {"title": {"side": "right"}, "thickness": 16}
 
 
 def troubles(found: Troubles) -> go.Figure:
@@ -197,8 +196,8 @@ def troubles(found: Troubles) -> go.Figure:
     figure = go.Figure(layout=layout(height=150 + 34 * len(found.trajectories), barmode="stack"))
     for trouble in found.bad:
         figure.add_bar(
-            y=list(found.trajectories), x=100.0 * trouble.counts / each, name=trouble.name, orientation="h",
-            customdata=trouble.counts, hovertemplate=f"{trouble.name}: %{{customdata}} (%{{x:.3g}} %)<extra></extra>",
+            y=list(found.trajectories), x=100.0 * trouble.counts / each, name=trouble.words, orientation="h",
+            customdata=trouble.counts, hovertemplate=f"{trouble.words}: %{{customdata}} (%{{x:.3g}} %)<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="share of the trajectory's samples [%]", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed")

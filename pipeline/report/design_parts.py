@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.report import charts
-from pipeline.report.designs import MOST_SHOWN, Column
+import numpy as np
+
+from pipeline.report import charts, style
+from pipeline.report.designs import MOST_SHOWN, Column, Designs
 from pipeline.report.markup import button, details, figure, packed, paragraph, select, table
 from pipeline.report.part import Part
 from pipeline.report.results import Results
 
 MOST_AXES = 12
 """Axes of parallel coordinates: more are too narrow to brush."""
+
+MOST_PAIRS = 6
+LEAST_TOGETHER = 0.03
+"""Interactions that are told: how many, and from what share of the variance."""
 
 
 def designs(results: Results) -> Part | None:
@@ -26,16 +32,18 @@ def designs(results: Results) -> Part | None:
     shown = [each.values[results.shown] for each in axes]
     body = paragraph(
         "Each line is a design; each axis one of its parameters, or the worst that it has to carry. Drag along an axis "
-        "to brush: lines outside turn grey, here and in the figure of objectives. Drag a title to move its axis."
+        "to brush: lines outside turn grey, here and in the figure of objectives. Drag a title to move its axis. Click "
+        "a line, or a number in the table, to look into a design."
     )
     body += paragraph(_thinning(results), "note", "designs-note")
-    options = [(each.name, each.name.replace("_", " ")) for each in axes]
+    options = [(each.name, each.words) for each in axes]
     body += f'<div class="controls">{select("colour-by", "Colour by", options, scale)}'
     body += f"{button('unbrush', 'Remove the brush')}</div>"
     body += figure("parallel", f"Parallel coordinates of designs: {', '.join(each.label for each in axes)}.")
+    body += paragraph("Point at a line to see its numbers.", "readout", "line-readout")
     body += paragraph("", "readout", "brush-count", live=True)
     heads = ("design", *(each.label for each in _told(results)))
-    body += details("The best designs in the brush", table((), heads, "brush-rows"))
+    body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
     return Part(
         "designs",
         "Designs",
@@ -45,11 +53,20 @@ def designs(results: Results) -> Part | None:
     )
 
 
+def one(results: Results) -> Part | None:
+    """The numbers of the design that is looked into, with a field to ask for another; None where there is no other."""
+    if not _axes(results):
+        return None
+    field = '<label for="design-number">Show design <input type="number" id="design-number" min="0" step="1"></label>'
+    body = f'<h3 id="design-title" aria-live="polite">Design {results.design}</h3><div class="controls">{field}</div>'
+    body += paragraph("", "note", "design-note", live=True)
+    return Part("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
+
+
 def _axes(results: Results) -> list[Column]:
     """Axes of parallel coordinates; none where there is nothing to compare."""
-    found = results.designs
-    axes = [each for each in (*found.parameters, *found.objectives) if each.varies][:MOST_AXES]
-    return axes if len(axes) > 1 and found.objectives and len(results.shown) else []
+    axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
+    return axes if len(axes) > 1 and any(each.objective for each in axes) else []
 
 
 def _thinning(results: Results) -> str:
@@ -76,7 +93,7 @@ def _table_data(results: Results) -> dict[str, Any]:
     place = {int(design): index for index, design in enumerate(shown)}
     columns = [
         {
-            "name": each.name, "words": each.name.replace("_", " "), "label": each.label, "units": each.units,
+            "name": each.name, "words": each.words, "label": each.label, "units": each.units,
             "text": each.text, "how": each.how or "as stored", "sign": each.sign, "values": packed(each.values[shown]),
         }
         for each in _told(results)
@@ -90,39 +107,50 @@ def _table_data(results: Results) -> dict[str, Any]:
             for pair, front in found.fronts.items()
         },
         "chosen": place.get(results.design),
+        "dark": style.GREY,
+        "light": style.LIGHT,
     }
 
 
 def front(results: Results) -> Part | None:
     """Two objectives against each other; None where there are fewer."""
-    objectives = [each for each in results.designs.objectives if each.varies]
-    if len(objectives) < 2 or not _axes(results):
+    pair, objectives = results.conflict, results.objectives
+    if pair is None or not _axes(results):
         return None
     options = [(each.name, each.label) for each in objectives]
     body = paragraph(
         "Designs by two objectives. A design is on the front if none is better in both. Point at a design to see its "
-        "numbers, click it to keep them in the table below; the button steps along the front."
+        "numbers, click it to see its row, its mechanism and its series; the button steps along the front."
     )
-    body += f'<div class="controls">{select("front-x", "Across", options, objectives[0].name)}'
-    body += select("front-y", "Up", options, objectives[1].name) + button("front-next", "Next design on the front")
+    body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
+    body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front")
     body += "</div>" + figure("front", "Designs by two objectives, with those that no other beats in both.")
     body += paragraph("", "note", "front-note", live=True)
-    body += '<h3 id="design-title" aria-live="polite">Design</h3>'
-    body += table((), ("", "value", "meaning"), "design-row")
-    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*objectives[:2])})
+    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
 
 
 def sensitivity(results: Results) -> Part | None:
     """What each parameter explains; None where at most one was swept."""
-    if len(results.designs.parameters) < 2:
+    found = results.designs
+    if len(found.causes) < 2 or not found.explained:
         return None  # a single parameter decides all there is
-    made = charts.sensitivity(results.designs)
-    if made is None:
-        return None
     body = paragraph(
         "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
         "decides alone, 0 that its mean effect is none. What is missing to a sum of 1 comes from parameters acting "
         "together. Shares belong to the ranges that were swept."
     )
     body += figure("sensitivity", "Share of the variance of each objective that each parameter explains.")
-    return Part("sensitivity-part", "Which parameter decides", body, {"sensitivity": made})
+    if pairs := _pairs(found):
+        body += paragraph("Pairs that explain more together than each of them does alone:")
+        body += table(pairs, ("objective", "parameters", "share more"))
+    return Part("sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(found)})
+
+
+def _pairs(found: Designs) -> list[tuple[str, str, str]]:
+    """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
+    rows = []
+    for objective, each in found.explained:
+        for i, j in zip(*np.tril_indices(len(each.names), -1), strict=True):
+            rows.append((float(each.interaction[i, j]), objective.words, f"{each.names[j]} with {each.names[i]}"))
+    best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
+    return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]

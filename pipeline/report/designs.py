@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.numbers import front
+from pipeline.study.columns import LARGE_IS_GOOD
+from pipeline.study.pareto import front
+from pipeline.study.sensitivity import PER_BIN, Explained, from_samples
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -26,9 +28,6 @@ Indices = NDArray[np.int64]
 SUMMED = ("energy", "regenerated_energy", "friction_loss")
 """Metrics of which the robot's is the sum over its actuators."""
 
-LARGE_IS_GOOD = ("dexterity", "usable_share", "manipulability", "least_effective_mass")
-"""Metrics to be made large; all others are to be small."""
-
 NO_OBJECTIVES = ("friction_residual", "unsettled_samples", "failed_samples", "worst_status")
 """Variables that tell whether a result can be trusted, not how good a design is."""
 
@@ -37,6 +36,15 @@ PREFERRED = ("peak_force", "energy", "rms_force", "peak_power", "condition")
 
 MOST_SHOWN = 5000
 """Designs that a page shows: lines of parallel coordinates, points of a front."""
+
+ROUNDING = 1e-9
+"""Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
+
+MOST_LISTED = 16
+"""Values of parameters that go together; more are a sample, whose parameters are drawn each on its own."""
+
+MOST_EXPLAINED = 6
+"""Objectives of which is told what parameters explain."""
 
 SEED = 0
 
@@ -57,14 +65,18 @@ class Column:
     @property
     def label(self) -> str:
         """Name and unit as on an axis."""
-        words = self.name.replace("_", " ")
-        return words if self.units in ("", "1") else f"{words} [{self.units}]"
+        return self.words if self.units in ("", "1") else f"{self.words} [{self.units}]"
+
+    @property
+    def words(self) -> str:
+        """The name as a text."""
+        return self.name.replace("_", " ")
 
     @property
     def varies(self) -> bool:
-        """Whether designs differ in it."""
+        """Whether designs differ in it by more than rounding."""
         known = self.values[np.isfinite(self.values)]
-        return bool(known.size) and bool(known.min() < known.max())
+        return bool(known.size) and bool(np.ptp(known) > ROUNDING * np.abs(known).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +112,35 @@ class Designs:
     @property
     def best(self) -> int:
         """The design with the best value of the first objective; without one, the first that does not fail."""
-        if self.objectives and np.isfinite(self.objectives[0].values).any():
-            return int(np.nanargmin(self.objectives[0].sign * self.objectives[0].values))
+        known = (each for each in self.objectives if np.isfinite(each.values).any())
+        if (first := next(known, None)) is not None:
+            return int(np.nanargmin(first.sign * first.values))
         return int(np.argmax(self.good))
 
     @cached_property
     def fronts(self) -> Mapping[tuple[str, str], Indices]:
         """For each pair of objectives the designs that no other beats in both, along the front."""
         pairs = combinations(self.objectives, 2)
-        return {(a.name, b.name): front(a.sign * a.values, b.sign * b.values) for a, b in pairs}
+        return {(a.name, b.name): _along_front(a, b) for a, b in pairs}
+
+    @cached_property
+    def causes(self) -> Mapping[str, Column]:
+        """Parameters that vary on their own, by their names in words; of those that go together one for all."""
+        groups: list[list[Column]] = []
+        for each in self.parameters:
+            group = next((group for group in groups if _together(group[0].values, each.values)), None)
+            if group is None:
+                groups.append([each])
+            else:
+                group.append(each)
+        return {", ".join(each.words for each in group): group[0] for group in groups}
+
+    @cached_property
+    def explained(self) -> tuple[tuple[Column, Explained], ...]:
+        """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
+        given = {name: each.values for name, each in self.causes.items()}
+        known = [each for each in self.objectives if each.varies and np.isfinite(each.values).sum() >= 2 * PER_BIN]
+        return tuple((each, from_samples(given, each.values)) for each in known[:MOST_EXPLAINED]) if given else ()
 
     def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
         """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""
@@ -122,6 +154,19 @@ class Designs:
         rest = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
         chosen = np.concatenate([first, draw.permutation(on_fronts), rest])[:most]
         return np.sort(chosen[self.good[chosen]])
+
+
+def _together(a: Array, b: Array) -> bool:
+    """Whether two parameters go together, as in a list: few values, and to each of the one belongs one of the other."""
+    (x, i), (y, j) = (np.unique(each, return_inverse=True) for each in (a, b))
+    return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
+
+
+def _along_front(a: Column, b: Column) -> Indices:
+    """Designs on the front of two objectives, by the first of them."""
+    costs = np.stack([a.sign * a.values, b.sign * b.values], axis=1)
+    found = np.flatnonzero(front(costs))
+    return found[np.lexsort(costs[found].T[::-1])]
 
 
 def designs(dataset: Dataset) -> Designs:
@@ -171,11 +216,17 @@ def _is_objective(name: str, variable: DataArray) -> bool:
 
 
 def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
-    """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers."""
+    """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers.
+
+    Where the share of usable samples is a metric, a sample that fails is a result: then designs with any share are.
+    """
     good = np.ones(dataset.sizes["design"], bool)
-    if "worst_status" in dataset:
+    if counted := "usable_share" in dataset:
+        told = dataset["usable_share"] > 0
+        good = told.any([dim for dim in told.dims if dim != "design"]).values
+    elif "worst_status" in dataset:
         told = dataset["worst_status"] == 0
         good = told.all([dim for dim in told.dims if dim != "design"]).values
     if "written" in dataset.coords:
         good = good & dataset["written"].values.all(axis=1)
-    return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics else good, bool)
+    return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics and not counted else good, bool)

@@ -47,14 +47,23 @@ def select(identity: str, label: str, options: Iterable[tuple[str, str]], chosen
     return f'<label for="{identity}">{escape(label)} <select id="{identity}">{items}</select></label>'
 
 
+def slider(identity: str, label: str, most: int = 0, value: int = 0) -> str:
+    """A slider over whole numbers from 0, and a place that tells what its value means."""
+    return (
+        f'<label class="wide" for="{identity}">{escape(label)} '
+        f'<input type="range" id="{identity}" min="0" max="{most}" value="{value}" step="1">'
+        f'<output id="{identity}-value" for="{identity}"></output></label>'
+    )
+
+
 def button(identity: str, text: str) -> str:
     """A button."""
     return f'<button type="button" id="{identity}">{escape(text)}</button>'
 
 
-def details(summary: str, inner: str) -> str:
-    """Something that is folded away; `inner` is markup."""
-    return f"<details><summary>{escape(summary)}</summary>{inner}</details>"
+def details(summary: str, inner: str, is_open: bool = False) -> str:
+    """Something that can be folded away; `inner` is markup."""
+    return f"<details{' open' * is_open}><summary>{escape(summary)}</summary>{inner}</details>"
 
 
 def packed(values: Any, kind: str = "f8") -> dict[str, Any]:

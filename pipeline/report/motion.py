@@ -1,11 +1,12 @@
 """The mechanism of a case along its trajectories, as frames of points: what a view in three dimensions draws.
 
-A frame is what `pipeline.picture.sketch` says of the mechanism at the joint positions of one time. The force in each
-joint stands at the point where the joint is.
+A frame is what `pipeline.picture.sketch` says of the mechanism at the joint positions of one time. Lines join points,
+so that every point is there once. The force in each joint stands at the point where the joint is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,105 +14,149 @@ from numpy.typing import NDArray
 
 from pipeline.picture import LimbSketch, sketch
 from pipeline.report.case import Case
+from robots.model import Mechanism
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
-MOST_FRAMES = 101
+MOST_FRAMES = 61
+MOST_POSES = 400
+"""Frames of a motion, and of the points of a workspace."""
+
 ARROW = 0.3
 """Length of the arrow of the largest force, relative to the size of the mechanism."""
+
+NEAR = 1e-9
+"""Two points are one, relative to the size of the mechanism."""
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
     """Frames of one trajectory; NaN where a sample failed.
 
-    times (frame,) [s]; limbs: for each limb (frame, 3 n, 3) [m], start, end and a gap of every line; platform
-    (frame, corner, 3) [m], a closed outline, or none; joints (frame, joint, 3) [m] of all limbs; force [N] and moment
-    [N m], both (frame, joint, 3), in each of them.
+    times (frame,) [s], and their numbers among those of the case; points (frame, point, 3) [m], first those of all
+    joints, in the order of `joint_names`; force [N] and moment [N m], both (frame, joint, 3), in each of them.
     """
 
     name: str
     times: Array
-    limbs: tuple[Array, ...]
-    platform: Array
-    joints: Array
+    frames: Indices
+    points: Array
     force: Array
     moment: Array
 
 
-def joint_names(case: Case) -> list[str]:
-    """Names of the joints in the order of `Motion.joints`."""
-    mechanism = case.mechanism
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Which points lines join: of each limb (line, 2), and around the platform (corner,), closed, or none."""
+
+    limbs: tuple[Indices, ...]
+    platform: Indices
+
+
+def joint_names(mechanism: Mechanism) -> list[str]:
+    """Names of the joints in the order of `Motion.points`."""
     pairs = [(each.name, joint) for each in mechanism.instances for joint in mechanism.limbs[each.limb].joints]
     return [joint if mechanism.is_chain else f"{limb}.{joint}" for limb, joint in pairs]
 
 
-def mounts(case: Case) -> Array:
+def mounts(mechanism: Mechanism) -> Array:
     """Where the limbs stand on the base, (n, 3) [m]."""
-    return np.concatenate([limb.mounts for limb in sketch(case.mechanism)])
+    return np.concatenate([limb.mounts for limb in sketch(mechanism)])
 
 
-def motions(case: Case) -> tuple[Motion, ...]:
-    """The frames of every trajectory of a case, at most `MOST_FRAMES` each."""
-    step = max(1, -(-(case.results.sizes["time"] - 1) // (MOST_FRAMES - 1)))
-    return tuple(_motion(case, index, name, step) for index, name in enumerate(case.trajectories))
+def motions(case: Case) -> tuple[tuple[Motion, ...], Lines]:
+    """The frames of every trajectory of a case that is in them, and the lines between its points."""
+    wanted = [_frames(case, index) for index in range(len(case.trajectories))]
+    angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(wanted)])
+    limbs = sketch(case.mechanism, angles)
+    points, lines = _indexed(limbs)
+    ends = np.cumsum([len(frames) for frames in wanted])[:-1]
+    parts = np.split(points, ends)
+    return tuple(_motion(case, k, frames, parts[k]) for k, frames in enumerate(wanted)), lines
 
 
-def _motion(case: Case, index: int, name: str, step: int) -> Motion:
-    part = case.results.isel(trajectory=index, time=slice(None, None, step))
-    frames = [sketch(case.mechanism, joints) for joints in part["joint_position"].values]
-    wrench = _reactions(case, part["joint_reaction"].values)
-    return Motion(
-        name,
-        part["time"].values,
-        tuple(np.stack([_lines(frame[k]) for frame in frames]) for k in range(len(frames[0]))),
-        np.stack([_outline(frame) for frame in frames]),
-        np.stack([np.concatenate([_points(limb) for limb in frame]) for frame in frames]),
-        wrench[..., 3:],
-        wrench[..., :3],
-    )
+def _frames(case: Case, trajectory: int) -> Indices:
+    """Numbers of the times of a case that are frames."""
+    most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
+    count = case.results.sizes["time"]
+    return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
 
 
-def _lines(limb: LimbSketch) -> Array:
-    gaps = np.full((len(limb.lines), 1, 3), np.nan)
-    return np.concatenate([limb.lines, gaps], axis=1).reshape(-1, 3)
+def _of(case: Case, name: str, trajectory: int, frames: Indices) -> Array:
+    return np.asarray(case.results[name].isel(trajectory=trajectory, time=frames).values, float)
 
 
-def _points(limb: LimbSketch) -> Array:
-    """All joints of a limb, as `Limb.joints` orders them: of the tree, at the platform, cut ones."""
-    return np.concatenate([np.array([joint.point for joint in limb.joints]), limb.tips, limb.cuts])
+def _motion(case: Case, index: int, frames: Indices, points: Array) -> Motion:
+    stored = _of(case, "joint_reaction", index, frames)
+    counts = [len(case.mechanism.limbs[each.limb].joints) for each in case.mechanism.instances]
+    wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
+    times = case.results["time"].values[frames]
+    return Motion(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
 
 
-def _outline(frame: tuple[LimbSketch, ...]) -> Array:
-    tips = np.concatenate([limb.platform_tips for limb in frame])
-    if len(tips) < 2 or not np.isfinite(tips).all():
-        return np.full((len(tips) + 1, 3), np.nan) if len(tips) else np.zeros((0, 3))
-    outline = tips[order_around(tips)]
-    return np.concatenate([outline, outline[:1]])
+def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
+    """Points (frame, point, 3) of limbs in all frames, and the lines and the platform by numbers of points."""
+    joints = [_joints(limb) for limb in limbs]
+    starts = np.cumsum([0, *(each.shape[1] for each in joints)])
+    points = list(joints)
+    total, found = int(starts[-1]), []
+    for limb, own, start in zip(limbs, joints, starts[:-1], strict=True):
+        ends = limb.lines.reshape(len(own), -1, 3)
+        places = _places(ends, own)
+        free = places < 0  # where a body ends without a joint
+        places = np.where(free, total + np.cumsum(free) - 1, start + places)
+        points.append(ends[:, free])
+        total += int(free.sum())
+        found.append(places.reshape(-1, 2))
+    tips = np.concatenate(list(_tips(limbs, starts[:-1])))
+    every = np.concatenate(points, axis=1)
+    return every, Lines(tuple(found), _around(every, tips))
 
 
-def order_around(corners: Array) -> NDArray[np.int64]:
+def _joints(limb: LimbSketch) -> Array:
+    """All joints of a limb (frame, joint, 3), as `Limb.joints` orders them: of the tree, at the platform, cut ones."""
+    return np.concatenate([np.stack([each.point for each in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
+
+
+def _places(ends: Array, joints: Array) -> Indices:
+    """Which of the joints (frame, joint, 3) each end of a line (frame, end, 3) is in all frames; -1 for none."""
+    known = np.isfinite(joints).all(axis=(1, 2))
+    apart = np.abs(ends[known][:, :, None] - joints[known][:, None]).max(axis=(0, 3), initial=0.0)
+    size = float(np.ptp(joints[known], axis=(0, 1)).max()) if known.any() else 0.0
+    nearest = apart.argmin(axis=1)
+    return np.where(apart[np.arange(len(nearest)), nearest] <= NEAR * size, nearest, -1)
+
+
+def _tips(limbs: Sequence[LimbSketch], starts: Indices) -> Iterator[Indices]:
+    for limb, start in zip(limbs, starts, strict=True):
+        yield int(start) + len(limb.joints) + np.arange(limb.tips.shape[-2], dtype=np.int64)
+
+
+def _around(points: Array, tips: Indices) -> Indices:
+    """The corners of the platform in their order around it, the first one again at the end."""
+    known = np.isfinite(points[:, tips]).all(axis=(1, 2))
+    if len(tips) > 1 and known.any():
+        tips = tips[order_around(points[known][0, tips])]
+    return np.concatenate([tips, tips[:1]])
+
+
+def order_around(corners: Array) -> Indices:
     """The order of points (n, 3) around their centre, in the plane that fits them best."""
     offsets = corners - corners.mean(axis=0)
     along, across = np.linalg.svd(offsets)[2][:2] @ offsets.T
     return np.argsort(np.arctan2(across, along))
 
 
-def _reactions(case: Case, stored: Array) -> Array:
-    """Wrenches (frame, joint, 6) of the joints of all limbs, in the order of `joint_names`."""
-    mechanism = case.mechanism
-    counts = [len(mechanism.limbs[each.limb].joints) for each in mechanism.instances]
-    return np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
-
-
-def scale(all_motions: tuple[Motion, ...]) -> tuple[float, float]:
+def scale(all_motions: Sequence[Motion]) -> tuple[float, float]:
     """The size of what moves [m], and the largest force in a joint [N]; zero where nothing is finite."""
-    points = np.concatenate([each.joints.reshape(-1, 3) for each in all_motions])
-    points = points[np.isfinite(points).all(axis=1)]
-    force = max((float(f.max()) for each in all_motions if (f := _length(each.force)).size), default=0.0)
+    points = finite(all_motions)
+    sizes = [np.linalg.norm(each.force, axis=-1) for each in all_motions]
+    force = max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0, force
 
 
-def _length(vectors: Array) -> Array:
-    lengths = np.linalg.norm(vectors, axis=-1)
-    return lengths[np.isfinite(lengths)]
+def finite(all_motions: Sequence[Motion]) -> Array:
+    """All points of all frames that are known, (n, 3) [m]."""
+    points = np.concatenate([each.points.reshape(-1, 3) for each in all_motions])
+    return points[np.isfinite(points).all(axis=1)]

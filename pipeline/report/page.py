@@ -17,6 +17,9 @@ from pipeline.report.part import Part
 from pipeline.report.parts import parts
 from pipeline.report.results import Results
 
+SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
+"""Of `web/`, in the order in which they run; all in one function."""
+
 
 def page(results: Results) -> str:
     """The text of the report. Raises InputError where the plotting library is missing."""
@@ -25,6 +28,8 @@ def page(results: Results) -> str:
 
     made = list(parts(results))
     data = {name: value for part in made for name, value in part.data.items()}
+    if data.keys() & {"mechanism", "series", "workspace"}:
+        data["looks"] = results.looks
     data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
@@ -34,7 +39,7 @@ def page(results: Results) -> str:
         style=_file("page.css"),
         data=script_json(data),
         plotly=get_plotlyjs(),
-        script=_file("page.js"),
+        script="(() => {\n" + "\n".join(_file(name) for name in SCRIPTS) + "})();",
     )
 
 
@@ -77,4 +82,4 @@ def _lead(results: Results) -> str:
 
 
 def _file(name: str) -> str:
-    return files("pipeline.report").joinpath(name).read_text(encoding="utf-8")
+    return files("pipeline.report").joinpath("web", name).read_text(encoding="utf-8")

@@ -28,25 +28,40 @@ def _swept(results: Results) -> Part:
 
 
 def _trouble(results: Results) -> Part | None:
-    found = trouble.troubles(results.dataset)
+    found, flags = trouble.troubles(results.dataset), _flags(results)
     if found is None:
         return None
     title = "Failed and flagged samples"
     if not found.bad:
-        return Part("failed", title, paragraph(f"None: all {found.total:,} {found.what} are OK."))
+        return Part("failed", title, paragraph(f"None failed: all {found.total:,} {found.what} are OK.") + flags)
     bad = sum(each.count for each in found.bad)
     body = paragraph(f"{bad:,} of {found.total:,} {found.what} are not OK. They hold no numbers; the rest is complete.")
     rows = [
         (
-            each.name.replace("_", " ").lower(), f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
-            f"{each.designs:,}: {', '.join(map(str, each.first))}{', ...' if each.designs > len(each.first) else ''}",
+            each.words,
+            f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
+            _designs(each.designs, each.first),
             each.advice,
         )
         for each in found.bad
-    ]  # fmt: skip
+    ]
     body += table(rows, ("status", found.what.split(",")[0], "in designs", "what to do"))
     body += figure("trouble", "Share of each trajectory's samples by status.")
-    return Part("failed", title, body, {"trouble": charts.troubles(found)})
+    return Part("failed", title, body + flags, {"trouble": charts.troubles(found)})
+
+
+def _flags(results: Results) -> str:
+    """A table of samples that have numbers but are flagged; nothing where there are none."""
+    found = trouble.flagged(results.dataset)
+    rows = [
+        (each.name.replace("_", " "), f"{each.count:,}", _designs(each.designs, each.first), each.advice)
+        for each in found
+    ]
+    return table(rows, ("flag", "samples", "in designs", "what it means")) if rows else ""
+
+
+def _designs(count: int, first: tuple[int, ...]) -> str:
+    return f"{count:,}: {', '.join(map(str, first))}{', ...' if count > len(first) else ''}"
 
 
 def _provenance(results: Results) -> Part:
@@ -60,10 +75,11 @@ MAKERS: tuple[Callable[[Results], Part | None], ...] = (
     _swept,
     design_parts.designs,
     design_parts.front,
-    design_parts.sensitivity,
+    design_parts.one,
     case_parts.mechanism,
     case_parts.series,
     case_parts.workspace,
+    design_parts.sensitivity,
     _trouble,
     _provenance,
 )

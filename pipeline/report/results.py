@@ -5,6 +5,7 @@ Everything is computed when it is first asked for, so that a figure of one kind 
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
-from pipeline.report.designs import Designs, designs
+from pipeline.report.designs import Column, Designs, designs
 from pipeline.side_files import Source, stored_files
 
 if TYPE_CHECKING:
-    from xarray import DataArray, Dataset
+    from xarray import Dataset
 
     from pipeline.report.case import Case
+    from pipeline.report.looks import Look
+    from pipeline.sweep import Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,20 @@ class Results:
         """Numbers of the designs that plots of all designs show."""
         return self.designs.shown(always=(self.design,))
 
+    @cached_property
+    def objectives(self) -> tuple[Column, ...]:
+        """Objectives in which the shown designs differ, and which all of them have."""
+        every = (each for each in self.designs.objectives if each.varies and len(self.shown))
+        return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
+
+    @property
+    def conflict(self) -> tuple[Column, Column] | None:
+        """The first objective and the one that conflicts with it most: that with the longest front."""
+        first, *others = self.objectives or (None,)
+        if first is None or not others:
+            return None
+        return first, max(others, key=lambda each: len(self.designs.fronts[first.name, each.name]))
+
     @property
     def design(self) -> int:
         """The design that is looked into: the chosen one, or the best."""
@@ -82,54 +99,80 @@ class Results:
         return int(np.nanargmax(values)) if np.isfinite(values).any() else 0
 
     @cached_property
-    def _case(self) -> tuple[Case | None, str]:
-        from pipeline.report.case import compute, read_sweep
+    def _sweep(self) -> tuple[Sweep | None, str]:
+        from pipeline.report.case import read_sweep
 
         try:
-            case = compute(read_sweep(self.dataset.attrs, self.stored or self.files), self.design, self.friction)
+            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
         except InputError as error:
             if self.files is not None:
                 raise
             return None, str(error)
-        # Where the store has a series too, it is that of the store which is shown.
-        stored = {name: self._stored(str(name), case.stride) for name in case.results if name in self.dataset}
-        return replace(case, results=case.results.assign(stored)), ""
 
     @property
-    def case(self) -> Case | None:
-        """The shown design under the shown friction set; None where the sweep in the store cannot be read again."""
-        return self._case[0]
+    def sweep(self) -> Sweep | None:
+        """The sweep of the store; None where it cannot be read again."""
+        return self._sweep[0]
 
     @property
-    def why_no_case(self) -> str:
-        """Why there is no case; empty where there is one."""
-        return self._case[1]
+    def why_no_sweep(self) -> str:
+        """Why it cannot be read again; empty where it can."""
+        return self._sweep[1]
 
-    def series(self, name: str) -> DataArray | None:
-        """A time series (trajectory, time, ...) of the case: of the store where it has it, else computed again."""
-        if self.case is not None:
-            return self.case.results.get(name)
-        return self._stored(name, self.stride) if name in self.dataset else None
+    @cached_property
+    def case(self) -> Case:
+        """The design that is looked into, under the shown friction set."""
+        return next(self.cases((self.design,)))
 
-    def _stored(self, name: str, stride: int) -> DataArray:
-        """What the store has of the case, at every `stride`-th time."""
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """What a page holds of single designs."""
+        from pipeline.report.looks import looks
+
+        return looks(self)
+
+    def cases(self, designs: Sequence[int]) -> Iterator[Case]:
+        """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
+        from pipeline.report.case import ACTUATORS, MOST_TIMES, Case, compute
+
+        if self.sweep is None:
+            thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+            for design in designs:
+                yield Case(design, self._stored(ACTUATORS, design, thin), thin)
+            return
+        for case in compute(self.sweep, designs, self.friction):
+            # Where the store has a series too, it is that of the store which is shown.
+            stored = self._stored(case.results, case.design, case.stride)
+            yield replace(case, results=case.results.assign(stored.variables))
+
+    def told(self, design: int) -> str:
+        """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        swept = [_told(each.name, each.values[design], each.units) for each in self.designs.parameters]
+        text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
+        if self.dataset.sizes.get("friction", 1) > 1:
+            sets = [
+                _told(str(name), float(each[self.friction]), each.attrs.get("units", ""))
+                for name, each in self.dataset.coords.items()
+                if each.dims == ("friction",) and each.dtype.kind in "fiu"
+            ]
+            text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
+        return f"{text}."
+
+    def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
+        """What the store has of some series of a design, at every `stride`-th time."""
         from pipeline.report.case import MOST_TRAJECTORIES
 
-        place = {"design": self.design, "friction": self.friction}
-        found = self.dataset[name].isel(trajectory=slice(MOST_TRAJECTORIES))
+        place = {"design": design, "friction": self.friction}
+        found = self.dataset[[name for name in names if name in self.dataset]]
         found = found.isel({dim: index for dim, index in place.items() if dim in found.dims}, drop=True)
-        if "time" in found.dims:
-            found = found.isel(time=slice(None, None, stride))
-        return found.transpose("trajectory", ...).compute()
+        found = found.isel(
+            trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
+        ).compute()
+        return found.transpose("trajectory", ..., missing_dims="ignore")
 
-    @property
-    def stride(self) -> int:
-        """How many times of the store lie between two that are shown."""
-        from pipeline.report.case import MOST_TIMES
 
-        if self.case is not None:
-            return self.case.stride
-        return max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+def _told(name: str, value: float, units: str) -> str:
+    return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
 
 
 def results_of(

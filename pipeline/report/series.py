@@ -1,4 +1,4 @@
-"""Time series of the actuators of the case that a report looks into, with the part of friction."""
+"""Time series of the actuators of a case, with the part of friction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.results import Results
+from pipeline.report.case import Case
 
 QUANTITIES = (
     ("actuator_force", "force"),
@@ -33,43 +33,43 @@ class Series:
         """What stands at the axis."""
         return f"{self.title}<br>[{self.units}]"
 
-
-def series(results: Results) -> tuple[Series, ...]:
-    """All quantities that there are; those that are no numbers anywhere are left out."""
-    return tuple(each for each in _series(results) if np.isfinite(each.values).any())
+    @property
+    def known(self) -> bool:
+        """Whether any of it is a number."""
+        return bool(np.isfinite(self.values).any())
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Along what all series go: times [s], names of trajectories and of actuators."""
+    """Along what all series go: times [s], the trajectories in time by number and name, names of the actuators."""
 
     times: NDArray[np.float64]
-    trajectories: tuple[str, ...]
+    trajectories: dict[int, str]
     actuators: tuple[str, ...]
 
 
-def axes(results: Results) -> Axes:
-    """The axes of the series, where there are any."""
-    first = next(found for name, _ in QUANTITIES if (found := results.series(name)) is not None)
-    trajectories, actuators = (tuple(str(each) for each in first[dim].values) for dim in ("trajectory", "actuator"))
-    return Axes(np.asarray(first["time"].values, np.float64), trajectories, actuators)
+def series(case: Case) -> tuple[Series, ...]:
+    """All quantities that there are; those that are no numbers anywhere are left out."""
+    return tuple(each for each in quantities(case) if each.known)
 
 
-def _series(results: Results) -> Iterator[Series]:
+def axes(case: Case) -> Axes:
+    """The axes of the series, where there are any. The points of a workspace are not in time."""
+    found = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
+    moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
+    return Axes(np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values))
+
+
+def quantities(case: Case) -> Iterator[Series]:
+    """All quantities that a sweep has, whether or not this case has any numbers."""
     for name, title in QUANTITIES:
-        found = results.series(name)
-        if found is None:
+        if name not in case.results:
             continue
+        found = case.results[name].transpose("trajectory", "time", "actuator")
         # The store knows the units of its drives; what is computed again says them the same way.
         units = found.attrs.get("units", "")
         title = "torque" if units == "N m" else title
         yield Series(name, title, units, found.values)
-        if name == "actuator_force" and results.case is not None and _has_friction(results):
-            yield Series(
-                "friction_part", f"{title} for<br>friction", units, found.values - results.case.frictionless.values
-            )
-
-
-def _has_friction(results: Results) -> bool:
-    case = results.case
-    return case is not None and bool((np.abs(case.friction_part.values) > 0).any())
+        if name == "actuator_force" and case.frictionless is not None:
+            part = found.values - case.frictionless.values
+            yield Series("friction_part", f"{title} for<br>friction", units, part)

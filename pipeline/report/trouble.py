@@ -27,6 +27,11 @@ class Trouble:
     first: tuple[int, ...]
 
     @property
+    def words(self) -> str:
+        """The name as a text."""
+        return self.name.replace("_", " ").lower()
+
+    @property
     def count(self) -> int:
         """How often it occurs."""
         return int(self.counts.sum())
@@ -45,6 +50,36 @@ class Troubles:
     def bad(self) -> tuple[Trouble, ...]:
         """Those that are not OK."""
         return tuple(each for each in self.found if each.name != Status.OK.name)
+
+
+FLAGS = {
+    "unsettled_samples": "their friction and reactions did not settle together within the steps of the iteration: the "
+    "numbers are there, `friction_residual` is what they still changed by; lower the friction or refine the time",
+}
+"""Variables that count samples which have numbers that are to be taken with care, and advice."""
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """Samples that are flagged, not failed: of which variable, how many, in how many designs, the first of them."""
+
+    name: str
+    advice: str
+    count: int
+    designs: int
+    first: tuple[int, ...]
+
+
+def flagged(dataset: Dataset) -> tuple[Flagged, ...]:
+    """What flags occur in a dataset."""
+    return tuple(found for name in FLAGS if name in dataset and (found := _flagged(name, dataset[name])).count)
+
+
+def _flagged(name: str, counts: DataArray) -> Flagged:
+    by_design = counts.sum([dim for dim in counts.dims if dim != "design"]).values
+    hit = np.flatnonzero(by_design)
+    first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
+    return Flagged(name, FLAGS[name], int(by_design.sum()), len(hit), first)
 
 
 def troubles(dataset: Dataset) -> Troubles | None:

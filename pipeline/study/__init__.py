@@ -1,11 +1,12 @@
 """Studies on results: which designs are feasible, which are best, what matters, and where to look next.
 
-Everything but `problem` and `optimisation` works on an opened dataset and computes no mechanics; those two call the
-kernels in this process. Nothing here needs a cluster.
+`problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; all else works on an
+opened dataset and computes no mechanics. Nothing here needs a cluster.
 
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
-- `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function
+- `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
 - `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
 """

@@ -7,7 +7,7 @@ conditions are expressions over these names, in the language of the `where` key 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,8 +23,17 @@ from storage.schema import VARIABLES
 Array = np.ndarray
 Direction = Literal["min", "max"]
 
-LARGE_IS_GOOD = frozenset(("dexterity", "usable_share", "manipulability", "least_effective_mass"))
+LARGE_IS_GOOD = frozenset(
+    (
+        *("dexterity", "manipulability", "least_effective_mass"),
+        *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
+        *("limit_margin", "velocity_margin", "actuator_margin"),
+        *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
+    )
+)
 """Metrics whose worst value is the least."""
+
+JOINTS = ("limb", "joint")
 
 REDUCTIONS: Mapping[str, Any] = {
     "max": lambda x: x.max(axis=1),
@@ -65,18 +74,35 @@ def column(ds: xr.Dataset, name: str) -> Array:
     """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
     if name in ds.coords and ds[name].dims == ("design",):
         return np.asarray(ds[name].values, dtype=float)
-    base, how = base_of(name)
+    base, how = base_of(name, {*VARIABLES, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
-    values = ds[base].transpose("design", ...).values
-    return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)
+    values = ds[base].transpose("design", ...)
+    return reduced(values.values, how, joints=values.dims[-2:] == JOINTS)
+
+
+def reduced(values: Array, how: str, *, joints: bool) -> Array:
+    """A metric (design, ...) as one number for each design (design,); with `joints` its last dims are (limb, joint)."""
+    flat = values.reshape(len(values), -1)
+    if joints:
+        flat = values[..., joints_there(values)].reshape(len(values), -1)
+    return np.asarray(REDUCTIONS[how](flat), dtype=float)
+
+
+def joints_there(values: Array) -> Array:
+    """Which of (limb, joint), the last dims, are there: a limb with fewer joints than another has NaN for all cases.
+
+    All of them where nothing else is there either.
+    """
+    there = ~np.isnan(values).all(axis=tuple(range(values.ndim - 2)))
+    return there if there.any() else ~there
 
 
 def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
     swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if VARIABLES[str(name)].kind == "metric"]
+    metrics = [str(name) for name in ds.data_vars if name not in VARIABLES or VARIABLES[str(name)].kind == "metric"]
     return swept + metrics
 
 
@@ -86,18 +112,18 @@ def swept(ds: xr.Dataset) -> list[str]:
     return [name for name in found if np.ptp(ds[name].values) > 0]
 
 
-def base_of(name: str) -> tuple[str, str]:
-    """A metric and its reduction from the name of a column."""
-    if name not in VARIABLES:
+def base_of(name: str, known: Container[Any] = VARIABLES) -> tuple[str, str]:
+    """A metric and its reduction from the name of a column; `known` are names that there are."""
+    if name not in known:
         base, _, how = name.rpartition("_")
-        if how in REDUCTIONS and base in VARIABLES:
+        if how in REDUCTIONS and base in known:
             return base, how
     return name, "min" if name in LARGE_IS_GOOD else "max"
 
 
 def unit(ds: xr.Dataset, name: str) -> str:
     """The unit of a column, empty where it has none."""
-    source = name if name in ds.coords else base_of(name)[0]
+    source = name if name in ds.coords else base_of(name, {*VARIABLES, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 

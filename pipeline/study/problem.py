@@ -11,14 +11,14 @@ import numpy as np
 
 from pipeline.graph import block_of
 from pipeline.plan import plan
-from pipeline.study.columns import REDUCTIONS, base_of, refuse
+from pipeline.study.columns import JOINTS, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep import Sweep
 from pipeline.validation import sentence
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 from tasks.blocks import bodies
 from tasks.blocks.block import Block, Trajectory
-from tasks.blocks.gradients import DIFFERENTIABLE, metric_rates
+from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
 
 Array = np.ndarray
 
@@ -66,10 +66,17 @@ class Problem:
         groups = self.sweep.friction
         sets = groups.values(0, self.sweep.sizes["friction"])
         friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
-        moves = tuple(Trajectory(t.kind, t.values, t.points) for t in self.sweep.trajectories)
+        moves = tuple(Trajectory(t.kind, t.values, t.points, t.turn) for t in self.sweep.trajectories)
         row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
         return replace(
-            block, parameters=row, friction=np.ascontiguousarray(friction), trajectories=moves, series=(), metrics=()
+            block,
+            parameters=row,
+            friction=np.ascontiguousarray(friction),
+            trajectories=moves,
+            series=(),
+            metrics=(),
+            own=(),
+            extra=(),
         )
 
     def rows(self, designs: Array) -> Array:
@@ -87,22 +94,36 @@ class Problem:
         step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
         parts = [self._computed(rows[i : i + step], metrics) for i in range(0, len(rows), step)]
         found = {name: np.concatenate([part[name] for part in parts]) for name in metrics}
-        return {name: _reduced(found[metric], how) for name, (metric, how) in base.items()}
+        return {name: reduced(found[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
         return bodies.whole(replace(self._block, parameters=rows, metrics=metrics))
 
+    @property
+    def first(self) -> dict[str, float]:
+        """The parameters that vary in the sweep's first design."""
+        values = self.sweep.designs(0, 1)
+        return {name: float(values[name][0]) for name in self.names}
+
+    def objective(self, designs: Array, wanted: Objective) -> Array:
+        """An objective (design,) over columns and the parameters that vary. Raises InputError for other names."""
+        given = np.atleast_2d(np.asarray(designs, dtype=float))
+        parameters = {name: given[:, k] for k, name in enumerate(self.names)}
+        columns = [name for name in wanted.expression.names if name not in parameters]
+        values = parameters | (self.values(given, columns) if columns else {})
+        return np.broadcast_to(wanted.expression(values), (len(given),)).astype(float)
+
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
-        A row is a friction set, trajectory, actuator and, of a peak, part of the time. Raises ValueError for metrics
-        that are not differentiated.
+        A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time. Raises ValueError for
+        metrics that are not differentiated.
         """
         block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
         found = metric_rates(block, directions, windows)
-        return {name: (each.values.ravel(), each.rates.reshape(len(self.names), -1).T) for name, each in found.items()}
+        return {name: _rows(name, each) for name, each in found.items()}
 
 
 def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
@@ -123,5 +144,14 @@ def _metric(column: str) -> tuple[str, str]:
     return metric, how
 
 
-def _reduced(values: Array, how: str) -> Array:
-    return np.asarray(REDUCTIONS[how](values.reshape(len(values), -1)), dtype=float)
+def _of_joints(metric: str) -> bool:
+    return VARIABLES[metric].dims[-2:] == JOINTS
+
+
+def _rows(metric: str, found: Rates) -> tuple[Array, Array]:
+    """Values (row,) and derivatives (row, parameter) of the metric of one design."""
+    values, rates = found.values, found.rates
+    if _of_joints(metric):
+        there = joints_there(np.moveaxis(values, -1, 0))
+        values, rates = values[..., there, :], rates[..., there, :]
+    return values.ravel(), rates.reshape(len(rates), -1).T

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from ruamel.yaml import YAML
 
+from pipeline.rewriting import rewritten
 from pipeline.study.columns import refuse, swept
 from pipeline.sweep import Sweep
 from robots.catalog import FAMILIES
@@ -74,19 +74,16 @@ def saltelli_sweep(text: str, designs: Array, names: Sequence[str]) -> str:
 
 def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
     """The text of a sweep file with another design section. Raises InputError where it has several robots."""
-    yaml = YAML()
-    yaml.width = 120
-    data = yaml.load(text)
+    return rewritten(text, functools.partial(_replace_designs, section=section), comment)
+
+
+def _replace_designs(data: Any, section: Mapping[str, Any]) -> None:
     if "robots" in data:
         raise refuse("sweep", "a file with several robots", "one with a single robot", "Write the file by hand.")
     old = data.get("design") or {}
     data["design"] = {**section, **{key: old[key] for key in KEPT if key in old}}
     data.pop("subset", None)
     data.pop("subsets", None)
-    stream = io.StringIO()
-    stream.write(f"# {comment}\n")
-    yaml.dump(data, stream)
-    return stream.getvalue()
 
 
 def _sample(bounds: Mapping[str, tuple[float, float]], count: int, seed: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ scipy's estimators; `from_samples` takes the designs of any sweep, and gives fir
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -99,12 +100,15 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> Indice
         zero = np.zeros(len(names))
         return Indices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
     given = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
-    found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
-    spread = found.bootstrap(n_resamples=200)
-    intervals = [
-        np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
-        for each in (spread.first_order, spread.total_order)
-    ]
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        # a parameter without effect has no interval; NaN says so
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
+        spread = found.bootstrap(n_resamples=200)
+        intervals = [
+            np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
+            for each in (spread.first_order, spread.total_order)
+        ]
     return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
 
 
@@ -160,3 +164,34 @@ def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Arra
     sums = (np.bincount(part, np.asarray(each, dtype=float)[good]) for each in (x, values))
     middle, mean = (each[used] / counts[used] for each in sums)
     return middle, mean
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """An interaction plot: means of two parameters in their parts, and of a metric (part, part), NaN without designs.
+
+    `effect` is what is left of the means when those of each parameter alone, and that of all, are taken away: zero
+    everywhere where the two parameters add.
+    """
+
+    first: Array
+    second: Array
+    mean: Array
+    effect: Array
+
+
+def interaction(x: Array, y: Array, values: Array, parts: int = PAIR_BINS) -> Interaction:
+    """How a metric goes along with two parameters (n,), each cut as by `main_effect`; NaN among values is left out."""
+    good = np.isfinite(values)
+    z = np.asarray(values, dtype=float)[good]
+    chosen = [np.asarray(each, dtype=float)[good] for each in (x, y)]
+    rows, columns = (np.unique(_parts(each, parts), return_inverse=True)[1].ravel() for each in chosen)
+    shape = int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1
+    place = rows * shape[1] + columns
+    counts = np.bincount(place, minlength=shape[0] * shape[1])
+    with np.errstate(invalid="ignore"):
+        mean = (np.bincount(place, z, minlength=len(counts)) / counts).reshape(shape)
+    middles = [np.bincount(part, each) / np.bincount(part) for part, each in zip((rows, columns), chosen, strict=True)]
+    alone = [np.bincount(part, z) / np.bincount(part) for part in (rows, columns)]
+    total = z.mean() if len(z) else np.nan
+    return Interaction(middles[0], middles[1], mean, mean - alone[0][:, None] - alone[1] + total)

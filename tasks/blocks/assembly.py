@@ -13,11 +13,11 @@ from robots.status import Status
 from tasks import actuation, programs
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
-from tasks.blocks.motion import Motions
+from tasks.blocks.motion import Motions, volume_of
 from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
 from tasks.friction import history as friction_history
 from tasks.kernels.kernel import padded
-from tasks.pose_metrics import POSE_METRICS
+from tasks.pose_metrics import POSE_METRICS, VOLUMES
 from tasks.reactions import programs as reaction_programs
 
 
@@ -52,7 +52,7 @@ class Assembly:
         self.status_by_set = "status" in block.series and "status" in block.actuation
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
         self.even = programs.even_weights(block.family)
-        self.assembly = block.kernel(programs.assembly_program(block.family, self.case_metrics))
+        self.assembly = block.kernel(programs.assembly_program(block.family, self.case_metrics, block.limited))
         self.step = max(1, self.STRIP // self.width)
         self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
         platform = platform_part(block)
@@ -86,7 +86,7 @@ class Assembly:
         if "joint_friction" in out:
             out["joint_friction"][...] = self._no_friction()
         for name in self.metrics:
-            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n))
+            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n * actuation.parts(name)))
         for name in self.case_metrics:
             out[name] = empty((d, j))
         for name in block.series:
@@ -138,6 +138,7 @@ class Assembly:
         made = {name: array[:count] for name, array in buffers.items()}
         made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
         given |= {**self.even, "motion": self.root.motion[j][None], "parameters": self.block.parameters[part]}
+        given["capacity"] = self.block.capacity
         self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
         self._store_limb_series(j, part, limbs, made)
         if self.loads and not self.rubbing:
@@ -227,12 +228,14 @@ class Assembly:
             if name in actuation.CASE_METRICS:
                 continue
             metric = actuation.ALL_METRICS[name]
-            self.out[name] = metric.finish(self.out[name], duration)
+            self.out[name] = metric.finished(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
         for name in self.case_metrics:
             if name in POSE_METRICS:
                 self.out[name] = POSE_METRICS[name].finish(self.out[name], self.samples, self.made.freedoms)
+            if name in VOLUMES:
+                self.out[name] *= [volume_of(each) for each in self.block.trajectories]
         for name in ("failed_samples", "worst_status", "unsettled_samples"):
             if name in self.out:
                 self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)

@@ -15,16 +15,20 @@ import numpy as np
 
 from robots.formats.description import Description, family_of
 from robots.friction_groups import FrictionGroup, settles
+from robots.limits import NO_LIMITS, Limits
 from robots.measurement import CLEAN
 from robots.model import Family
-from tasks import actuation, programs
+from robots.motions import Turn
+from tasks import actuation, limits, programs
 from tasks.blocks.measured import Measurement
+from tasks.blocks.own_metric import OwnMetric
 from tasks.friction import coupled as coupled_friction
 from tasks.friction.joints import LimbFriction
 from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program
-from tasks.pose_metrics import needs_mass
+from tasks.limits import LimbLimits
+from tasks.pose_metrics import needs_mass, needs_reference
 from tasks.reactions import programs as reaction_programs
 
 Arrays = dict[str, np.ndarray]
@@ -32,11 +36,15 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline."""
+    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline.
+
+    `turn` is how a platform turns meanwhile; absent: it is held as at the reference pose.
+    """
 
     kind: str
     values: Mapping[str, Any]
     points: np.ndarray | None = None
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,12 @@ class Block:
     """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
+    own: tuple[OwnMetric, ...] = ()
+    """Metrics of a user's own, see `tasks.blocks.own`."""
+    extra: tuple[str, ...] = ()
+    """Those of `series` that are computed for own metrics alone, and not stored."""
+    limits: Limits = NO_LIMITS
+    """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -126,6 +140,28 @@ class Block:
     def shares(self) -> dict[str, bool]:
         """Shares that limbs and platform are asked for beyond wrenches and J_IK: of mass, where a metric needs it."""
         return {"mass": True} if needs_mass(self.metrics) else {}
+
+    @functools.cached_property
+    def limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
+        """What limits ask of each limb, and their values."""
+        return tuple(limits.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
+
+    def limb_shares(self, index: int) -> dict[str, Any]:
+        """What a limb is asked for beyond wrenches and J_IK."""
+        reference = {"reference": True} if needs_reference(self.metrics) else {}
+        limited, _ = self.limb_limits[index]
+        return {**self.shares, **reference, **({"limits": limited} if limited != limits.NOTHING else {})}
+
+    @property
+    def limited(self) -> tuple[LimbLimits, ...]:
+        """What limits ask of all limbs; empty where none has any."""
+        asked = tuple(each for each, _ in self.limb_limits)
+        return asked if any(each != limits.NOTHING for each in asked) else ()
+
+    @property
+    def capacity(self) -> np.ndarray:
+        """What actuators can give, as `tasks.limits.capacities` has it."""
+        return limits.capacities(self.limits, len(self.family.reference.actuators))
 
     def kernel(self, program: Program) -> Kernel:
         """A program in the precision of the block."""

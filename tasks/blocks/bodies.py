@@ -8,10 +8,11 @@ from tasks.blocks import measured
 from tasks.blocks.assembly import Assembled, Assembly
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.motion import Motions, motions, platform_series
+from tasks.blocks.own import completed
 from tasks.blocks.reactions import gathered, reactions
 from tasks.blocks.shares import Kept, Share, limb_part
 
-__all__ = ["assembled", "gathered", "limb", "motions", "reactions", "whole"]
+__all__ = ["assembled", "completed", "computed", "gathered", "limb", "motions", "reactions", "whole"]
 
 
 def limb(block: Block, root: Motions, index: int) -> Arrays:
@@ -32,9 +33,14 @@ def _assembled(block: Block, root: Motions, limbs: Sequence[Share] | None) -> As
     return Assembled({name: each for name, each in arrays.items() if name in block.variables}, made.loads)
 
 
-def whole(block: Block) -> Arrays:
-    """All variables of a block, in the dims of the dataset: what its tasks compute, strip by strip."""
+def computed(block: Block) -> Arrays:
+    """What the tasks of a block compute, strip by strip, in the dims of the dataset; no metrics of a user's own."""
     root = motions(block)
     made = _assembled(block, root, None)
     limbs = range(len(block.family.reference.instances)) if block.reactions else ()
     return made.arrays | gathered([reactions(block, root, made.loads, k) for k in limbs])
+
+
+def whole(block: Block) -> Arrays:
+    """All variables that a block stores, in the dims of the dataset."""
+    return completed(block, computed(block))[0]

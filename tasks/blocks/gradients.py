@@ -4,7 +4,8 @@ The chain is that of `tasks.blocks.block`: limbs, platform, assembly, friction, 
 A peak is differentiated at the sample where it occurs, which is exact wherever one sample alone has it. Motions of the
 platform do not depend on the design; friction parameters are held fixed.
 
-Not here: reactions, friction that depends on them, and laws with a state. These are refused.
+Peaks of reactions are in `tasks.blocks.reaction_rates`. Not here: friction that depends on reactions, and laws with a
+state. These are refused.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from robots.model import Family
 from tasks import actuation, programs
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.motion import motions
+from tasks.blocks.reaction_rates import ReactionRates
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
 from tasks.kernels.pushforward import SUFFIX, pushforward
-from tasks.pose_metrics import POSE_METRICS
+from tasks.pose_metrics import POSE_METRICS, VOLUMES
 
 Array = Any
 
@@ -32,7 +34,9 @@ PARAMETERS = "parameters"
 TINY = 1e-200
 """Imaginary step of what finishes a metric: so small that nothing is lost by it."""
 
-DIFFERENTIABLE = (*actuation.METRICS, *POSE_METRICS)
+REACTION = "peak_reaction"
+
+DIFFERENTIABLE = (*actuation.METRICS, *(name for name in POSE_METRICS if name not in VOLUMES), REACTION)
 """Metrics that `metric_rates` knows."""
 
 
@@ -104,6 +108,12 @@ class _Chain:
             "gravity": np.array([block.gravity], dtype=float),
         }
         self.mounts = self._mounts()
+        self.reacting = ReactionRates(block, self._run, self.case, self.mounts, self.samples)
+
+    def _reactions(self, assembled: Arrays, motion: np.ndarray, friction: np.ndarray) -> Rates:
+        """Peaks for one friction set on one trajectory, (case, limb, joint, window)."""
+        sizes = self.reacting.of(assembled, motion, friction)
+        return Rates(*_extremes(sizes.values, sizes.rates, "max", self.windows))
 
     def run(self) -> dict[str, Rates]:
         friction = [name for name in self.block.metrics if name in actuation.METRICS]
@@ -116,6 +126,8 @@ class _Chain:
             rows = [self._actuated(assembled, tuple(friction), values) for values in self.block.friction if friction]
             for name in friction:
                 found[name].append([row[name] for row in rows])
+            if REACTION in found:
+                found[REACTION].append([self._reactions(assembled, motion, values) for values in self.reacting.sets])
         return {name: self._gathered(name, parts) for name, parts in found.items()}
 
     def _mounts(self) -> Arrays:
@@ -132,19 +144,23 @@ class _Chain:
         block, made = self.block, programs.structure(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
-            program = programs.limb_program(block.family, each.limb, (), False, block.limb_friction[k], **block.shares)
+            asked = block.limb_shares(k)
+            wanted = ((), bool(block.reactions), block.limb_friction[k])
+            program = programs.limb_program(block.family, each.limb, *wanted, **asked)
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
-            out = self._run(program, {**self.case, **given, "motion": motion[None]}, fixed=("motion", "gravity"))
+            given |= {"motion": motion[None], "limits": block.limb_limits[k][1]}
+            out = self._run(program, {**self.case, **given}, fixed=("motion", "gravity", "limits"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
-            out = self._run(
-                programs.platform_program(block.family, **block.shares), {**self.case, "motion": motion[None]}
-            )
-            shares |= {f"platform_{name}": value for name, value in out.items()}
+            program = programs.platform_program(block.family, bool(block.reactions), **block.shares)
+            out = self._run(program, {**self.case, "motion": motion[None]})
+            shares |= {name if name in _HELD else f"platform_{name}": value for name, value in out.items()}
+        elif block.reactions:
+            shares["held"] = np.zeros((1, 0, padded(self.samples)))
         return shares
 
     def _assembly(self, metrics: tuple[str, ...]) -> Program:
-        return programs.assembly_program(self.block.family, metrics)
+        return programs.assembly_program(self.block.family, metrics, self.block.limited)
 
     def _assembled(self, motion: np.ndarray, metrics: tuple[str, ...]) -> Arrays:
         given = self._shares(motion) | {"motion": motion[None]} | programs.even_weights(self.block.family)
@@ -153,7 +169,8 @@ class _Chain:
     def _actuated(self, given: Arrays, metrics: tuple[str, ...], friction: np.ndarray) -> dict[str, Rates]:
         block = self.block
         program = actuation.program(block.family, block.groups, (), metrics)
-        out = self._run(program, {**given, **self.case, "weight": self.weights, "friction": friction[None]})
+        fixed = {"weight": self.weights, "friction": friction[None], "capacity": block.capacity}
+        out = self._run(program, {**given, **self.case, **fixed})
         return {name: self._reduced(name, out, program.reductions[name]) for name in metrics}
 
     def _run(self, program: Program, given: Mapping[str, np.ndarray], fixed: Sequence[str] = ()) -> Arrays:
@@ -175,23 +192,28 @@ class _Chain:
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuation.METRICS:
-            return actuation.METRICS[name].finish(reduced, float(self.weights.sum()))
+            return actuation.METRICS[name].finished(reduced, float(self.weights.sum()), axis=1)
         return POSE_METRICS[name].finish(reduced, self.samples, programs.structure(self.block.family).freedoms)
+
+    def _has_sets(self, name: str) -> bool:
+        """Whether a metric depends on friction here."""
+        return any(self.block.passive) if name == REACTION else actuation.METRICS[name].friction
 
     def _gathered(self, name: str, parts: Sequence[Any]) -> Rates:
         """From (case, component, window) of each trajectory and set to the dims of `Rates`."""
         result = []
         for kind in ("values", "rates"):
-            if name in actuation.METRICS:
-                stacked = np.stack([[getattr(each, kind) for each in row] for row in parts])  # j, f, case, actuator, w
-                stacked = stacked.transpose(2, 1, 0, 3, 4)
-                stacked = stacked if actuation.METRICS[name].friction else stacked[:, 0]
+            if name in actuation.METRICS or name == REACTION:
+                stacked = np.stack([[getattr(each, kind) for each in row] for row in parts])  # j, f, case, ..., w
+                stacked = np.moveaxis(stacked, (2, 1), (0, 1))
+                stacked = stacked if self._has_sets(name) else stacked[:, 0]
             else:
                 stacked = np.stack([getattr(each, kind)[:, 0] for each in parts], axis=1)
             result.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
         return Rates(result[0][:, 0], np.moveaxis(result[1], 1, 0))
 
 
+_HELD = ("held", f"held{SUFFIX}")
 _PARAMETER_INPUTS = (PARAMETERS, PARAMETERS + SUFFIX)
 
 

@@ -47,8 +47,9 @@ def limb_part(block: Block, index: int) -> Part:
     """Limb `index`: inverse kinematics and dynamics."""
     instance = programs.structure(block.family).mechanism.instances[index]
     wanted = (block.limb_series, bool(block.reactions), block.limb_friction[index])
-    run = block.kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.shares))
-    return Part(run, {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]})
+    run = block.kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.limb_shares(index)))
+    own = {"mount": programs.mount_values(block.family, block.values())[index], "limits": block.limb_limits[index][1]}
+    return Part(run, block.case_inputs() | own)
 
 
 def platform_part(block: Block) -> Part | None:

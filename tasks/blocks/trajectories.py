@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS
+from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS, WORKSPACE
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
@@ -175,26 +175,40 @@ def motion(
 
     Of a platform k is 3; of the independent joints of a chain their number `joints`.
     """
-    width = padded(len(times))
-    t = np.concatenate([times, np.full(width - len(times), times[-1])])
+    t = padded_times(times)
+    width = len(t)
     if points is not None:
         return spline(t, points)
-    if kind == "workspace":
+    if kind == WORKSPACE:
         places = workspace(**values)
         rest = np.zeros((6, width))
         return np.concatenate([np.pad(places, ((0, 0), (0, width - places.shape[1])), mode="edge"), rest])
+    return evaluated(joint_program(kind, joints) if joints else program(kind), values, t)
+
+
+def padded_times(times: np.ndarray) -> np.ndarray:
+    """Times (padded samples,) that fill the last group of lanes by repeating the last."""
+    return np.concatenate([times, np.full(padded(len(times)) - len(times), times[-1])])
+
+
+def evaluated(made: Program, values: Mapping[str, Any], t: np.ndarray) -> np.ndarray:
+    """The `motion` (size, padded samples) of a program of a trajectory at padded times."""
     inputs = {name: np.asarray(value, dtype=float).reshape(1, -1) for name, value in values.items()}
-    made = joint_program(kind, joints) if joints else program(kind)
     inputs = {name: np.broadcast_to(value, (1, *made.case[name])) for name, value in inputs.items()}
-    return kernel(made)({**inputs, "t": t.reshape(1, 1, -1)}, width)["motion"][0]
+    return kernel(made)({**inputs, "t": t.reshape(1, 1, -1)}, len(t))["motion"][0]
 
 
-def motion_vector(translation: np.ndarray, size: int) -> np.ndarray:
-    """The motion vector of `tasks.mechanics.platform` (size, samples) from a translation (9, samples): no rotation."""
+def motion_vector(translation: np.ndarray, size: int, turning: np.ndarray | None = None) -> np.ndarray:
+    """The motion vector of `tasks.mechanics.platform` (size, samples) from a translation (9, samples).
+
+    turning (15, samples) as `tasks.blocks.turns.turning` gives it; absent: held with the axes of the world.
+    """
     if size == 9:
         return translation
     result = np.zeros((size, translation.shape[1]))
     result[0:3] = translation[0:3]
-    result[3:12] = np.eye(3).reshape(9, 1)
+    result[3:12] = np.eye(3).reshape(9, 1) if turning is None else turning[:9]
+    if turning is not None:
+        result[12:15], result[18:21] = turning[9:12], turning[12:15]
     result[15:18], result[21:24] = translation[3:6], translation[6:9]
     return result

@@ -17,6 +17,7 @@ from scipy.linalg import qr
 from robots.model import Robot
 from tasks.identification.regressor import regressor
 from tasks.identification.states import random_motion
+from tasks.inputs import Moving
 
 Array = Any
 
@@ -139,6 +140,21 @@ def base_parameters(
     matrix = regressor(robot, friction=friction, shared=shared, **options, **moving)
     rows_ = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows_[np.isfinite(rows_).all(axis=1)], found.names, tolerance)
+
+
+def base_along(
+    robot: Robot, motions: Sequence[Moving], *, tolerance: float = TOLERANCE, **options: Any
+) -> BaseParameters:
+    """Base parameters that given motions move, such as those of a gravity test; `options` as for `tasks.regressor`.
+
+    Motions without noise: what is small in them is zero. Raises ValueError.
+    """
+    parts = [regressor(robot, full=True, **options, **each) for each in motions]
+    rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    # rows of an actuator that carries nothing are rounding, which would count as much as the others
+    sizes = np.linalg.norm(rows, axis=1)
+    return from_matrix(rows[sizes > tolerance * sizes.max(initial=0.0)], parts[0].names, tolerance)
 
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:

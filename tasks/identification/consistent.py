@@ -21,6 +21,8 @@ from tasks.identification.columns import BODY, TENSOR
 Array = Any
 PLACES = tuple((i, j) for i in range(4) for j in range(i, 4))
 SIZE = len(BODY)
+LEAST, THIN = 1e-6, 1e-3
+"""What a body has at least: mass [kg], and radius of gyration in every direction [m]."""
 PULL = 1e-4
 """Weight of the distance to the nominal coordinates, relative to the forces."""
 
@@ -45,6 +47,17 @@ def parameters_of(matrix: Array) -> np.ndarray:
 def is_consistent(parameters: Array) -> bool:
     """Whether a body can have these ten parameters."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
+
+
+def near_consistent(parameters: Array) -> np.ndarray:
+    """Consistent parameters close to those of a body that may be a point, a line or a sheet: it gets some extent."""
+    matrix = pseudo_inertia(parameters)
+    mass = max(float(matrix[3, 3]), LEAST)
+    centre = matrix[:3, 3] / mass
+    sizes, axes = np.linalg.eigh(matrix[:3, :3] - mass * np.outer(centre, centre))
+    second = (axes * np.maximum(sizes, mass * THIN**2)) @ axes.T + mass * np.outer(centre, centre)
+    first = mass * centre
+    return parameters_of(np.block([[second, first[:, None]], [first[None], np.array([[mass]])]]))
 
 
 def coordinates(parameters: Array) -> np.ndarray:

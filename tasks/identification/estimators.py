@@ -99,6 +99,12 @@ def estimate(method: str, matrix: Array, forces: Array, actuators: int = 1) -> E
     return ESTIMATORS[method](matrix, forces, actuators)
 
 
+def condition_number(matrix: Array) -> float:
+    """Condition number of a matrix whose columns are scaled to length one; infinite where one is zero."""
+    sizes = np.linalg.norm(matrix, axis=0)
+    return float(np.linalg.cond(matrix / sizes)) if (sizes > 0).all() else np.inf
+
+
 def residual_norm(matrix: Array, forces: Array, values: Array) -> float:
     """How far predicted forces are off, relative to the forces: for trajectories that were not used."""
     return float(np.linalg.norm(forces - matrix @ values) / np.linalg.norm(forces))

@@ -8,18 +8,19 @@ Sources: Swevers et al. 1997; Park 2006, for the conditions at the ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import minimize
 
 from robots.fourier import FREE, Series
-from robots.model import TRANSLATION, TWIST, Robot
+from robots.model import IDENTITY, TRANSLATION, TWIST, Robot
 from robots.parameters import nearest
+from tasks.evaluate import actuator_positions, inverse_dynamics
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import regressor
 from tasks.inputs import Moving
@@ -28,31 +29,50 @@ from tasks.mathematics.rotations import roll_pitch_yaw
 Array = Any
 SHRINK = 0.8
 SHRINKS = 40
+STEP = 1e-5
+"""Of differences for slopes; motions are scaled, so that numbers of any size serve."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest distances from the centre, velocities, accelerations, one for each freedom or one for all; and forces."""
+    """Largest distances from the centre, velocities, accelerations, one for each coordinate or one for all.
+
+    Then of actuators, one for each or one for all: force, distance from where they are at the centre (stroke), velocity
+    and acceleration.
+    """
 
     position: Array
     velocity: Array = np.inf
     acceleration: Array = np.inf
     force: Array = np.inf
+    stroke: Array = np.inf
+    actuator_velocity: Array = np.inf
+    actuator_acceleration: Array = np.inf
 
     @property
     def of_motion(self) -> tuple[Array, Array, Array]:
         """Those that a series alone can keep."""
         return self.position, self.velocity, self.acceleration
 
+    @property
+    def of_actuators(self) -> tuple[Array, Array, Array]:
+        """Those of the motion of actuators."""
+        return self.stroke, self.actuator_velocity, self.actuator_acceleration
 
-def moving(robot: Robot, series: Series, times: Array) -> Moving:
-    """A series of the robot's freedoms as `tasks.inputs.Moving`; platforms turn by roll, pitch and yaw."""
+
+def moving(
+    robot: Robot, series: Series, times: Array, coordinates: Sequence[str] = (), orientation: Array = IDENTITY
+) -> Moving:
+    """A series of some freedoms (absent: all) as `tasks.inputs.Moving`.
+
+    Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose.
+    """
     position, velocity, acceleration = series.at(times)
     if robot.mechanism.is_chain:
         return {"q": position, "qd": velocity, "qdd": acceleration}
     platform = robot.mechanism.platform
     whole = np.zeros((3, len(position), 6))
-    for k, name in enumerate(platform.mobility):
+    for k, name in enumerate(coordinates or platform.mobility):
         whole[:, :, TWIST.index(name)] = position[:, k], velocity[:, k], acceleration[:, k]
     home = np.array(platform.home.position)
     if set(platform.mobility) <= set(TRANSLATION):
@@ -60,34 +80,40 @@ def moving(robot: Robot, series: Series, times: Array) -> Moving:
     turn = roll_pitch_yaw(whole[0, :, :3], whole[1, :, :3], whole[2, :, :3])
     return {
         "position": home + whole[0, :, 3:],
-        "rotation": turn.rotation @ np.array(platform.home.rotation),
+        "rotation": turn.rotation @ np.array(orientation) @ np.array(platform.home.rotation),
         "twist": np.concatenate([turn.omega, whole[1, :, 3:]], axis=1),
         "acceleration": np.concatenate([turn.alpha, whole[2, :, 3:]], axis=1),
     }
 
 
-def condition(matrix: np.ndarray) -> float:
-    """Logarithm of the condition number, columns scaled to length one."""
-    sizes = np.linalg.norm(matrix, axis=0)
-    singular = np.linalg.svd(matrix / np.maximum(sizes, np.finfo(float).tiny), compute_uv=False)
-    return float(np.log(singular[0] / max(singular[-1], np.finfo(float).tiny)))
+def condition(matrix: np.ndarray) -> np.ndarray:
+    """Logarithm of the condition number of matrices (*batch, row, column), columns scaled to length one."""
+    sizes = np.linalg.norm(matrix, axis=-2, keepdims=True)
+    singular = _singular(matrix / np.maximum(sizes, np.finfo(float).tiny))
+    return np.asarray(np.log(singular[..., 0] / np.maximum(singular[..., -1], np.finfo(float).tiny)))
 
 
-def determinant(matrix: np.ndarray) -> float:
+def determinant(matrix: np.ndarray) -> np.ndarray:
     """Minus the logarithm of the determinant of the normal matrix of one sample: D-optimality."""
-    singular = np.linalg.svd(matrix / np.sqrt(len(matrix)), compute_uv=False)
-    return float(-2.0 * np.log(np.maximum(singular, np.finfo(float).tiny)).sum())
+    singular = _singular(matrix / np.sqrt(matrix.shape[-2]))
+    return np.asarray(-2.0 * np.log(np.maximum(singular, np.finfo(float).tiny)).sum(axis=-1))
 
 
-CRITERIA: Mapping[str, Callable[[np.ndarray], float]] = {"condition": condition, "determinant": determinant}
+def _singular(matrix: np.ndarray) -> np.ndarray:
+    """Singular values (*batch, column), of R alone: it is small."""
+    return np.asarray(np.linalg.svd(np.linalg.qr(matrix, mode="r"), compute_uv=False))
+
+
+CRITERIA: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": condition, "determinant": determinant}
 
 
 @dataclass(frozen=True)
 class Excitation:
     """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, what counts.
 
-    `nominal` are guesses of the base parameters (kept,), for the limits of forces; `options` go to `tasks.regressor`.
-    Raises ValueError for an unknown criterion and for limits of forces without nominal values.
+    `nominal` are guesses of the base parameters (kept,), for the limits of forces; `options` go to `tasks.regressor`;
+    `coordinates` are the freedoms that move (absent: all), `orientation` is as for `moving`. Raises ValueError for an
+    unknown criterion and for limits of forces without nominal values.
     """
 
     robot: Robot
@@ -99,6 +125,8 @@ class Excitation:
     criterion: str = "condition"
     nominal: Array = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    coordinates: tuple[str, ...] = ()
+    orientation: Array = IDENTITY
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
@@ -108,52 +136,99 @@ class Excitation:
 
     @cached_property
     def freedoms(self) -> int:
-        """Number of freedoms."""
-        return len(self.robot.mechanism.freedoms)
+        """Number of coordinates that move."""
+        return len(self.coordinates or self.robot.mechanism.freedoms)
 
     def series(self, free: Array) -> Series:
         """The series of free numbers, shrunk until the robot can follow it with the forces that it has."""
+        return self._followed(np.asarray(free)[None])[0][0]
+
+    def matrix(self, series: Series) -> np.ndarray:
+        """The base regressor along a series (samples, actuator, kept)."""
+        return self._matrices(self._moved([series]))[0]
+
+    def cost(self, free: Array) -> float:
+        """What is made small."""
+        return float(self.costs(np.asarray(free)[None])[0])
+
+    def costs(self, free: Array) -> np.ndarray:
+        """The same of several motions (motion, numbers) at once."""
+        matrices = self._followed(np.asarray(free))[1]
+        return CRITERIA[self.criterion](matrices.reshape(len(matrices), -1, matrices.shape[-1]))
+
+    def _followed(self, free: np.ndarray) -> tuple[list[Series], np.ndarray]:
+        """The series of free numbers (motion, numbers), each shrunk as far as it needs, and their base regressors."""
         centre = np.broadcast_to(np.asarray(self.centre, dtype=float), (self.freedoms,))
-        result = Series.within(free, centre, self.period, self.limits.of_motion)
+        found = [Series.within(each, centre, self.period, self.limits.of_motion) for each in free]
+        matrices, waiting = np.empty((len(found), 0, 0, 0)), np.arange(len(found))
         for _ in range(SHRINKS):
-            if self._feasible(self.matrix(result)):
-                return result
-            result = result.shrunk(SHRINK)
+            moved = self._moved([found[k] for k in waiting])
+            tried = self._matrices(moved)
+            if not matrices.size:
+                matrices = np.empty((len(found), *tried.shape[1:]))
+            good = self._feasible(tried) & self._within_reach(moved)
+            matrices[waiting[good]] = tried[good]
+            waiting = waiting[~good]
+            if not len(waiting):
+                return found, matrices
+            for k in waiting:
+                found[k] = found[k].shrunk(SHRINK)
         raise ValueError(
             f"centre: {self.robot.name} cannot move around {np.asarray(self.centre).tolist()} within its limits; "
             "expected a pose that can be reached and held; choose another centre, or larger forces"
         )
 
-    def matrix(self, series: Series) -> np.ndarray:
-        """The base regressor along a series (samples, actuator, kept)."""
-        moved = moving(self.robot, series, series.times(self.samples))
+    def _moved(self, series: Sequence[Series]) -> Moving:
+        """Several motions side by side (motion, samples, ...)."""
+        each = [moving(self.robot, one, one.times(self.samples), self.coordinates, self.orientation) for one in series]
+        return cast(Moving, {name: np.stack([one[name] for one in each]) for name in each[0]})  # type: ignore[literal-required]
+
+    def _matrices(self, moved: Moving) -> np.ndarray:
+        """Base regressors (motion, samples, actuator, kept)."""
         return self.base.reduced(regressor(self.robot, **moved, **self.options))
 
-    def _feasible(self, matrix: np.ndarray) -> bool:
-        if not np.isfinite(matrix).all():
-            return False
-        limit = np.asarray(self.limits.force, dtype=float)
-        return not np.isfinite(limit).any() or bool((np.abs(matrix @ np.asarray(self.nominal)) <= limit).all())
+    def _feasible(self, matrices: np.ndarray) -> np.ndarray:
+        """Whether each motion can be solved and driven."""
+        good, limit = np.isfinite(matrices).all(axis=(1, 2, 3)), np.asarray(self.limits.force, dtype=float)
+        if np.isfinite(limit).any():
+            with np.errstate(invalid="ignore"):
+                good &= (np.abs(matrices @ np.asarray(self.nominal)) <= limit).all(axis=(1, 2))
+        return np.asarray(good)
 
-    def cost(self, free: Array) -> float:
-        """What is made small."""
-        matrix = self.matrix(self.series(free))
-        return CRITERIA[self.criterion](matrix.reshape(-1, matrix.shape[-1]))
+    def _within_reach(self, moved: Moving) -> np.ndarray:
+        """Whether the actuators of each motion keep their limits."""
+        limits = [np.asarray(each, dtype=float) for each in self.limits.of_actuators]
+        if not any(np.isfinite(limit).any() for limit in limits):
+            return np.ones(len(next(iter(moved.values()))), dtype=bool)  # type: ignore[arg-type]
+        position = actuator_positions(self.robot, **moved)
+        velocity = inverse_dynamics(self.robot, full=True, **moved).velocity
+        # the motion is periodic, so that its spectrum gives the derivative
+        rates = 2j * np.pi * np.fft.rfftfreq(self.samples, self.period / self.samples)
+        acceleration = np.fft.irfft(np.fft.rfft(velocity, axis=1) * rates[:, None], self.samples, axis=1)
+        each = (position - position[:, :1], velocity, acceleration)
+        with np.errstate(invalid="ignore"):
+            kept = [(np.abs(x) <= limit).all(axis=(1, 2)) for x, limit in zip(each, limits, strict=True)]
+        return np.asarray(np.all(kept, axis=0))
 
     def random(self, seed: int, number: int) -> np.ndarray:
         """Free numbers of random motion `number`."""
         return np.random.default_rng([seed, number]).normal(size=self.freedoms * FREE)
 
+    def search(self, free: Array, steps: int = 15) -> tuple[float, np.ndarray]:
+        """The least cost near free numbers, and where it is; never above that of the start."""
+
+        def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
+            found = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]))
+            return float(found[0]), (found[1:] - found[0]) / STEP
+
+        found = minimize(with_slope, free, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+        return float(found.fun), np.asarray(found.x)
+
     def optimise(self, starts: int = 8, seed: int = 0, steps: int = 15, threads: int = 2) -> Optimum:
         """The best of several searches from random starts, in threads; the same for any number of them."""
         first = [self.random(seed, k) for k in range(starts)]
-
-        def one(free: np.ndarray) -> tuple[float, np.ndarray]:
-            found = minimize(self.cost, free, method="L-BFGS-B", options={"maxiter": steps, "eps": 1e-5})
-            return float(found.fun), found.x
-
         with ThreadPoolExecutor(threads) as pool:
-            done = list(pool.map(one, first))
+            done = list(pool.map(lambda free: self.search(free, steps), first))
             random = np.array(list(pool.map(self.cost, first)))
         best = min(done, key=lambda each: each[0])
         return Optimum(self.series(best[1]), best[0], random)

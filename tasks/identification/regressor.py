@@ -81,7 +81,8 @@ def regressor(
     status = assembled["status"][0, 0, :samples]
     if friction is not None:
         given = friction_input(robot, friction)
-        matrix = np.concatenate([matrix, _friction_columns(robot, moving, gravity, weights, given, samples)], axis=2)
+        rubbing = friction_columns(robot, given, gravity=gravity, weights=weights, **moving)
+        matrix = np.concatenate([matrix, rubbing.reshape(samples, *rubbing.shape[-2:])], axis=2)
         columns += friction_parameters(robot, given)
     matrix[status != Status.OK] = np.nan
     matrix = matrix.reshape(*batch, *matrix.shape[1:])
@@ -145,12 +146,15 @@ def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(values[0, :, :samples], -1, 0)).reshape(samples, rows, columns)
 
 
-def _friction_columns(
-    robot: Robot, moving: Moving, gravity: Array, weights: Array, friction: FrictionInput, samples: int
+def friction_columns(
+    robot: Robot, friction: FrictionInput, *, gravity: Array = GRAVITY, weights: Array = None, **moving: Unpack[Moving]
 ) -> np.ndarray:
+    """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
-    if not friction_parameters(robot, friction):
-        return np.zeros((samples, actuators, 0))
     done = Dynamics(robot, moving, field_input(gravity, {}), None, weights, friction)
+    if not friction_parameters(robot, friction):
+        return np.zeros((*done.batch, actuators, 0))
     run = kernel(programs.friction_program(robot.family, friction.groups))
-    return _per_sample(run(done.friction_inputs(run.program), samples)["columns"], actuators, samples)
+    found = run(done.friction_inputs(run.program), done.samples)["columns"]
+    columns = _per_sample(found, actuators, done.samples)
+    return columns.reshape(*done.batch, *columns.shape[1:])

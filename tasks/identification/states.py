@@ -21,6 +21,8 @@ SPREAD = 0.5
 ENOUGH = 0.3
 """Share of samples that must be solvable for a spread to be taken; else it is halved."""
 TRIES = 12
+WAY, BEYOND, JUMP = 33, 1.15, 0.4
+"""Points on the way to a state, how far it goes, and the largest relative change of rates that is no jump."""
 SPEED, ACCELERATION = 2.0, 10.0
 
 
@@ -32,7 +34,7 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
     generator, spread = np.random.default_rng(seed), SPREAD
     for _ in range(TRIES):
         drawn = _drawn(robot, 4 * count, spread, generator)
-        good = inverse_kinematics(robot, **drawn).status == Status.OK
+        good = (inverse_kinematics(robot, **drawn).status == Status.OK) & in_assembly(robot, drawn)
         if good.mean() >= ENOUGH:
             chosen = np.flatnonzero(good)[:count]
             return taken(drawn, chosen)
@@ -41,6 +43,24 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
         f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "
         "that can move; check its parameters with tasks.inverse_kinematics"
     )
+
+
+def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
+    """Whether states (count,) are in the assembly of the reference pose; True where nothing closes a chain.
+
+    On the straight way from there, the rates of joints for the same generic ones of the independent joints must not
+    jump: a parallelogram that comes to lie flat may leave as a crossed one, which has other base parameters. The way
+    goes on for a bit, as where loops are nearly singular rounding looks like a motion.
+    """
+    free = len(robot.mechanism.freedoms)
+    if not robot.mechanism.is_chain or not robot.mechanism.limbs[0].loops:
+        return np.ones(len(next(iter(moving.values()))), dtype=bool)  # type: ignore[arg-type]
+    way = np.linspace(0.0, BEYOND, WAY)[:, None, None] * moving["q"]
+    rates = inverse_kinematics(robot, q=way, qd=np.cos(np.arange(1.0, free + 1.0))).velocity
+    slopes = np.nan_to_num(rates, nan=np.inf).reshape(WAY, way.shape[1], -1)
+    with np.errstate(invalid="ignore"):
+        jumps = np.abs(np.diff(slopes, axis=0)).max(axis=2) / np.abs(slopes[1:]).max(axis=2)
+    return np.asarray((jumps < JUMP).all(axis=0))
 
 
 def taken(moving: Moving, chosen: Any) -> Moving:

@@ -1,4 +1,4 @@
-"""Rotations from angles, with angular velocity and acceleration, for batches in plain NumPy."""
+"""Rotations from angles, with angular velocity and acceleration, for batches in plain NumPy or one traced sample."""
 
 from __future__ import annotations
 
@@ -25,15 +25,21 @@ def roll_pitch_yaw(angles: Array, rates: Array = 0.0, accelerations: Array = 0.0
     """
     q = np.asarray(angles, dtype=float)
     qd, qdd = (np.broadcast_to(np.asarray(x, dtype=float), q.shape) for x in (rates, accelerations))
-    cos, sin = np.cos(q), np.sin(q)
-    (cr, cp, cy), (sr, sp, sy) = (np.moveaxis(x, -1, 0) for x in (cos, sin))
+    return from_sines(np.sin(q), np.cos(q), qd, qdd)
+
+
+def from_sines(sin: Array, cos: Array, rates: Array, accelerations: Array) -> Turning:
+    """The same from sines and cosines of the angles (*batch, 3), which may be traced."""
+    (sr, sp, sy), (cr, cp, cy) = (np.split(x, 3, axis=-1) for x in (sin, cos))
     zero, one = np.zeros_like(cr), np.ones_like(cr)
-    yaw_axis = np.stack([zero, zero, one], axis=-1)
-    pitch_axis = np.stack([-sy, cy, zero], axis=-1)
-    roll_axis = np.stack([cy * cp, sy * cp, -sp], axis=-1)
-    side = cr[..., None] * pitch_axis + sr[..., None] * np.cross(roll_axis, pitch_axis)
+    yaw_axis = np.concatenate([zero, zero, one], axis=-1)
+    pitch_axis = np.concatenate([-sy, cy, zero], axis=-1)
+    roll_axis = np.concatenate([cy * cp, sy * cp, -sp], axis=-1)
+    side = cr * pitch_axis + sr * np.cross(roll_axis, pitch_axis)
     rotation = np.stack([roll_axis, side, np.cross(roll_axis, side)], axis=-1)
     # each axis is carried by the turns that come after its own
-    yaw, pitch, roll = (qd[..., k, None] * axis for k, axis in ((2, yaw_axis), (1, pitch_axis), (0, roll_axis)))
-    second = qdd[..., 2, None] * yaw_axis + qdd[..., 1, None] * pitch_axis + qdd[..., 0, None] * roll_axis
+    yaw, pitch, roll = (rates[..., k : k + 1] * axis for k, axis in ((2, yaw_axis), (1, pitch_axis), (0, roll_axis)))
+    second = (
+        accelerations[..., 2:] * yaw_axis + accelerations[..., 1:2] * pitch_axis + accelerations[..., :1] * roll_axis
+    )
     return Turning(rotation, yaw + pitch + roll, second + np.cross(yaw, pitch) + np.cross(yaw + pitch, roll))

@@ -55,3 +55,11 @@ def combined_status(statuses: Sequence[Scalar], jacobian: Array, forces: Sequenc
     for each in reversed(statuses):
         status = where(each > 0.5, each, status)
     return status
+
+
+def limited_status(status: Scalar, margin: Scalar | None) -> Scalar:
+    """The status where the least margin of all joints to their limits counts as well, last."""
+    if margin is None:
+        return status
+    beyond = where(margin < 0.0, float(Status.JOINT_LIMIT), float(Status.OK))
+    return where(status > 0.5, status, beyond)

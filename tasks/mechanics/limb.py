@@ -126,8 +126,21 @@ def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Sca
     tips, embedding, geared = solved.tips, solved.tips.embedding.matrix, transmission(mounted, solved)
     _, forces = tree_dynamics(mounted, solved, gravity, geared)
     wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
-    rows = geared.rows(embedding) @ tips.inverse
-    return wrench, [mounted.outward(tips.covector(row)) for row in rows]
+    return wrench, jacobian(mounted, tips, geared)
+
+
+def jacobian(mounted: Mounted, tips: Tips, geared: Transmission) -> list[list[Scalar]]:
+    """The limb's rows of J_IK (actuator, freedom): Eq. (140)."""
+    rows = geared.rows(tips.embedding.matrix) @ tips.inverse
+    return [mounted.outward(tips.covector(row)) for row in rows]
+
+
+def home_jacobian(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
+    """The same at the reference pose, where all joints are at zero."""
+    count = len(mounted.limb.links)
+    tips = mounted.tips([HOME] * count, home)
+    at_rest = Solved(tips, [HOME] * count, np.zeros(count), np.zeros(count), float(Status.OK))
+    return jacobian(mounted, tips, transmission(mounted, at_rest))
 
 
 def transmission(mounted: Mounted, solved: Solved) -> Transmission:

@@ -47,7 +47,7 @@ def _root(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("os.geteuid", lambda: 0)
 
 
-SCHEDULER = "limbsweep: {cluster: {kind: address, address: 'tcp://127.0.0.1:8786'}}\n"
+SSH = "limbsweep: {cluster: {kind: ssh, options: {hosts: [localhost, localhost]}}}\n"
 RUN = "run sweep.yaml --store"
 
 ROWS = (
@@ -106,7 +106,7 @@ ROWS = (
     Row(
         "G20",
         ("warning: c.yaml limbsweep.cluster.kind: got root as the user who runs it; expected a user without",),
-        files={"c.yaml": SCHEDULER},
+        files={"c.yaml": SSH},
         command=("cluster", "c.yaml"),
         status=0,
         prepare=_root,

@@ -20,7 +20,7 @@ from pipeline.sweep import Sweep
 from storage import manifest as manifests
 from storage.ledger import Receipt, line
 from storage.lock import LOCK, Owner
-from storage.manifest import MANIFEST
+from storage.manifest import FORMAT, MANIFEST
 from storage.store import StoreWriter
 from storage.writer import checksum
 from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row
@@ -232,7 +232,7 @@ ROWS: tuple[Row, ...] = tuple(
         damaged("H11 damaged", receipts(lambda data: b"x" + data), "info run verify", "ledger.jsonl:1: damaged line"),
         damaged("H11 twice", receipts(lambda data: data + _other(data)), "info verify", "another result of block 0 than"),
         damaged("H11 twice", receipts(lambda data: data + _other(data)), "run", "twice with different results"),
-        damaged("H11 future", sealed(format=3), _ANYTHING, "format 3; expected 2; open it with the version"),
+        damaged("H11 future", sealed(format=FORMAT + 1), _ANYTHING, f"format {FORMAT + 1}; expected {FORMAT}; open it with the version"),
         damaged("H12", _nan, "verify", "NaN where the status is OK (block 0)"),
         damaged("H13", _draft, "verify", "left by a writer that was killed"),
         damaged("H14", _other_sweep, "run",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-_ROTATIONS = "motions with rotations are not in sweep files"
-
 ELSEWHERE = {
     "F24": ("tests/pipeline/test_preflight.py", "test_a_worker_without_llvmlite_is_refused_with_a_table"),
     "G17": ("tests/pipeline/test_cli.py", "test_a_closed_pipe_is_not_an_error_of_ours"),
@@ -12,8 +10,6 @@ ELSEWHERE = {
 """Rows that need another environment or a process of their own: the file and the test."""
 
 NEVER = {
-    "C26": _ROTATIONS,
-    "C27": _ROTATIONS,
     "D15": "robot files have no limits of joints or legs",
     "D31": "robot files have no limits of motors",
     "F25": "no kind of cluster rents machines, so there is no price; adapt needs a maximum, and counts end at 10 000",

@@ -16,6 +16,7 @@ from pipeline.errors import InputError
 from pipeline.graph import block_graph
 from pipeline.plan import BLOCK_BYTES, BLOCK_MEMORY, BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, coordinates, plan
 from storage.layout import Layout, lengths
+from storage.schema import lookup
 from storage.store import StoreWriter
 from tasks.blocks.buffers import Pool
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, cut_finely, sweep
@@ -82,7 +83,8 @@ def test_blocks_stay_within_their_limits(
     sizes = {"design": designs, "friction": frictions, "trajectory": trajectories, "time": times}
     sizes |= {"actuator": 3, "limb": 3, "joint": 6}
     variables = (*variables, *module.ALWAYS)
-    each = (module._pair_bytes(sizes, variables, module.ALWAYS, per_set=per_set) for per_set in (True, False))
+    rows = tuple(map(lookup, variables))
+    each = (module._pair_bytes(sizes, rows, module.ALWAYS, per_set=per_set) for per_set in (True, False))
     layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables, module.ALWAYS)
     samples = layout.block["design"] * layout.block["trajectory"] * times
     assert samples <= max(BLOCK_SAMPLES, times)

@@ -78,3 +78,51 @@ def test_sensitivity_names_what_matters(store: Path) -> None:
 def test_mistakes_end_in_a_line(store: Path) -> None:
     assert "Did you mean 'peak_force'?" in told("rank", store, "--objective", "peak_frce", status=2)
     assert "expected a condition" in told("rank", store, "--objective", "peak_force", "--where", "condition", status=2)
+
+
+def test_interaction_prints_means(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "means.csv"
+    output = told(
+        "interaction", store, "--of", "peak_force", "--between", "upper_arm", "rod_length", "--parts", 2, "--csv", file
+    )
+    assert "from 64 designs; the two together differ from their sum by" in output
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 3
+    assert "got no such column" in told(
+        "interaction", store, "--of", "peak_force", "--between", "upper_arm", "rod", status=2
+    )
+
+
+def test_one_at_a_time_prints_swings_and_writes_points(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "points.csv"
+    output = told("one-at-a-time", store, "--of", "peak_force", "--parts", 3, "--csv", file)
+    ds = open_results(store)
+    best = int(np.argmin(ds["peak_force"].max(("friction", "trajectory", "actuator")).values))
+    assert f"at the base, design {best}" in output
+    points = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    assert {each["parameter"] for each in points} == {"upper_arm", "rod_length"}
+    assert len(points) == 8
+    assert "got none that differs from design 3 in one parameter" in told(
+        "one-at-a-time", store, "--of", "peak_force", "--base", 3, "--stored", status=2
+    )
+    assert "base: got 64; expected a design from 0 to 63" in told(
+        "one-at-a-time", store, "--of", "peak_force", "--base", 64, status=2
+    )
+
+
+def test_sobol_prints_shares(store: Path) -> None:
+    output = told("sobol", store, "--of", "energy_sum + 2 * upper_arm", "--count", 16)
+    assert "64 designs were computed" in output
+    assert "n: got 15; expected a power of two" in told("sobol", store, "--of", "peak_force", "--count", 15, status=2)
+
+
+def test_optimise_beats_the_store_within_limits(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "best.csv"
+    arguments = ("optimise", store, "--objective", "peak_force", "--starts", 2)
+    told(*arguments, "--limit", "condition <= 9", "--threads", 2, "--csv", file)
+    rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    best = float(open_results(store)["peak_force"].max(("friction", "trajectory", "actuator")).min())
+    assert len(rows) == 2
+    assert rows[0]["limits"] == "hold"
+    assert float(rows[0]["peak_force"]) < best
+    for text in ("condition < 9", "condition <=", "condition <= much"):
+        assert f"limit: got {text!r}; expected a column" in told(*arguments, "--limit", text, status=2)

@@ -83,14 +83,14 @@ def whole_robot(
 ) -> list[tuple[Program, dict[str, np.ndarray]]]:
     """All programs of a robot and what goes into each, limbs first; the assembly gets the results of the others."""
     count = len(programs.structure(family).mechanism.instances)
-    program = programs.limb_program(family, 0, programs.LIMB_SERIES)
+    program = programs.limb_program(family, 0, programs.LIMB_SERIES, reference=True)
     steps = [(program, limb_inputs(family, values, k, motion)) for k in range(count)]
     shares = [kernel(program)(inputs, samples) for program, inputs in steps]
     body = {name: steps[0][1][name] for name in ("parameters", "gravity", "motion")}
     steps.append((programs.platform_program(family), body))
     joined = {"motion": motion, "platform_wrench": kernel(steps[-1][0])(body, samples)["wrench"]}
     for k, share in enumerate(shares):
-        joined |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
+        joined |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")}
     return [*steps, (programs.assembly_program(family, programs.CASE_METRICS), joined)]
 
 

@@ -22,6 +22,7 @@ SERIES, METRICS = (
 )
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
+CAPACITY = (2.0, np.inf, 5.0)
 TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
 
 
@@ -30,7 +31,8 @@ def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dic
     made = program(FAMILY, (MOTORS,), tuple(SERIES), tuple(METRICS))
     samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}
-    out = Kernel(made)({"friction": np.array([[COULOMB, VISCOUS]]), **wide}, SAMPLES)
+    case = {"friction": np.array([[COULOMB, VISCOUS]]), "capacity": np.tile(CAPACITY, 3)[None]}
+    out = Kernel(made)({**case, **wide}, SAMPLES)
     return {name: value[0, :, :SAMPLES] if value.ndim == 3 else value[0] for name, value in out.items()}
 
 
@@ -54,6 +56,9 @@ def test_series_and_metrics_agree_with_numpy() -> None:
         "rms_power": np.sqrt(np.trapezoid(power**2, TIMES) / span),
         "peak_friction": np.abs(total - force).max(axis=1),
         "friction_loss": np.trapezoid((total - force) * velocity, TIMES),
+        "actuator_margin": 1.0 - np.maximum(np.abs(total) / CAPACITY[0], np.abs(power) / CAPACITY[2]).max(axis=1),
+        "friction_share": np.trapezoid(np.abs(total - force), TIMES)
+        / np.trapezoid(np.abs(total - force) + np.abs(force), TIMES),
         "peak_power": np.abs(power).max(axis=1),
         "rms_force": np.sqrt(np.trapezoid(total**2, TIMES) / span),
         "energy": np.trapezoid(np.maximum(power, 0.0), TIMES),
@@ -61,7 +66,7 @@ def test_series_and_metrics_agree_with_numpy() -> None:
     }
     assert set(expected) == {*SERIES, *METRICS}
     for name, value in expected.items():
-        finish = METRICS[name].finish if name in METRICS else lambda x, span: x
+        finish = METRICS[name].finished if name in METRICS else lambda x, span: x
         np.testing.assert_allclose(finish(got[name], span), value, rtol=1e-13, atol=1e-14, err_msg=name)
 
 
@@ -70,6 +75,30 @@ def test_energies_balance() -> None:
     got = computed(force, velocity, np.zeros(SAMPLES))
     net = np.trapezoid(got["actuator_power"], TIMES)
     np.testing.assert_allclose(got["energy"] - got["regenerated_energy"], net, rtol=1e-12)
+
+
+def shares(groups: tuple[FrictionGroup, ...], friction: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """The friction share (actuator,) of a motion with these forces without friction (actuator, samples)."""
+    made = program(FAMILY, groups, (), ("friction_share",))
+    given = {"force": force, "velocity": samples()[1], "status": np.zeros((1, SAMPLES))}
+    wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in given.items()}
+    wide["weight"] = padded_last(trapezoid_weights(TIMES)[None], padded(SAMPLES))[None]
+    inputs = {"friction": friction, **wide}
+    got = Kernel(made)({name: inputs[name] for name in made.inputs}, SAMPLES)["friction_share"]
+    return METRICS["friction_share"].finished(got, 1.0)[0]
+
+
+def test_friction_has_no_share_without_friction_and_all_of_it_without_other_forces() -> None:
+    force = samples()[0]
+    assert shares((), np.zeros((1, 0)), force).tolist() == [0.0] * 3
+    assert shares((), np.zeros((1, 0)), 0.0 * force).tolist() == [0.0] * 3
+    assert shares((MOTORS,), np.array([[COULOMB, VISCOUS]]), 0.0 * force).tolist() == [1.0] * 3
+
+
+def test_the_share_of_friction_grows_with_it() -> None:
+    one, more = (shares((MOTORS,), np.array([[COULOMB, VISCOUS]]) * k, samples()[0]) for k in (1.0, 2.0))
+    assert (more > one).all()
+    np.testing.assert_allclose(more / (1.0 - more), 2.0 * one / (1.0 - one), rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -9,7 +9,7 @@ from robots import catalog
 from storage.schema import units
 from tasks import equations_of_motion
 from tasks.blocks.motion import motions
-from tasks.pose_metrics import POSE_METRICS, characteristic_length, weights
+from tasks.pose_metrics import POSE_METRICS, VOLUMES, characteristic_length, weights
 from tests.tasks.blocks.test_gradients import block, values_of
 
 PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.reference.is_chain]
@@ -17,19 +17,28 @@ PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.refe
 
 @pytest.mark.parametrize("robot", PARALLEL)
 def test_against_numpy(robot: str) -> None:
-    given = block(robot, tuple(POSE_METRICS))
+    given = block(robot, tuple(name for name in POSE_METRICS if name not in VOLUMES))
     got = {name: value.item() for name, value in values_of(given).items()}
     motion = motions(given).motion[0, :3, : len(given.times)].T
     found = equations_of_motion(catalog.build(robot), position=motion)
+    home = equations_of_motion(catalog.build(robot), position=np.array([given.origin])).jacobian[0]
     jacobians, masses = found.jacobian, found.mass
     scale = weights(given.family.reference)
     rates = np.linalg.svd(jacobians / scale, compute_uv=False)
     mass = np.linalg.eigvalsh(masses / np.outer(scale, scale))
     n = len(scale)
+    reference = np.sqrt(np.mean(np.linalg.svd(home / scale, compute_uv=False) ** 2))
+    platform, limb = (rates[:, -1] / reference).min(), (reference / rates[:, 0]).min()
     expected = {
         "condition": (rates[:, 0] / rates[:, -1]).max(),
         "dexterity": (rates[:, -1] / rates[:, 0]).mean(),
         "usable_share": 1.0,
+        "reachable_share": 1.0,
+        "limit_margin": 1.0,
+        "velocity_margin": 1.0,
+        "platform_singularity_margin": platform,
+        "limb_singularity_margin": limb,
+        "singularity_margin": min(platform, limb),
         "manipulability": (rates.prod(axis=1) ** (-1 / n)).min(),
         "least_effective_mass": mass[:, 0].min(),
         "largest_effective_mass": mass[:, -1].max(),

@@ -136,6 +136,7 @@ def test_actuation_compiled_equals_interpreted(law: str) -> None:
     rng, cases = np.random.default_rng(2), 4
     inputs: dict[str, Any] = {
         "friction": rng.uniform(size=(cases, len(CURVES[law].parameters))),
+        "capacity": np.tile([3.0, np.inf, 2.0], 3)[None],
         "force": rng.normal(size=(1, 3, SAMPLES)),
         "velocity": np.round(rng.normal(size=(1, 3, SAMPLES)), 0),
         "status": (rng.random((cases, 1, SAMPLES)) < 0.01).astype(float),

@@ -17,7 +17,7 @@ robot: delta_3rr2rrr
 design:
   grid:
     upper_arm: {values: [0.22, 0.25, 0.28, 0.31]}
-    base_radius: {values: [0.14, 0.15, 0.16]}
+    base_radius: {values: [0.14, 0.15, 0.16, 0.17]}
 friction:
   law: coulomb_viscous
   parameters: {coulomb: 0.2}
@@ -29,7 +29,7 @@ time: {stop: 0.8, step: 0.02}
 outputs: [actuator_force, joint_reaction]
 metrics: [peak_force, energy, condition, peak_reaction]
 """
-"""12 designs x 3 friction sets x 2 trajectories x 41 times; those with the shortest arm fail on `deep`."""
+"""16 designs x 3 friction sets x 2 trajectories x 41 times; those with the shortest arm fail on `deep`."""
 
 
 @pytest.fixture(scope="package")

@@ -33,7 +33,7 @@ def test_the_console_is_silent(window: Any) -> None:
     assert complaints(window) == []
     assert window.title == "Small arms do not reach <everything> & more"
     figures = window.execute_script("return [...document.querySelectorAll('.figure')].map((each) => each.id)")
-    assert figures == ["parallel", "front", "sensitivity", "mechanism", "series", "workspace", "trouble"]
+    assert figures == ["parallel", "front", "mechanism", "series", "workspace", "sensitivity", "trouble"]
 
 
 def test_figures_have_units_and_texts(window: Any) -> None:
@@ -97,6 +97,8 @@ def axis_of(window: Any, name: str) -> int:
 def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) -> None:
     from selenium.webdriver import ActionChains
 
+    choose(window, "front-x", "peak_force")
+    choose(window, "front-y", "energy")
     front = results.designs.fronts["peak_force", "energy"]
     place = window.execute_script(
         """
@@ -124,6 +126,8 @@ def test_a_click_on_the_front_shows_the_design(window: Any, results: Results) ->
     assert told.keys() == expected.keys()
     for name, value in told.items():
         assert value == pytest.approx(expected[name], rel=1e-5)
+    assert_shown(window, results, int(front[-1]))
+    choose(window, "design-number", str(results.design))
 
 
 def test_other_objectives_have_other_fronts(window: Any, results: Results) -> None:
@@ -134,7 +138,7 @@ def test_other_objectives_have_other_fronts(window: Any, results: Results) -> No
     line = values(window, "[document.getElementById('front').data[1].x, document.getElementById('front').data[1].y]")
     np.testing.assert_array_equal(line[0], np.sort(table.column("condition").values[front]))
     assert sorted(line[1]) == sorted(table.column("peak_reaction").values[front])
-    assert text(window, "front-note").startswith(f"On the front: {len(front)} of 12 designs")
+    assert text(window, "front-note").startswith(f"On the front: {len(front)} of 16 designs")
     choose(window, "front-x", "peak_force")
     choose(window, "front-y", "energy")
 
@@ -142,7 +146,6 @@ def test_other_objectives_have_other_fronts(window: Any, results: Results) -> No
 @pytest.mark.parametrize(("trajectory", "frame"), [(0, 17), (1, 40)])
 def test_the_slider_moves_the_mechanism(window: Any, results: Results, trajectory: int, frame: int) -> None:
     case = results.case
-    assert case is not None
     choose(window, "trajectory", str(trajectory))
     choose(window, "time", str(frame), "input")
     stored = results.dataset.isel(design=results.design, trajectory=trajectory, time=frame)
@@ -194,15 +197,173 @@ def test_the_animation_plays(window: Any) -> None:
 
 
 def test_the_workspace_takes_other_colours(window: Any, results: Results) -> None:
-    choose(window, "workspace-colour", "1")
+    choose(window, "workspace-colour", "designs that reach it [%]")
     shown = values(window, "document.getElementById('workspace').data[0].marker.color")
     share = 100.0 * (results.dataset["status"] == 0).mean("design")
     np.testing.assert_allclose(shown, share.values.ravel())
     assert min(shown) == 75.0
+    choose(window, "workspace-colour", "condition number of J_IK")
+    shown = values(window, "document.getElementById('workspace').data[0].marker.color")
+    worst = float(results.dataset["condition"].isel(design=results.design).max())
+    assert max(shown) == pytest.approx(worst, rel=1e-6)
+
+
+def force_of(results: Results, design: int, trajectory: int, frame: int) -> float:
+    stored = results.dataset["joint_reaction"].isel(design=design, trajectory=trajectory, time=frame)
+    return float(np.linalg.norm(stored.values[..., 3:], axis=-1).max())
+
+
+def assert_shown(window: Any, results: Results, design: int) -> None:
+    """The row, the mechanism, the series and the map are those of that design in the store."""
+    settle(window)
+    assert text(window, "design-title") == f"Design {design}"
+    told = window.execute_script("return [...document.querySelectorAll('.which')].map((each) => each.textContent)")
+    arm, radius = (results.designs.column(name).values[design] for name in ("upper_arm", "base_radius"))
+    assert len(told) == 3
+    for each in told:
+        assert f"Design {design} (base radius {radius:g} m, upper arm {arm:g} m), friction set 2" in each
+    trajectory, frame = int(read(window, "trajectory")), int(read(window, "time"))
+    most = float(text(window, "frame-readout").split("force, ")[1].split(" N")[0])
+    assert most == pytest.approx(force_of(results, design, trajectory, frame), rel=1e-5)
+    stored = results.dataset["actuator_force"].isel(
+        design=design, friction=results.friction, trajectory=int(read(window, "series-trajectory"))
+    )
+    shown = values(window, "document.getElementById('series').data.slice(0, 3).map((line) => line.y)")
+    np.testing.assert_array_equal(np.array(shown).T, stored.values)
+    mark = values(
+        window, "[document.getElementById('front').data[2].x[0], document.getElementById('front').data[2].y[0]]"
+    )
+    row = results.designs.row(design)
+    assert mark == [row[read(window, "front-x")], row[read(window, "front-y")]]
+
+
+def read(window: Any, identity: str) -> str:
+    return str(window.execute_script("return document.getElementById(arguments[0]).value", identity))
+
+
+def test_a_number_in_the_table_looks_into_that_design(window: Any, results: Results) -> None:
+    buttons = window.find_elements("css selector", "#brush-rows button")
+    design = int(buttons[-1].text)
+    assert design != results.design
+    buttons[-1].click()
+    assert_shown(window, results, design)
+    assert text(window, "design-note") == "The sections below show this design."
+    choose(window, "design-number", str(results.design))
+
+
+def test_a_line_that_is_clicked_is_looked_into(window: Any, results: Results) -> None:
+    from selenium.webdriver import ActionChains
+
+    place = axis_of(window, "energy")
+    ends = window.execute_script(
+        """
+        const figure = document.getElementById('parallel');
+        figure.scrollIntoView({block: 'center'});
+        return [...figure.querySelectorAll('.axis-brush .background')].slice(arguments[0], arguments[0] + 2)
+          .map((each) => each.getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.top, box.height]);
+        """,
+        place,
+    )
+    # The line of the design with the most energy, a third of the way to the next axis.
+    names = [each.name for each in (*results.designs.parameters, *results.designs.objectives)]
+    columns = [results.designs.column(name).values[results.shown] for name in names[place : place + 2]]
+    heights = np.stack([(each - each.min()) / np.ptp(each) for each in columns])
+    line = int(heights[0].argmax())
+    (x0, top, height), (x1, _, _) = ends
+    high = heights[0, line] + (heights[1, line] - heights[0, line]) / 3
+    hand = ActionChains(window)
+    aim = hand.w3c_actions.pointer_action
+    for step in range(-6, 7):  # the pointer has to be on the line to a pixel
+        aim.move_to_location(round(x0 + (x1 - x0) / 3), round(top + (1 - high) * height) + step)
+        hand.perform()
+        settle(window)
+        if text(window, "line-readout").startswith(f"design {results.shown[line]},"):
+            break
+    ActionChains(window).click().perform()
+    assert_shown(window, results, int(results.shown[line]))
+    choose(window, "design-number", str(results.design))
+
+
+def test_a_number_that_is_typed_is_looked_into(window: Any, results: Results) -> None:
+    choose(window, "design-number", str(results.design))
+    assert_shown(window, results, results.design)
+    choose(window, "design-number", "2")
+    assert text(window, "design-note") == "Design 2 is not among the 12 that the page shows."
+    assert text(window, "design-title") == f"Design {results.design}"
+
+
+def test_a_position_that_is_clicked_is_the_mechanisms(window: Any, results: Results) -> None:
+    window.execute_script(
+        "document.getElementById('workspace').emit('plotly_click', {points: [{pointNumber: 41 + 23}]})"
+    )
+    settle(window)
+    assert (read(window, "trajectory"), read(window, "time")) == ("1", "23")
+
+
+def test_paper_gets_a_still_picture_of_the_mechanism(window: Any) -> None:
+    ink = window.execute_script(
+        """
+        window.dispatchEvent(new Event('beforeprint'));
+        const still = document.querySelector('#mechanism .still');
+        const pixels = still.getContext('2d').getImageData(0, 0, still.width, still.height).data;
+        let ink = 0;
+        for (let i = 0; i < pixels.length; i += 4)
+          ink += pixels[i + 3] > 0 && pixels[i] + pixels[i + 1] + pixels[i + 2] < 600;
+        return [ink, Number(document.getElementById('mechanism').style.zoom)];
+        """
+    )
+    assert ink[0] > 500
+    assert 0.3 < ink[1] < 1.0
+    window.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    left = "[document.querySelectorAll('.still').length, document.getElementById('mechanism').style.zoom]"
+    assert values(window, left) == [0, ""]
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_nothing_is_wider_than_the_window(window: Any, width: int) -> None:
+    before = window.get_window_size()
+    window.set_window_size(width, before["height"])
+    settle(window)
+    assert window.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")
+    cut = window.execute_script(
+        """
+        const inside = (box, room) => box.left >= room.left - 1 && box.right <= room.right + 1;
+        const box = (each) => each.getBoundingClientRect();
+        return [...document.querySelectorAll('.controls > *, .figure .main-svg')]
+          .filter((each) => !inside(box(each), box(each.closest('section')))).map((each) => each.outerHTML);
+        """
+    )
+    assert cut == []
+    window.set_window_size(before["width"], before["height"])
+    settle(window)
 
 
 def test_nothing_was_said_on_the_console_meanwhile(window: Any) -> None:
     assert complaints(window) == []
+
+
+@pytest.mark.slow
+def test_a_design_that_the_page_does_not_hold_is_told(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline.report.page import write
+
+    monkeypatch.setattr("pipeline.report.looks.MOST_LOOKS", 3)
+    few = Results(results.dataset)
+    write(few, tmp_path / "few.html")
+    held = [each["design"] for each in few.looks]
+    other = next(int(design) for design in few.shown if design not in held)
+    with opened(tmp_path / "few.html") as window:
+        choose(window, "design-number", str(other))
+        assert text(window, "design-note") == (
+            "The page holds the mechanism and the series of 3 designs, marked by dark points, not of this one: "
+            f"limbsweep report STORE --design {other}"
+        )
+        assert f"Design {few.design} (" in text(window, "motion")
+        colours = values(window, "document.getElementById('front').data[0].marker.color")
+        assert [colours[k] != colours[list(few.shown).index(other)] for k in range(len(colours))] == [
+            design in held for design in few.shown
+        ]
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.report.designs import MOST_SHOWN, designs
+from pipeline.report.designs import MOST_SHOWN, Column, Designs, designs
 from pipeline.report.results import Results
 from storage import open_results
 from tests.pipeline.report.large import large
@@ -21,7 +21,7 @@ def test_a_metric_is_the_worst_of_all_but_the_design(results: Results) -> None:
 
 def test_a_design_that_fails_once_has_no_metrics(results: Results) -> None:
     table = results.designs
-    assert np.flatnonzero(~table.good).tolist() == [0, 1, 2]
+    assert np.flatnonzero(~table.good).tolist() == [0, 1, 2, 3]
     for each in table.objectives:
         assert np.isnan(each.values).tolist() == (~table.good).tolist()
     assert table.good[table.best]
@@ -29,7 +29,7 @@ def test_a_design_that_fails_once_has_no_metrics(results: Results) -> None:
 
 
 def test_parameters_that_vary_are_told_apart(results: Results) -> None:
-    one = designs(results.dataset.isel(design=slice(3, 6)))
+    one = designs(results.dataset.isel(design=slice(4, 8)))
     assert {each.name for each in one.parameters} == {"base_radius"}
     assert one.row(0)["upper_arm"] == 0.25
 
@@ -69,14 +69,37 @@ def test_metrics_to_be_large_turn_round() -> None:
 
 def test_a_store_without_metrics_has_a_table(results: Results) -> None:
     table = designs(results.dataset[["actuator_force", "status"]])
-    assert (table.objectives, table.count, table.best) == ((), 12, 0)
+    assert (table.objectives, table.count, table.best) == ((), 16, 0)
     assert table.fronts == {}
 
 
 @pytest.mark.parametrize("written", [True, False])
 def test_designs_that_are_not_written_are_not_good(store, written: bool) -> None:
     dataset = open_results(store)
-    marks = np.ones((12, 2), bool)
+    marks = np.ones((16, 2), bool)
     marks[5, 1] = written
     table = designs(dataset.assign_coords(written=(("design", "trajectory"), marks)))
     assert table.good[5] == written
+
+
+def test_rounding_is_no_difference(results: Results) -> None:
+    dataset = results.dataset.copy()
+    dataset["condition"] = dataset["condition"] * 0.0 + 117.0 + 1e-13 * dataset["condition"]
+    assert np.ptp(dataset["condition"].values[4:]) > 0
+    table = designs(dataset)
+    assert not table.column("condition").varies
+    assert table.column("peak_force").varies
+
+
+def test_parameters_that_go_together_are_one_cause() -> None:
+    draw = np.random.default_rng(0)
+    motor, arm = np.repeat([0, 1, 2], 30), np.tile(draw.uniform(0.2, 0.4, 30), 3)
+    columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
+    made = [Column(name, "", "", values) for name, values in columns.items()]
+    force = Column("peak_force", "N", "", motor + 10.0 * arm, objective=True)
+    table = Designs((*made, force), np.ones(90, bool))
+    assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
+    ((objective, found),) = table.explained
+    assert objective is force
+    assert found.names == tuple(table.causes)
+    assert 0.4 < found.first[0] < 0.9

@@ -16,7 +16,8 @@ pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to te
 
 from pipeline.report.parts import parts
 
-ALL = ["swept", "designs", "objectives", "sensitivity-part", "motion", "series-part", "workspace-part", "failed"]
+CASE = ["motion", "series-part", "workspace-part"]
+ALL = ["swept", "designs", "objectives", "one", *CASE, "sensitivity-part", "failed"]
 
 
 def identities(results: Results) -> list[str]:
@@ -63,12 +64,25 @@ def test_packed_arrays_keep_all_bits() -> None:
     assert back.tobytes() == values.tobytes()
 
 
-def test_failures_come_with_advice(page: Path) -> None:
+def test_failures_come_with_advice(page: Path, results: Results) -> None:
     text = page.read_text(encoding="utf-8")
     assert "not reachable" in text
     assert "lengthen it, or move the trajectory into the workspace" in text
-    assert "45 of 984 samples are not OK" in text
-    assert "9 of 12 designs are shown. 3 have a failed or missing sample and are left out." in text
+    failed = int((results.dataset["status"] != 0).sum())
+    assert failed > 4
+    assert f"{failed} of 1,312 samples are not OK" in text
+    assert "12 of 16 designs are shown. 4 have a failed or missing sample and are left out." in text
+
+
+def test_samples_that_did_not_settle_are_told(results: Results) -> None:
+    dataset = results.dataset
+    flags = np.zeros((16, 3, 2), np.int32)
+    flags[5, 1, 0], flags[7, :, 1] = 4, 2
+    part = {each.identity: each for each in parts(results)}["failed"]
+    assert "unsettled" not in part.body
+    flagged = Results(dataset.assign(unsettled_samples=(("design", "friction", "trajectory"), flags)))
+    part = {each.identity: each for each in parts(flagged)}["failed"]
+    assert '<th scope="row">unsettled samples</th><td>10</td><td>2: 5, 7</td>' in part.body
 
 
 def test_a_page_is_whole_or_not_there(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

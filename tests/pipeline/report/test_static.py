@@ -90,7 +90,7 @@ def test_the_commands_write_files(store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["report", "STORE", "--design", "99"], "--design: got 99; expected the number of one of the 12, from 0 to 11"),
+        (["report", "STORE", "--design", "99"], "--design: got 99; expected the number of one of the 16, from 0 to 15"),
         (["report", "STORE", "--output", "missing/report.html"], "missing/report.html: cannot be written"),
         (["report", "nowhere"], "nowhere"),
         (["figure", "STORE", "front", "--output", "front.doc"], "--output: got 'front.doc'"),
@@ -109,6 +109,17 @@ def test_misuse_is_one_line(
 
 def test_datasets_have_an_accessor(results: Results, tmp_path: Path) -> None:
     assert accessor.Limbsweep.__name__ == "Limbsweep"
-    ours = results.dataset.isel(design=slice(3, 12)).limbsweep
-    np.testing.assert_array_equal(ours.designs()["peak_force"], results.designs.column("peak_force").values[3:])
-    assert ours.plot("front").axes
+    ours = results.dataset.isel(design=slice(4, 16)).limbsweep
+    np.testing.assert_array_equal(ours.designs()["peak_force"], results.designs.column("peak_force").values[4:])
+    drawn = ours.plot("front")
+    assert drawn.axes
+    assert drawn._repr_png_().startswith(b"\x89PNG")
+
+
+def test_figures_need_no_plotly() -> None:
+    import subprocess
+    import sys
+
+    told = "import sys; sys.modules['plotly'] = None; from pipeline.report import static; print(len(static.KINDS))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{len(static.KINDS)}\n", "")

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import InputError
-from pipeline.study.columns import column, feasible, names, objective, swept, unit, value_of
+from pipeline.study.columns import column, feasible, names, objective, reduced, swept, unit, value_of
 from pipeline.study.ranking import rank
 from pipeline.study.refinement import box, refine, saltelli_sweep
 from pipeline.study.sensitivity import saltelli
@@ -117,3 +117,13 @@ def test_mistakes_are_refused(ds: xr.Dataset, tmp_path: Path) -> None:
     several = ds.assign_attrs(sweep=TEXT.replace("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr, delta_rl5_1450]"))
     with pytest.raises(InputError, match=r"sweep: got a file with several robots; expected one with a single robot"):
         refine(several, [0], tmp_path / "next.yaml")
+
+
+def test_joints_that_a_limb_has_not_are_no_failure() -> None:
+    values = np.arange(2.0 * 3 * 2 * 4).reshape(2, 3, 2, 4)  # design, trajectory, limb, joint
+    values[..., 1, 3] = np.nan
+    np.testing.assert_array_equal(reduced(values, "max", joints=True), np.nanmax(values, axis=(1, 2, 3)))
+    np.testing.assert_array_equal(reduced(values, "max", joints=False), [np.nan, np.nan])
+    values[1, 2] = np.nan  # a case that failed
+    np.testing.assert_array_equal(np.isnan(reduced(values, "sum", joints=True)), [False, True])
+    assert np.isnan(reduced(np.full((2, 1, 2, 4), np.nan), "max", joints=True)).all()

@@ -95,6 +95,16 @@ def test_a_metric_that_is_good_when_large_is_made_large(problem: Problem) -> Non
     assert found.value > 1.2 * found.start
 
 
+def test_bearings_may_be_an_objective_or_a_limit(problem: Problem, sample) -> None:
+    start, _ = best_of(sample, "peak_force")
+    (light,) = optimise(problem, "peak_reaction", start)
+    assert light.value < 0.95 * light.start
+    (bound,) = optimise(problem, "peak_force", start, [Limit("peak_reaction", 0.5 * (light.value + light.start))])
+    assert bound.feasible
+    got = problem.values(np.array(list(bound.design.values())), ("peak_reaction",))["peak_reaction"].item()
+    assert got <= 0.5 * (light.value + light.start) * (1 + 1e-5)
+
+
 def test_threads_change_nothing(problem: Problem, sample) -> None:
     starts = sample[0][np.argsort(sample[1]["peak_force"])[[0, 3, 9]]]
 

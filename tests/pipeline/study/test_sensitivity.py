@@ -8,7 +8,7 @@ import xarray as xr
 
 from pipeline.errors import InputError
 from pipeline.study.columns import objective
-from pipeline.study.sensitivity import from_samples, main_effect, of_saltelli_store, saltelli, sobol
+from pipeline.study.sensitivity import from_samples, interaction, main_effect, of_saltelli_store, saltelli, sobol
 
 PI = np.pi
 BOX = dict.fromkeys(("x1", "x2", "x3"), (-PI, PI))
@@ -102,3 +102,31 @@ def test_what_cannot_be_done_is_refused() -> None:
     )
     with pytest.raises(InputError, match=r"designs: got 8 designs in 1 parameters; expected the designs of a Saltelli"):
         of_saltelli_store(ds, objective("condition"))
+
+
+def test_interaction_of_a_grid_is_exact() -> None:
+    x, y = (each.ravel() for each in np.meshgrid(np.arange(4.0), np.arange(3.0), indexing="ij"))
+    adding, both = interaction(x, y, 2.0 * x + y**2), interaction(x, y, x * y)
+    np.testing.assert_array_equal(adding.first, np.arange(4.0))
+    np.testing.assert_array_equal(adding.second, np.arange(3.0))
+    np.testing.assert_allclose(adding.mean, 2.0 * np.arange(4.0)[:, None] + np.arange(3.0) ** 2)
+    np.testing.assert_allclose(adding.effect, 0.0, atol=1e-12)
+    np.testing.assert_allclose(both.effect, np.outer(np.arange(4.0) - 1.5, np.arange(3.0) - 1.0), atol=1e-12)
+
+
+def test_interaction_of_samples() -> None:
+    x, y = np.random.default_rng(3).uniform(-1.0, 1.0, (2, 40_000))
+    values = x + x * y
+    values[::100] = np.nan
+    found = interaction(x, y, values, parts=5)
+    np.testing.assert_allclose(found.mean, found.first[:, None] * (1.0 + found.second), atol=0.02)
+    np.testing.assert_allclose(found.effect, np.outer(found.first, found.second), atol=0.03)
+    few = interaction(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.array([1.0, 2.0]))
+    assert np.isnan(few.mean[0, 1])  # no design is there
+
+
+def test_a_parameter_without_effect_has_no_share_and_no_interval() -> None:
+    found = sobol(lambda x: 2.0 * x[:, 0], {"x1": (0.0, 1.0), "x2": (0.0, 1.0)}, 16, seed=0)
+    np.testing.assert_allclose(found.first[1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.total, [1.0, 0.0], atol=0.1)
+    assert np.isnan(found.total_bounds[1]).all()

@@ -16,6 +16,7 @@ from tasks import actuation, programs
 from tasks.blocks import assembly, bodies, shares
 from tasks.blocks.block import Block, Trajectory
 from tasks.kernels.kernel import padded
+from tasks.pose_metrics import VOLUMES
 from tests.tasks.bits import assert_same_bits
 
 FAMILY = catalog.family("delta_3rr2rrr")
@@ -25,7 +26,8 @@ SERIES = (
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 OF_ACTUATORS = tuple(name for name in actuation.METRICS if name not in actuation.OF_MOTORS)
-METRICS = (*OF_ACTUATORS, *programs.CASE_METRICS, *programs.MASS_METRICS)
+OF_POSES = tuple(name for name in (*programs.CASE_METRICS, *programs.MASS_METRICS) if name not in VOLUMES)
+METRICS = (*OF_ACTUATORS, *OF_POSES)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
 
@@ -77,7 +79,7 @@ def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> 
         | {"platform_position": (j, t, 3), "platform_twist": (j, t, 6), "platform_acceleration": (j, t, 6)}
         | dict.fromkeys(OF_ACTUATORS, (d, f, j, n))
         | dict.fromkeys(("peak_velocity", "rms_velocity"), (d, j, n))
-        | dict.fromkeys((*programs.CASE_METRICS, *programs.MASS_METRICS), (d, j))
+        | dict.fromkeys(OF_POSES, (d, j))
     )
     assert {name: array.shape for name, array in made.items()} == shapes
     for name, array in made.items():
@@ -140,7 +142,7 @@ def test_a_design_that_fails_leaves_its_neighbours_alone() -> None:
     assert (made["failed_samples"][2], made["worst_status"][2]) == (len(good.times), Status.NOT_REACHABLE)
     for name, array in made.items():
         if array.shape[0] == 5:
-            told = name in ("status", "failed_samples", "worst_status", "dexterity", "usable_share")
+            told = name in ("status", "failed_samples", "worst_status", "dexterity", "usable_share", "reachable_share")
             assert told or np.isnan(array[2]).all(), name
     assert made["dexterity"][2].tolist() == made["usable_share"][2].tolist() == [0.0]
     others = [0, 1, 3, 4]

@@ -64,9 +64,14 @@ def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
 def metrics_of(robot: str) -> tuple[str, ...]:
     """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
-    left_out = {"usable_share", *(() if mechanism.motors else actuation.OF_MOTORS)}
+    left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else actuation.OF_MOTORS)}
     left_out |= set(programs.MASS_METRICS) if len(mechanism.freedoms) > 3 else set()
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
+
+
+def smooth(name: str, values: dict[str, np.ndarray], errors: np.ndarray) -> np.ndarray:
+    """Errors where a metric is smooth: a friction share is not where there is no other force, as sizes have a kink."""
+    return np.where(values[name] > 1.0 - 1e-12, 0.0, errors) if name == "friction_share" else errors
 
 
 @pytest.mark.parametrize("robot", catalog.FAMILIES)
@@ -86,8 +91,47 @@ def test_every_parameter_of_every_robot_against_finite_differences(robot: str) -
             rates = [each[p][name] for each in expected]
             size = np.abs(plain[name]).max() / max(abs(parameter.scalar), 0.1)
             scale = max(size, *(np.abs(rate).max() for rate in rates))
-            errors = [np.abs(got[name].rates[p][..., 0] - rate).max() for rate in rates]
+            errors = [np.abs(smooth(name, plain, got[name].rates[p][..., 0] - rate)).max() for rate in rates]
             assert min(errors) <= 1e-7 * scale, (parameter.name, name, errors, scale)
+
+
+QUICK = ("five_bar", "planar_3r", "five_axis_tree", "rover_rocker", "three_loop_leg", "delta_3rr2rrr")
+SLOW = [pytest.param(robot, marks=pytest.mark.slow) for robot in catalog.FAMILIES if robot not in QUICK]
+
+
+@pytest.mark.parametrize("robot", [*QUICK, *SLOW])
+def test_peaks_of_reactions_against_finite_differences(robot: str) -> None:
+    require_reaction_rates(block(robot, ("peak_reaction",)), sets=False)
+
+
+@pytest.mark.parametrize("robot", ["five_bar", "three_loop_leg", pytest.param("irsbot2", marks=pytest.mark.slow)])
+def test_peaks_of_reactions_with_friction_in_passive_joints(robot: str) -> None:
+    require_reaction_rates(block(robot, ("peak_reaction",), joints="all"), sets=True)
+
+
+def require_reaction_rates(given: Block, *, sets: bool) -> None:
+    """Derivatives by all parameters agree with differences of one of three steps; a kink may be beside the others."""
+    got = metric_rates(given, np.eye(given.parameters.shape[1]))["peak_reaction"]
+    plain = values_of(given)["peak_reaction"]
+    assert plain.ndim == (5 if sets else 4)
+    np.testing.assert_allclose(got.values[..., 0], plain, rtol=1e-13)
+    expected = [differences(given, step) for step in (3e-4, 1e-5, 1e-6)]
+    for p, parameter in enumerate(given.family.parameters):
+        rates = [each[p]["peak_reaction"] for each in expected]
+        scale = max(np.abs(plain).max() / max(abs(parameter.scalar), 0.1), *(np.abs(rate).max() for rate in rates))
+        errors = [np.abs(got.rates[p][..., 0] - rate).max() for rate in rates]
+        assert min(errors) <= 1e-7 * scale, (parameter.name, errors, scale)
+
+
+def test_peaks_of_reactions_fail_with_their_samples_and_have_windows() -> None:
+    given = block("five_bar", ("peak_reaction", "peak_force"))
+    along = np.eye(given.parameters.shape[1])[:2]
+    whole, parts = (metric_rates(given, along, windows)["peak_reaction"] for windows in (1, 4))
+    np.testing.assert_array_equal(parts.values.max(axis=-1), whole.values[..., 0])
+    far = replace(given.trajectories[0], values=given.trajectories[0].values | {"amplitude": [2.0, 0.0, 0.0]})
+    failed = metric_rates(replace(given, trajectories=(given.trajectories[0], far)), along)["peak_reaction"]
+    np.testing.assert_array_equal(failed.values[:, 0], whole.values[:, 0])
+    assert np.isnan(failed.values[:, 1]).all()
 
 
 def test_passive_friction_of_constant_load_is_differentiated() -> None:
@@ -143,8 +187,8 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
     given = block("delta_3rr2rrr")
     with pytest.raises(ValueError, match=r"directions: got an array of shape \(2, 3\); expected \(directions, \d+\)"):
         metric_rates(given, np.zeros((2, 3)))
-    with pytest.raises(ValueError, match=r"metric 'peak_reaction' is not differentiated; expected some of peak_force"):
-        metric_rates(replace(given, metrics=("peak_reaction",)), np.eye(given.parameters.shape[1]))
+    with pytest.raises(ValueError, match=r"metric 'failed_samples' is not differentiated; expected some of peak_force"):
+        metric_rates(replace(given, metrics=("failed_samples",)), np.eye(given.parameters.shape[1]))
     loaded = replace(given.groups[0], load="reaction")
     with pytest.raises(ValueError, match=r"'coulomb_viscous' under load 'reaction' is not differentiated; expected a"):
         metric_rates(replace(given, groups=(loaded,)), np.eye(given.parameters.shape[1]))

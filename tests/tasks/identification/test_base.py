@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +12,9 @@ from robots.geometry import shifted
 from robots.inertia import diagonal
 from robots.model import BASE, Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
-from tasks import inverse_dynamics, regressor
+from tasks import inverse_dynamics, inverse_kinematics, regressor
 from tasks.identification import energy
-from tasks.identification.base import base_parameters, from_matrix, values
+from tasks.identification.base import base_along, base_parameters, from_matrix, values
 from tasks.identification.regressor import standard_parameters
 from tasks.identification.states import random_motion
 
@@ -24,8 +26,35 @@ def test_as_many_as_energy_tells_apart(name: str) -> None:
     robot = catalog.build(name)
     base = base_parameters(robot, seed=1)
     rows = energy.changes(robot, **random_motion(robot, 4 * len(base.names), seed=2))
-    assert base.count == energy.rank(rows)
+    assert base.count == energy.rank(rows) == documented()[name]
     assert base.margin > 1e6
+
+
+def documented() -> dict[str, int]:
+    """Numbers of base parameters, each limb on its own, in the table of the page."""
+    text = (Path(__file__).parents[3] / "docs" / "identification.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    assert {name for name, *_ in rows} == set(catalog.FAMILIES)
+    return {name: int(base) for name, _, base, _ in rows}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_states_of_a_parallelogram_are_not_crossed(seed: int) -> None:
+    # in a parallelogram the joints of the loop turn as the driven ones, everywhere; in a crossed one they do not
+    robot = catalog.build("irb6")
+    q = random_motion(robot, 100, seed)["q"]
+    assert np.abs(q).max() > 1.4
+    for unit in np.eye(5):
+        rates = inverse_kinematics(robot, q=q, qd=unit).velocity
+        np.testing.assert_allclose(rates, np.broadcast_to(rates[0], rates.shape), atol=1e-9)
+
+
+def test_motions_at_rest_tell_what_gravity_moves() -> None:
+    robot = catalog.build("planar_3r")
+    motions = [{"q": random_motion(robot, 5, k)["q"]} for k in range(2)]
+    found = base_along(robot, motions, gravity=(0.0, -9.81, 0.0))  # type: ignore[arg-type]
+    assert found.count == 6
+    assert {name.split(".")[1] for name in (found.names[k] for k in found.independent)} == {"mx", "my"}
 
 
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart", "three_loop_leg", "rover_rocker"])
@@ -59,11 +88,13 @@ def arm(axes: Sequence[tuple[float, float, float]]) -> Robot:
         ((Y, Y, Y), 3, False),
         ((Y, Y, X, Y), 2, False),
         ((Z, Y, X), 1, True),
+        ((Z, Y, Z, Y, Z, Y, Z), 1, True),
     ],
 )
 def test_arms_have_as_many_as_published(
     axes: tuple[tuple[float, float, float], ...], first: int, along_gravity: bool
 ) -> None:
+    # 36 of an arm as PUMA 560, 43 of one as KUKA LWR or Franka Panda, where all have offsets.
     # Mayeda, Yoshida, Osuka 1990: 7 N - 4 b, less 2 where the first axis is along gravity; b joints before the first
     # that is not parallel. Without drives: the columns of armature are the last
     robot, inertial = arm(axes), 10 * len(axes)

@@ -9,11 +9,13 @@ from robots import catalog
 from tasks import inverse_dynamics, regressor
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters, base_parameters
+from tasks.identification.columns import body_parameters
 from tasks.identification.consistent import (
     consistent,
     coordinates,
     from_coordinates,
     is_consistent,
+    near_consistent,
     parameters_of,
     pseudo_inertia,
 )
@@ -53,17 +55,19 @@ def test_data_without_noise_return_the_base_parameters(name: str, method: str) -
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("method", ["least_squares", "weighted"])
 def test_standard_deviations_are_those_of_repeated_measurements(name: str, method: str) -> None:
-    # seeded Monte Carlo: errors over their standard deviations have variance 1, to what 40 repetitions tell
+    # seeded Monte Carlo: errors over their standard deviations have variance 1, to what 40 repetitions tell; errors of
+    # several parameters may go together, those that are told apart are as many as parameters
     matrix, forces, truth, actuators = data(name)
     size, repetitions = 0.02 * np.abs(forces).max(), 40
     spread = np.tile(np.linspace(1.0, 3.0, actuators), len(forces) // actuators) if method == "weighted" else 1.0
-    scores = []
+    scores, apart = [], []
     for k in range(repetitions):
         noise = np.random.default_rng([7, k]).normal(size=len(forces)) * size * spread
         found = estimate(method, matrix, forces + noise, actuators)
         scores.append((found.values - truth) / found.deviations)
-    squares = np.square(scores).mean(axis=0)
-    assert abs(squares.mean() - 1.0) < 0.15
+        apart.append(np.sum((matrix @ (found.values - truth) / (size * spread)) ** 2) / len(truth))
+    assert abs(np.mean(apart) - 1.0) < 0.15
+    assert abs(np.square(scores).mean() - 1.0) < 0.3
     assert (np.abs(scores) < 3.0).mean() > 0.99
 
 
@@ -159,6 +163,15 @@ def test_coordinates_and_back() -> None:
 def test_a_point_mass_is_no_nominal_body() -> None:
     with pytest.raises(ValueError, match="whose pseudo-inertia is not positive definite"):
         coordinates([1.0] + [0.0] * 9)
+
+
+@pytest.mark.parametrize("parameters", [[0.0] * 10, [2.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.02]])
+def test_points_and_lines_get_some_extent(parameters: list[float]) -> None:
+    found = near_consistent(parameters)
+    assert is_consistent(found)
+    assert np.abs(found - parameters).max() < 1e-5
+    body = body_parameters(catalog.build("gough_stewart").mechanism.platform.inertia)
+    np.testing.assert_allclose(near_consistent(body), body, rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize(

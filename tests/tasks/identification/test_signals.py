@@ -25,6 +25,17 @@ def test_without_errors_signals_are_clean() -> None:
     assert np.allclose(found["measured_acceleration"][5:-5, 0], -4.0 * np.sin(2.0 * TIMES[5:-5]), atol=1e-4)
 
 
+def test_rates_are_of_order_six_inside() -> None:
+    errors = []
+    for count in (200, 400):
+        step = 2.0 * np.pi / count
+        times = np.arange(count) * step
+        found = signals.rate(np.sin(3.0 * times)[:, None], step)[:, 0]
+        errors.append(np.abs(found - 3.0 * np.cos(3.0 * times))[3:-3].max())
+    assert errors[0] / errors[1] == pytest.approx(2.0**6, rel=0.05)
+    assert signals.rate(np.arange(5.0)[:, None], 0.5)[:, 0].tolist() == [2.0] * 5
+
+
 def test_an_encoder_gives_multiples_of_its_step() -> None:
     found = measured(encoder_step=0.01)["measured_position"]
     assert np.allclose(found / 0.01, np.round(found / 0.01), atol=1e-9)

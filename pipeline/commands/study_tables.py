@@ -1,0 +1,98 @@
+"""What the commands `limbsweep study ...` share: their options, and tables on the screen and in CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+
+    from pipeline.study.columns import Objective
+
+Rows = list[Sequence[str]]
+
+STORE = click.argument("store")
+OBJECTIVES = click.option(
+    "--objective",
+    "texts",
+    multiple=True,
+    required=True,
+    metavar="TEXT",
+    help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; one or more.",
+)
+WHERE = click.option("--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'.")
+CSV = click.option("--csv", "file", type=click.Path(path_type=Path), help="Write all rows to a new file, too.")
+TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
+
+
+def opened(store: str) -> xr.Dataset:
+    """The results in a store, as far as they are."""
+    from storage import open_results
+
+    return open_results(store, unfinished=True)
+
+
+def read_objectives(texts: Sequence[str]) -> list[Objective]:
+    """Objectives in texts. Raises InputError."""
+    from pipeline.study.columns import objective
+
+    return [objective(text) for text in texts]
+
+
+def design_rows(
+    ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
+) -> Rows:
+    """A row for each chosen design: its number, objectives, swept parameters."""
+    from pipeline.study.columns import swept, unit, value_of
+
+    columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
+    columns += [more] if more else []
+    for each in wanted:
+        columns.append((heading(each.text, unit(ds, each.text)), numbers(value_of(ds, each)[chosen])))
+    for name in swept(ds):
+        columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
+    return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
+
+
+def heading(name: str, unit: str) -> str:
+    """The head of a column."""
+    return f"{name} [{unit}]" if unit not in ("", "1") else name
+
+
+def numbers(values: Iterable[float]) -> list[str]:
+    """Numbers as cells."""
+    return [f"{value:.6g}" for value in values]
+
+
+def show(rows: Rows, top: int, file: Path | None) -> None:
+    """Print the first rows, and write all to a file where one is named."""
+    from pipeline.commands.terminal import print_rows
+
+    print_rows(rows[: top + 1])
+    if file is not None:
+        write_rows(file, rows)
+
+
+def write_rows(file: Path, rows: Rows) -> None:
+    """Write a table to a new CSV file, and say so."""
+
+    def write() -> None:
+        with file.open("x", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+
+    written(file, write)
+    click.echo(f"wrote {file}")
+
+
+def written(path: Path, write: Callable[[], Any]) -> None:
+    """Write a new file; what is in the way is told as misuse."""
+    from pipeline.commands.terminal import writing
+
+    with writing(path):
+        write()

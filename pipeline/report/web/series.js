@@ -1,0 +1,27 @@
+// Time series of the actuators of the design that is looked into; a line shows the time of the mechanism.
+
+function series() {
+  const about = data.series, times = decode(about.times), actuators = about.actuators;
+  const which = byId("series-trajectory"), drawn = draw("series");
+  const offered = (trajectory) => Array.from(which.options).some((each) => Number(each.value) === trajectory);
+  let rows = [];
+
+  function fill() {
+    const lines = [], start = Number(which.value) * times.length;
+    for (const values of rows)
+      for (let actuator = 0; actuator < actuators; actuator++)
+        lines.push(Float64Array.from(times, (_, k) => values[(start + k) * actuators + actuator]));
+    return Plotly.restyle("series", { x: lines.map(() => times), y: lines });
+  }
+
+  followers.push((look) => {
+    rows = unpacked(look, "series", () => about.rows.map((name) => decode(look.series[name])));
+    drawn.then(fill);
+  });
+  which.addEventListener("change", fill);
+  return (trajectory, time) => drawn.then(() => {
+    if (!offered(trajectory)) return;
+    Plotly.relayout("series", { "shapes[0].x0": time, "shapes[0].x1": time });
+    if (Number(which.value) !== trajectory) { which.value = trajectory; fill(); }
+  });
+}

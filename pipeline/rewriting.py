@@ -1,0 +1,33 @@
+"""A sweep file written once more with something changed; comments of the user stay where they are."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+
+
+def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
+    """The text of a file whose data `change` has changed in place, below a comment of one line; see `flowing`."""
+    yaml = YAML()
+    yaml.width = 120
+    data = yaml.load(text)
+    change(data)
+    stream = io.StringIO()
+    stream.write(f"# {comment}\n")
+    yaml.dump(data, stream)
+    return stream.getvalue()
+
+
+def flowing(values: Any) -> Any:
+    """Lists within mappings and lists as YAML spells them on one line."""
+    if isinstance(values, dict):
+        return {name: flowing(each) for name, each in values.items()}
+    if not isinstance(values, list):
+        return values
+    made = CommentedSeq([flowing(each) for each in values])
+    made.fa.set_flow_style()
+    return made

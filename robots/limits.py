@@ -1,0 +1,108 @@
+"""How far the joints of a robot may go, and what its actuators can give: plain data, the same for all designs.
+
+Positions of joints are those of the results: zero at the reference pose. The mathematics is in `tasks.limits`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from robots.friction_groups import matches
+from robots.model import JointKind, Mechanism
+from robots.parameters import ParameterError, nearest
+
+Place = tuple[int, int]
+"""Number of a limb of the robot, and of a joint in `Limb.joints`."""
+
+DRIVEN = {"actuated": True, "passive": False}
+EVERY = "all"
+
+
+@dataclass(frozen=True)
+class JointLimit:
+    """Range of a joint's position [rad or m] and the largest size of its rate; infinite where there is none."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    velocity: float = math.inf
+
+    @property
+    def ends(self) -> bool:
+        """Whether the position has a range."""
+        return math.isfinite(self.high)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited."""
+
+    force: float = math.inf
+    velocity: float = math.inf
+    power: float = math.inf
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits by limb and number in `Limb.joints`, and by number of the actuator."""
+
+    joints: Mapping[Place, JointLimit] = field(default_factory=dict)
+    actuators: Mapping[int, Capacity] = field(default_factory=dict)
+
+    def of_limb(self, limb: int) -> dict[int, JointLimit]:
+        """Limits of a limb's joints by their number, in that order."""
+        return {joint: self.joints[k, joint] for k, joint in sorted(self.joints) if k == limb}
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint that can have limits: its place, whether an actuator moves it, whether it turns or slides."""
+
+    place: Place
+    driven: bool
+    kind: JointKind
+
+
+def joints(mechanism: Mechanism) -> dict[str, Joint]:
+    """Joints whose position is a single number, by name: `limb.joint`, of a chain `joint`."""
+    found: dict[str, Joint] = {}
+    for k, instance in enumerate(mechanism.instances):
+        limb = mechanism.limbs[instance.limb]
+        before = "" if mechanism.is_chain else f"{instance.name}."
+        kinds: list[JointKind | None] = [link.kind for link in limb.links]
+        kinds += ["revolute" if cut.kind == "revolute" else None for cut in limb.cuts]
+        for i, (name, kind) in enumerate(zip(limb.joints, kinds, strict=True)):
+            if kind is not None:
+                found[before + name] = Joint((k, i), name in limb.actuated, kind)
+    return found
+
+
+def select_joints(mechanism: Mechanism, pattern: str) -> tuple[Joint, ...]:
+    """The joints that are meant: `actuated`, `passive`, `all`, or a name or pattern as friction groups have them.
+
+    Raises ParameterError for what no joint with limits is called.
+    """
+    known = joints(mechanism)
+    if pattern == EVERY:
+        return tuple(known.values())
+    if pattern in DRIVEN:
+        hits = [each for each in known.values() if each.driven == DRIVEN[pattern]]
+    else:
+        hits = [each for name, each in known.items() if matches(name, pattern)]
+    if not hits:
+        names = nearest(pattern, (*DRIVEN, EVERY, *known))
+        raise ParameterError(f"no joint of one variable is called {pattern!r}; {names}")
+    return tuple(hits)
+
+
+def select_actuators(mechanism: Mechanism, pattern: str) -> tuple[int, ...]:
+    """Numbers of the actuators that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
+    names = mechanism.actuators
+    hits = tuple(k for k, name in enumerate(names) if pattern == EVERY or matches(name, pattern))
+    if not hits:
+        raise ParameterError(f"no actuator is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")
+    return hits

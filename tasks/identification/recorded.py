@@ -1,0 +1,116 @@
+"""Recordings of one robot, and what they say of its base parameters: rows of the regressor, and forces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import Robot
+from tasks.friction.given import FrictionInput
+from tasks.identification.base import BaseParameters
+from tasks.identification.regressor import friction_columns, regressor
+from tasks.identification.signals import filtered
+from tasks.inputs import Moving
+
+Array = Any
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A motion with one batch dim, forces of the actuators along it (samples, actuator), the motion that was planned.
+
+    `planned` absent: the same motion.
+    """
+
+    moving: Moving
+    forces: np.ndarray
+    commanded: Moving = field(default_factory=lambda: Moving())
+
+    @property
+    def planned(self) -> Moving:
+        """The motion as it was planned, without errors of sensors."""
+        return self.commanded or self.moving
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """How recorded forces were filtered: parameters of a measurement, time between samples [s].
+
+    The regressor goes through the same filter, so that both sides stay equal; then only as many samples are kept as the
+    filter leaves independent, or standard deviations would be too small, and none at the ends, where a filter does not
+    know what was before and what comes after. Source: Gautier 1997, parallel filtering.
+    """
+
+    values: Mapping[str, float]
+    step: float
+
+    @property
+    def every(self) -> int:
+        """One of so many samples is kept."""
+        cutoff = self.values["cutoff"]
+        return max(1, round(0.5 / (cutoff * self.step))) if cutoff else 1
+
+    @property
+    def ends(self) -> int:
+        """So many samples at both ends are left out."""
+        return 4 * self.every if self.values["cutoff"] else 0
+
+    def columns(self, matrix: np.ndarray) -> np.ndarray:
+        """A regressor (samples, actuator, column), filtered along time."""
+        return filtered(self.values, self.step, matrix) if self.values["cutoff"] else matrix
+
+    def kept(self, samples: int) -> slice:
+        """Which samples are kept of so many."""
+        return slice(self.ends, samples - self.ends, self.every)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What an estimator has: recordings for training, base parameters, and what is known of the robot.
+
+    `nominal` is the robot that it is taken for.
+    """
+
+    robot: Robot
+    friction: FrictionInput
+    training: tuple[Recording, ...]
+    base: BaseParameters
+    gravity: Array
+    filtering: Filtering | None
+    nominal: Robot
+
+    @cached_property
+    def actuators(self) -> int:
+        """Number of actuators."""
+        return len(self.robot.mechanism.actuators)
+
+    def of(self, recordings: Sequence[Recording], friction: FrictionInput | None = None, whole: bool = False) -> Rows:
+        """Rows of the base regressor, or of the `whole` one, and forces; `friction` in place of the robot's own."""
+        parts = [self._rows(each, friction or self.friction, whole) for each in recordings]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def friction_rows(self, friction: FrictionInput) -> np.ndarray:
+        """Rows of the columns of friction alone, of all recordings for training."""
+        parts = [friction_columns(self.robot, friction, gravity=self.gravity, **each.moving) for each in self.training]
+        done = [self._filtered(part, each.forces)[0] for part, each in zip(parts, self.training, strict=True)]
+        return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
+
+    def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
+        """Rows in turn of the actuators; samples that cannot be solved are left out."""
+        matrix = regressor(self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.moving)
+        matrix, forces = self._filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
+        return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
+
+    def _filtered(self, matrix: np.ndarray, forces: np.ndarray) -> Rows:
+        if self.filtering is not None:
+            # a sample that is no number spreads over the whole recording, which then is left out
+            kept = self.filtering.kept(len(forces))
+            matrix, forces = self.filtering.columns(matrix)[kept], forces[kept]
+        good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(forces).all(axis=1)
+        return matrix[good], forces[good]

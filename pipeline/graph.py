@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from dask._task_spec import Task, TaskRef
+from distributed import secede
 
 from pipeline.attempts import Limits
 from pipeline.errors import TaskError
@@ -200,7 +202,14 @@ def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | Noted:
 
 def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
+    _make_room()
     return writer.write(index, arrays)
+
+
+def _make_room() -> None:
+    """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
+    with suppress(ValueError):  # not on a worker
+        secede()
 
 
 @_task

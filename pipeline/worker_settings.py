@@ -22,6 +22,8 @@ SETTINGS: Mapping[str, Any] = {
     # A receipt that lay on a worker that has died is computed again at once; each retry would wait for the dead first.
     "distributed.comm.retry.count": 0,
     "tokenize.ensure-deterministic": True,
+    # A look at all threads every 10 ms takes more than scheduling does; py-spy looks from outside where that is wanted.
+    "distributed.worker.profile.enabled": False,
     # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
     "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
     "distributed.admin.low-level-log-length": 100,

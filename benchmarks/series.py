@@ -29,8 +29,8 @@ ROUNDS = 3
 def series(size: Size) -> Iterator[Figure]:
     """A run that stores full time series, against plain Zarr that writes the same arrays from memory.
 
-    A run leaves its files on the disk, plain Zarr in the memory of the system; so there is a second figure of plain Zarr
-    whose files are forced to the disk too.
+    A run leaves its files on the disk, plain Zarr in the memory of the system; so there is a second figure of plain
+    Zarr, whose files are forced to the disk too.
     """
     sweep = Sweep.from_text(text(20, 20, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
     watches = [Stopwatch() for _ in range(ROUNDS if size.full else 1)]

@@ -57,5 +57,5 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_a_plan_knows_what_its_time_depends_on() -> None:
     made = plan(sweep(EVERYTHING))
-    assert made.work == Work("delta_3rr2rrr", 21, 3, made.samples, 3, made.stored, 7, reacts=False)
+    assert made.work == Work("delta_3rr2rrr", 21, 3, made.samples, 3, made.stored, 5, reacts=False)
     assert plan(sweep(SMALL + "metrics: [peak_reaction]")).work.reacts

@@ -25,7 +25,7 @@ SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
 STUDIES = sorted((EXAMPLES / "studies").glob("*.yaml"))
 LONG = ("friction_share", "hexapod_6rrrprr", "hexapod_ball_screws", "hexapod_stiffness")
 """Large programs, friction in all joints from their reactions and hexapods: slow tests."""
-MOST = 200_000
+MOST = 300_000
 """Samples of an example: seconds of work for one core."""
 
 

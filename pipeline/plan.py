@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 BLOCK_SAMPLES = 1 << 21
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
+STRIP = 1 << 15
+"""Samples that the assembly of a block works on at a time; a longer trajectory is taken whole."""
+
 SMALL_BLOCK = 1 << 14
 """Samples below which cutting a small sweep finer gains nothing."""
 
@@ -125,7 +128,8 @@ class Plan:
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
         held = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
-        return self.block_samples * _handed_on(self.sweep, self.mechanism) + held
+        strip = min(self.block_samples, max(STRIP, self.layout.sizes["time"])) * _assembled(self.sweep, self.mechanism)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + strip + held
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -253,12 +257,17 @@ def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
     mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
     reference = actuators * free if any(name in sweep.metrics for name in SINGULARITY_METRICS) else 0
     margins = 2 * limbs if sweep.limits.joints else 0
-    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in outputs)
-    assembled = actuators * (2 + rubbing) + free + 1  # of a strip, but a strip may be the whole block
-    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + assembled + reference + margins
+    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + reference + margins
     return DOUBLE * (
         numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
     )
+
+
+def _assembled(sweep: Sweep, mechanism: Mechanism) -> int:
+    """Bytes of one sample of a strip that the assembly works on."""
+    outputs = (*sweep.outputs, *_extra(sweep))
+    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in outputs)
+    return DOUBLE * (len(mechanism.actuators) * (2 + rubbing) + len(mechanism.freedoms) + 1)
 
 
 def _reacts(sweep: Sweep) -> bool:

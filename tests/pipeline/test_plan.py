@@ -124,6 +124,7 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
     from pipeline.coordinator import _prepare
     from tasks.blocks import assembly, reactions, shares
 
+    assert assembly.Assembly.STRIP <= module.STRIP
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
     asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
     lonely = sweep(EVERYTHING.replace("step: 0.02", "step: 0.00002").replace("[0.22, 0.25, 0.28, 0.31]", "[0.22]"))

@@ -52,7 +52,7 @@ def test_another_sweep_with_the_same_text(path: Path) -> None:
 
 
 def test_another_layout_is_refused_with_the_difference(path: Path) -> None:
-    other = Layout(SIZES, {**LAYOUT.block, "design": 3}, LAYOUT.variables)
+    other = Layout(SIZES, {**LAYOUT.block, "design": 3}, LAYOUT.variables, LAYOUT.steady)
     with pytest.raises(StoreError, match=r'laid out in other blocks(.|\n)*-  "design": 2,\n\+  "design": 3,$'):
         require_same(path, fingerprint="f00d", sweep=SWEEP, layout=other)
 

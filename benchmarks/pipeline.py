@@ -127,8 +127,8 @@ def memory(size: Size) -> Iterator[Figure]:
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:
-        # 157 designs of 10 001 samples fill a block
-        sweep = text(157, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
+        # 228 designs of 10 001 samples fill a block
+        sweep = text(228, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"

@@ -24,7 +24,7 @@ from storage.schema import FRICTION, VARIABLES, Variable
 if TYPE_CHECKING:
     from pipeline.sweep import Sweep
 
-BLOCK_SAMPLES = 1 << 21
+BLOCK_SAMPLES = 1 << 22
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
 
 STRIP = 1 << 15

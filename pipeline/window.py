@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from distributed import Client
 
-SPARE_BLOCKS = 2
-"""Blocks in flight beyond those that all threads can work on at once: one is being stored, one begins."""
+SPARE_BLOCKS = 1
+"""Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
 
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""

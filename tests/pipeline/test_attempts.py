@@ -138,7 +138,7 @@ class Counted:
 def test_a_window_asks_now_and_then() -> None:
     client, now = Counted(), Clock()
     window = Window(client, clock=now)  # type: ignore[arg-type]
-    assert [window() for _ in range(5)] == [4] * 5
+    assert [window() for _ in range(5)] == [2 + SPARE_BLOCKS] * 5
     now.now += 5.0
-    assert [window() for _ in range(5)] == [6] * 5
+    assert [window() for _ in range(5)] == [4 + SPARE_BLOCKS] * 5
     assert client.asked == 2

@@ -8,8 +8,8 @@ from unittest import mock
 from benchmarks.figures import Figure, Size, surroundings
 from benchmarks.pipeline import Setting, kernel_seconds, metrics_run
 from benchmarks.runs import text
-from pipeline import plan
-from pipeline.sweep import Sweep
+from pipeline.plan import plan
+from pipeline.sweep.model import Sweep
 
 LENGTHS = tuple(1 << power for power in (16, 17, 18, 19, 20))
 

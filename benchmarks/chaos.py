@@ -25,11 +25,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.runs import text
-from pipeline import plan as planning
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
-from pipeline.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Event, Finished
-from pipeline.sweep import Sweep
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
+from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Event, Finished
+from pipeline.plan import plan as planning
+from pipeline.sweep.model import Sweep
 from storage import open_results
 
 SAMPLES = 2001

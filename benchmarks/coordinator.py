@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Size, require
 from benchmarks.runs import text
-from pipeline.cluster import ClusterConfig, connect
-from pipeline.coordinator import _prepare
-from pipeline.drive import Drive
-from pipeline.execute import Flight, InProcess, Result, Work
-from pipeline.graph import Granularity
-from pipeline.on_cluster import OnCluster
-from pipeline.plan import Plan, plan
-from pipeline.sweep import Sweep
-from pipeline.window import Window
+from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.cluster_executor import OnCluster
+from pipeline.execution.contents import _prepare
+from pipeline.execution.executor import Flight, InProcess, Result, Work
+from pipeline.execution.graph import Granularity
+from pipeline.execution.loop import Drive
+from pipeline.execution.window import Window
+from pipeline.plan.plan import Plan, plan
+from pipeline.sweep.model import Sweep
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt
-from storage.place import locate
+from storage.places.access import locate
 from storage.store import StoreWriter
 
 KILOBYTE = 1024

@@ -24,16 +24,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline import plan as planning
-from pipeline.appending import append
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
+from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunStoppedError
-from pipeline.sweep import Sweep
-from pipeline.verification import verify
+from pipeline.execution.run import run
+from pipeline.plan import plan as planning
+from pipeline.stores.append import append
+from pipeline.stores.verify import verify
+from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
-from storage.local import is_draft
+from storage.places.local import is_draft
 
 TEXT = """\
 limbsweep: 1

@@ -15,11 +15,14 @@ import numpy as np
 from benchmarks.figures import require
 from robots import catalog
 from robots.model import Family
-from tasks import programs
-from tasks.blocks import trajectories
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.program import Program
+from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.programs.assembly import assembly_program
+from tasks.programs.limb import limb_program
+from tasks.programs.platform import platform_program
+from tasks.trajectories import closed_forms
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -85,11 +88,11 @@ def work(designs: int, samples: int) -> Work:
         raise ValueError(f"got {designs} designs of {samples} samples; expected at least 1 of a multiple of {LANES}")
     family = catalog.family(ROBOT)
     values = design_values(family, designs)
-    mounts = tuple(programs.mount_values(family, values))
+    mounts = tuple(mount_values(family, values))
     height = -family.reference.platform.home.position[2]
     line = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
-    motion = trajectories.motion("line_sine", line, np.arange(samples) * (PERIOD / samples))
-    return Work(family, programs.with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
+    motion = closed_forms.motion("line_sine", line, np.arange(samples) * (PERIOD / samples))
+    return Work(family, with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
 
 
 def states(samples: int) -> dict[str, np.ndarray]:
@@ -145,11 +148,11 @@ class Solver:
 
     def __init__(self, work: Work, way: Callable[[Program], Runner], strip: int):
         self.work, self.strip = work, min(strip, work.designs)
-        instances = programs.structure(work.family).mechanism.instances
-        limbs = {each.limb: way(programs.limb_program(work.family, each.limb)) for each in instances}
+        instances = structure_of(work.family).mechanism.instances
+        limbs = {each.limb: way(limb_program(work.family, each.limb)) for each in instances}
         self.limbs = [limbs[each.limb] for each in instances]
-        self.platform = way(programs.platform_program(work.family))
-        self.assembly = way(programs.assembly_program(work.family))
+        self.platform = way(platform_program(work.family))
+        self.assembly = way(assembly_program(work.family))
         self._buffers = [
             each.allocate(self.strip, work.samples) for each in (*self.limbs, self.platform, self.assembly)
         ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from pipeline.graph import Granularity
+    from pipeline.execution.graph import Granularity
 
 KILOBYTE = 1024
 
@@ -40,8 +40,8 @@ def footprint(text: str, granularity: Granularity = "limb") -> dict[str, float]:
 
 def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
     from benchmarks.runs import Stopwatch
-    from pipeline.coordinator import run
-    from pipeline.sweep import Sweep
+    from pipeline.execution.run import run
+    from pipeline.sweep.model import Sweep
 
     watch = Stopwatch()
     run(Sweep.from_yaml(file), file.with_suffix(".zarr"), None, [watch], granularity)

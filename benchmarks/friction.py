@@ -13,9 +13,10 @@ import numpy as np
 
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, best, require
-from pipeline.cluster_file import Cluster, ClusterConfig
-from pipeline.coordinator import run
-from pipeline.sweep import Sweep
+from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.section import Cluster
+from pipeline.execution.run import run
+from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.status import Status
 from tasks import inverse_dynamics

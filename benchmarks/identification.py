@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figures import Figure, Size, require
-from pipeline.coordinator import run
-from pipeline.identify import identify
-from pipeline.sweep import Sweep
-from storage.place import locate
+from pipeline.execution.run import run
+from pipeline.identification.identify import identify
+from pipeline.sweep.model import Sweep
+from storage.places.access import locate
 
 FULL = 10_000
 """Robots of the full size."""

@@ -13,10 +13,14 @@ from benchmarks.delta import Solver, Twin, Work
 from benchmarks.figures import Figure, Size, best, require
 from benchmarks.peak import peak
 from robots.model import Robot
-from tasks import inverse_kinematics, programs
+from tasks import inverse_kinematics
 from tasks.kernels.cache import compiled, kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.program import Program
+from tasks.mechanics.structure import structure_of
+from tasks.programs.assembly import assembly_program
+from tasks.programs.limb import limb_program
+from tasks.programs.platform import platform_program
 
 STRIP = 16
 """Designs that one call of a kernel does: enough to hide the call, few enough for the results to stay in the cache."""
@@ -53,9 +57,9 @@ def speed(size: Size) -> Iterator[Figure]:
 
 def _programs(work: Work) -> list[Program]:
     """Programs of all limbs, of the platform and of the assembly."""
-    instances = programs.structure(work.family).mechanism.instances
-    limbs = [programs.limb_program(work.family, each.limb) for each in instances]
-    return [*limbs, programs.platform_program(work.family), programs.assembly_program(work.family)]
+    instances = structure_of(work.family).mechanism.instances
+    limbs = [limb_program(work.family, each.limb) for each in instances]
+    return [*limbs, platform_program(work.family), assembly_program(work.family)]
 
 
 def _numpy(work: Work, exact: bool, forces: np.ndarray, size: Size) -> tuple[float, int]:

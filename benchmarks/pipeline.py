@@ -16,12 +16,12 @@ from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.footprint import footprint
 from benchmarks.runs import Stopwatch, text
-from pipeline.cluster_file import ClusterConfig
-from pipeline.cluster_kinds import Kind
-from pipeline.coordinator import run
-from pipeline.graph import Granularity
-from pipeline.plan import plan
-from pipeline.sweep import Sweep
+from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.kinds import Kind
+from pipeline.execution.graph import Granularity
+from pipeline.execution.run import run
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
 from tasks.kernels.cache import kernel
 
 GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")

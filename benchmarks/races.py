@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.crashes import HERE, Steps, dies, results, sweep
-from pipeline.coordinator import run
-from pipeline.events import Event, Started
+from pipeline.execution.run import run
+from pipeline.monitor.events import Event, Started
 from storage.errors import StoreError
 from storage.manifest import Manifest
 

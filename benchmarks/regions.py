@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
+from robots.types import TWIST
 
 ACCELERATION = 10.0
 """Size of the accelerations [m/s^2 and rad/s^2]; speeds are of size one."""

@@ -18,16 +18,21 @@ from benchmarks.counting import PASSES, counted, operations
 from benchmarks.figures import Figure, Size, best, require
 from benchmarks.peak import peak
 from robots import catalog
-from robots.model import TWIST, Robot
+from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, inverse_dynamics, programs
-from tasks.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
+from robots.types import TWIST
+from tasks import equations_of_motion, inverse_dynamics
+from tasks.arrays.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.program import Program
-from tasks.reactions import programs as reaction_programs
-from tasks.reactions.limb import SHARES
-from tasks.reactions.system import joint_reactions_reference
+from tasks.mechanics.reactions import SHARES
+from tasks.mechanics.structure import structure_of
+from tasks.newton_euler.system import joint_reactions_reference
+from tasks.programs import reactions as reaction_programs
+from tasks.programs.assembly import assembly_program, even_weights
+from tasks.programs.limb import limb_program
+from tasks.programs.platform import platform_program
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -59,7 +64,7 @@ class Job:
     def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False):
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
-        self.limbs = [each.limb for each in programs.structure(robot.family).mechanism.instances]
+        self.limbs = [each.limb for each in structure_of(robot.family).mechanism.instances]
         self.programs: list[Program] = []
         self._steps: list[Callable[[], object]] = []
         self._inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
@@ -83,14 +88,14 @@ class Job:
         """Actuator forces and statuses, and beside them what reactions need."""
         family = self.robot.family
         chain = self.robot.mechanism.is_chain  # which has no platform
-        self._own = {} if chain else self._add(programs.platform_program(family, self.statics), self._inputs)
+        self._own = {} if chain else self._add(platform_program(family, self.statics), self._inputs)
         self._shares = [
-            self._add(programs.limb_program(family, limb, (), self.statics), {**self._inputs, "mount": mount})
+            self._add(limb_program(family, limb, (), self.statics), {**self._inputs, "mount": mount})
             for limb, mount in zip(self.limbs, self.mounts, strict=True)
         ]
-        own = {"motion": self.motion, **programs.even_weights(family), **self._numbered(SHARE)}
+        own = {"motion": self.motion, **even_weights(family), **self._numbered(SHARE)}
         own |= {"platform_wrench": self._own["wrench"]} if self._own else {}
-        return self._add(programs.assembly_program(family), own)
+        return self._add(assembly_program(family), own)
 
     def _reactions(self) -> list[np.ndarray]:
         """Wrenches of all joints of each limb (1, joint * 6, state)."""
@@ -188,7 +193,7 @@ def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:
 def _preparation(job: Job) -> tuple[float, float]:
     """Seconds to trace and to compile all programs of the first type of limb; tracing is done once more for this."""
     family, limb = job.robot.family, job.limbs[0]
-    makers: list[Any] = [partial(programs.limb_program, family, limb, (), job.statics)]
+    makers: list[Any] = [partial(limb_program, family, limb, (), job.statics)]
     if job.statics:
         makers.append(partial(reaction_programs.reaction_program, family, limb))
     traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)
@@ -199,9 +204,9 @@ def _passes(job: Job) -> np.ndarray:
     """Passes of the Newton loop (limb, state); none in a tree."""
     inputs = {"parameters": parameters(job.robot), "gravity": gravity_input(GRAVITY), "motion": job.motion}
     family = job.robot.family
-    if not programs.limb_program(family, job.limbs[0]).loops:
+    if not limb_program(family, job.limbs[0]).loops:
         return np.zeros((len(job.limbs), job.states), dtype=int)
-    kernels = {limb: Kernel(counted(programs.limb_program(family, limb))) for limb in set(job.limbs)}
+    kernels = {limb: Kernel(counted(limb_program(family, limb))) for limb in set(job.limbs)}
     made = [
         kernels[limb]({**inputs, "mount": mount}, job.states)[PASSES][0, 0]
         for limb, mount in zip(job.limbs, job.mounts, strict=True)

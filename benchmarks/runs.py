@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import delta
-from pipeline.events import BlockDone, Event, Finished, Started
-from pipeline.plan import plan
-from pipeline.sweep import Sweep
+from pipeline.monitor.events import BlockDone, Event, Finished, Started
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
 from robots import catalog
 from tasks import inverse_dynamics
 

@@ -17,9 +17,9 @@ from benchmarks import runs
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
-from pipeline.coordinator import run
-from pipeline.plan import plan
-from pipeline.sweep import Sweep
+from pipeline.execution.run import run
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
 from storage.layout import Layout
 
 ROUNDS = 3

@@ -20,7 +20,7 @@ from PIL import Image
 from xarray import DataArray, Dataset
 
 from pipeline import Sweep, run
-from pipeline.cluster import ClusterConfig
+from pipeline.cluster.connection import ClusterConfig
 from robots import catalog
 from storage import open_results
 from tasks import inertia_matrix

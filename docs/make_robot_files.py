@@ -1,6 +1,6 @@
 """Write docs/robot_files.md: how to describe a robot. Run by `make pages`; a test says when the page is stale.
 
-The tables of keys come from the models in `pipeline.robot_sections`, limits from where they are used.
+The tables of keys come from the models in `pipeline.robot_files.sections`, limits from where they are used.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from pathlib import Path
 
 from make_sweep_files import section
 
-from pipeline import robot_sections
+from pipeline.robot_files import sections
 from robots import expression_parser, expressions
 from robots.formats import checks, xml_tree
 
 PAGE = Path(__file__).parent / "robot_files.md"
 SECTIONS = (
-    (robot_sections.RobotFile, "The file"),
-    (robot_sections.ParameterSection, "A parameter, under its name in `parameters`"),
-    (robot_sections.LimbSection, "A limb, under its name in `limbs`"),
-    (robot_sections.LinkSection, "A link, in `links`"),
-    (robot_sections.ClosureSection, "A joint in `loops` or `tips`"),
-    (robot_sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
-    (robot_sections.InertiaSection, "`inertia`"),
-    (robot_sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
-    (robot_sections.PlatformSection, "`platform`"),
-    (robot_sections.LoopsFile, "The file of loops beside a URDF file"),
+    (sections.RobotFile, "The file"),
+    (sections.ParameterSection, "A parameter, under its name in `parameters`"),
+    (sections.LimbSection, "A limb, under its name in `limbs`"),
+    (sections.LinkSection, "A link, in `links`"),
+    (sections.ClosureSection, "A joint in `loops` or `tips`"),
+    (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
+    (sections.InertiaSection, "`inertia`"),
+    (sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
+    (sections.PlatformSection, "`platform`"),
+    (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
 
 HEAD = """\

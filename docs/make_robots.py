@@ -16,17 +16,18 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pipeline import picture
-from pipeline.sweep import Sweep
+from pipeline.report import sketch
+from pipeline.sweep.model import Sweep
 from robots import catalog
-from robots.model import BASE, PLATFORM, TWIST, Closure, Family, Limb, Mechanism, Robot
+from robots.model import PLATFORM, Closure, Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter
-from tasks import programs
-from tasks.inputs import Moving
+from robots.types import BASE, TWIST
+from tasks.arrays.inputs import Moving
 from tasks.mechanics.closures import row_count
 from tasks.mechanics.embedding import LimbChoice
-from tasks.reactions import solution as system_solution
-from tasks.reactions.system import assemble
+from tasks.mechanics.structure import structure_of
+from tasks.newton_euler import solvers as system_solution
+from tasks.newton_euler.system import assemble
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -67,7 +68,7 @@ def section(family: Family) -> Iterator[str]:
     yield from (f"![{family.name} at its reference pose](pictures/{family.name}.png)", "")
     yield from (*description(family), "", freedoms(mechanism), "")
     yield f"Example: [{example(family).name}](../examples/{example(family).name})."
-    for limb, choice in zip(mechanism.limbs, programs.structure(family).choices, strict=True):
+    for limb, choice in zip(mechanism.limbs, structure_of(family).choices, strict=True):
         yield from ("", f"### Limb {limb.name} of {family.name}", "", *graph(limb), "", *solution(limb, choice))
     yield f"- {reactions(robot)}"
     yield from ("", f"### Parameters of {family.name}", "", *table(family.parameters), "")
@@ -185,7 +186,7 @@ def table(parameters: Sequence[Parameter]) -> Iterator[str]:
 def draw(robot: Robot, path: Path) -> None:
     """A small picture: the colours of a drawing fit into a palette."""
     buffer = BytesIO()
-    picture.draw(robot).savefig(buffer, dpi=DPI, format="png")
+    sketch.draw(robot).savefig(buffer, dpi=DPI, format="png")
     Image.open(buffer).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 

@@ -1,6 +1,6 @@
 """Write docs/sweep-files.md: what may stand in a sweep file. Run by `make pages`; a test says when the page is stale.
 
-The tables of keys come from the models in `pipeline.sweep_file`, limits from where they are used.
+The tables of keys come from the models in `pipeline.sweep.sections`, limits from where they are used.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pipeline import axes, kept_axes, sweep_file
-from pipeline.units import UNITS
+from pipeline.documents.units import UNITS
+from pipeline.sweep import sections
+from pipeline.sweep.axes import derived, kinds
 from robots import expression_parser, expressions
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
-    (sweep_file.SweepFile, "The file"),
-    (sweep_file.Axes, "`design`, and what it shares with `friction`"),
-    (sweep_file.Column, "Values of a parameter, under `grid` and `list`"),
-    (sweep_file.Sample, "`sample`"),
-    (sweep_file.Bounds, "Bounds of a sampled parameter"),
-    (sweep_file.Friction, "`friction`"),
-    (sweep_file.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
-    (sweep_file.LimitSection, "`limits`"),
-    (sweep_file.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
-    (sweep_file.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
-    (sweep_file.Time, "`time`"),
-    (sweep_file.Split, "`split`"),
-    (sweep_file.Subset, "A subset, under its name in `subsets`"),
-    (sweep_file.Selection, "`design` and `friction` of a subset"),
-    (sweep_file.RobotSection, "A robot, under its name in `robots`"),
+    (sections.SweepFile, "The file"),
+    (sections.Axes, "`design`, and what it shares with `friction`"),
+    (sections.Column, "Values of a parameter, under `grid` and `list`"),
+    (sections.Sample, "`sample`"),
+    (sections.Bounds, "Bounds of a sampled parameter"),
+    (sections.Friction, "`friction`"),
+    (sections.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
+    (sections.LimitSection, "`limits`"),
+    (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
+    (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
+    (sections.Time, "`time`"),
+    (sections.Split, "`split`"),
+    (sections.Subset, "A subset, under its name in `subsets`"),
+    (sections.Selection, "`design` and `friction` of a subset"),
+    (sections.RobotSection, "A robot, under its name in `robots`"),
 )
 
 HEAD = """\
@@ -122,7 +123,7 @@ robots:
 
 def page() -> str:
     """The text of the page."""
-    head = HEAD.replace("{drawn:,}", f"{axes.MAX_DRAWN:,}").replace("{scanned:,}", f"{kept_axes.MAX_SCANNED:,}")
+    head = HEAD.replace("{drawn:,}", f"{kinds.MAX_DRAWN:,}").replace("{scanned:,}", f"{derived.MAX_SCANNED:,}")
     head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)

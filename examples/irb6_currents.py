@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from robots import catalog
 from tasks import inverse_dynamics, profile, simulate
-from tasks.evaluate import actuator_positions
+from tasks.arrays.inverse import actuator_positions
 from tasks.motion.currents import from_currents, torque_constants
 
 END = np.array([-130.0, -66.7, -51.0, -199.0, -199.0])

@@ -6,20 +6,20 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.appending import append
-    from pipeline.coordinator import run
-    from pipeline.own_metrics import UserMetric
-    from pipeline.sweep import Sweep
-    from pipeline.verification import verify
+    from pipeline.execution.run import run
+    from pipeline.stores.append import append
+    from pipeline.stores.verify import verify
+    from pipeline.sweep.model import Sweep
+    from pipeline.sweep.user_metrics import UserMetric
 
 __all__ = ["Sweep", "UserMetric", "append", "run", "verify"]
 
 _HOMES = {
-    "Sweep": "pipeline.sweep",
-    "UserMetric": "pipeline.own_metrics",
-    "append": "pipeline.appending",
-    "run": "pipeline.coordinator",
-    "verify": "pipeline.verification",
+    "Sweep": "pipeline.sweep.model",
+    "UserMetric": "pipeline.sweep.user_metrics",
+    "append": "pipeline.stores.append",
+    "run": "pipeline.execution.run",
+    "verify": "pipeline.stores.verify",
 }
 
 
@@ -30,3 +30,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from robots.model import JointKind, Link, Number, Vector
+from robots.types import JointKind, Number, Vector
 
 Ratios = tuple[tuple[str, "Number"], ...]
 """Joints of the tree by name, and turns per unit of each; absent: 0."""
@@ -71,14 +69,13 @@ class Drive:
         return self.position is None
 
 
-def check(limb: str, links: Sequence[Link], drives: Sequence[Drive]) -> None:
-    """Refuse drives of a limb that do not fit it. Raises DriveError."""
-    for problem in _problems(links, drives):
+def check(limb: str, joints: Sequence[str], drives: Sequence[Drive]) -> None:
+    """Refuse drives that do not fit a limb whose tree has these joints, one for each link. Raises DriveError."""
+    for problem in _problems(joints, drives):
         raise DriveError(f"limb {limb}: {problem}")
 
 
-def _problems(links: Sequence[Link], drives: Sequence[Drive]) -> Iterator[str]:
-    joints = [link.joint for link in links]
+def _problems(joints: Sequence[str], drives: Sequence[Drive]) -> Iterator[str]:
     names = [drive.name for drive in drives]
     for drive in drives:
         if names.count(drive.name) > 1:
@@ -92,8 +89,8 @@ def _problems(links: Sequence[Link], drives: Sequence[Drive]) -> Iterator[str]:
                 known = ", ".join(joints)
                 yield f"drive {drive.name!r} has a ratio for {joint!r}; expected joints of the tree: {known}"
         for spin in drive.spins:
-            if not -1 <= spin.carrier < len(links):
+            if not -1 <= spin.carrier < len(joints):
                 yield (
-                    f"drive {drive.name!r} spins on link {spin.carrier}; expected the index of one of {len(links)} "
+                    f"drive {drive.name!r} spins on link {spin.carrier}; expected the index of one of {len(joints)} "
                     "links, or -1, the base"
                 )

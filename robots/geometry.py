@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from robots.model import Frame, Matrix, Number, Vector
+from robots.model import Frame
+from robots.types import Matrix, Number, Vector
 
 
 def sqrt(x: Number) -> Number:

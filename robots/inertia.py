@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from robots.geometry import dot, minus
-from robots.model import ZERO, Inertia, Matrix, Number, Vector
+from robots.model import Inertia
+from robots.types import ZERO, Matrix, Number, Vector
 
 AXES = ("x", "y", "z")
 

@@ -1,6 +1,6 @@
 """How far the joints of a robot may go, and what its actuators can give: plain data, the same for all designs.
 
-Positions of joints are those of the results: zero at the reference pose. The mathematics is in `tasks.limits`.
+Positions of joints are those of the results: zero at the reference pose. The mathematics is in `tasks.metrics.margins`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from robots.friction_groups import matches
-from robots.model import JointKind, Mechanism
+from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
+from robots.types import JointKind
 
 Place = tuple[int, int]
 """Number of a limb of the robot, and of a joint in `Limb.joints`."""

@@ -15,30 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Self
 
 from robots.drives import Drive, Motor, check
 from robots.parameters import Parameter, complete
-
-Number = Any
-"""A float, or an expression while a kernel is traced."""
-
-Vector = tuple[Number, Number, Number]
-Matrix = tuple[Vector, Vector, Vector]
-JointKind = Literal["revolute", "prismatic"]
-ClosureKind = Literal["revolute", "universal", "spherical", "prismatic", "cylindrical"]
-
-BASE = -1
-"""Parent index of a link that is mounted on the base."""
-
-IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ZERO: Vector = (0.0, 0.0, 0.0)
-
-TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
-"""Components of a twist: angular, then linear."""
-
-TRANSLATION = TWIST[3:]
-SPATIAL = TWIST
+from robots.types import IDENTITY, ZERO, ClosureKind, JointKind, Matrix, Number, Vector
 
 
 @dataclass(frozen=True)
@@ -118,7 +99,7 @@ class Limb:
     drives: tuple[Drive, ...] = ()
 
     def __post_init__(self) -> None:
-        check(self.name, self.links, self.drives)
+        check(self.name, [link.joint for link in self.links], self.drives)
 
     @property
     def actuators(self) -> tuple[str, ...]:

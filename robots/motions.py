@@ -1,4 +1,4 @@
-"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.blocks.trajectories`.
+"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories.closed_forms`.
 
 Those of a platform are in `MOTIONS`, how it turns meanwhile in `TURNS`, those of the independent joints of a chain in
 `JOINT_MOTIONS`. Positions of a
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robots.model import IDENTITY, Matrix
 from robots.parameters import Parameter
+from robots.types import IDENTITY, Matrix
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import Manifest
-from storage.place import Location, Place, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Location, Place, refusals
 
 
 def finish(store: Location) -> None:

@@ -17,7 +17,8 @@ from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Receipt, generation_name, line, receipts
 from storage.manifest import MANIFEST, Manifest
-from storage.place import Journal, Location, Place, Room, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Journal, Location, Place, Room, refusals
 from storage.schema import SPLIT
 from storage.writer import METADATA, require_form
 

@@ -2,7 +2,7 @@
 
 Four kinds of evidence: a checksum in each chunk (bits that changed), receipts of blocks (a shard of another age, which
 is whole in itself), checksums of metadata in the manifest, and the list of files that the layout asks for. Computing
-blocks again is in `pipeline.verification`.
+blocks again is in `pipeline.stores.verify`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from storage import shards
 from storage.errors import StoreError
 from storage.growth import is_growing, manifest_in_force
 from storage.ledger import Receipt, digest, generation_name, line, receipts
-from storage.local import is_draft
-from storage.lock import coordinator_lock
 from storage.manifest import MEND, Manifest
-from storage.place import Location, Place, locate, refusals
+from storage.places.access import coordinator_lock, locate
+from storage.places.local import is_draft
+from storage.places.place import Location, Place, refusals
 from storage.schema import FINITE, OK
 from storage.writer import BlockReader, DamagedError, checksum
 

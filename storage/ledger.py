@@ -2,7 +2,7 @@
 
 A line is the receipt as JSON with a checksum of itself at the end. Only the last line can be torn by a crash, and is
 dropped on opening; any other damage is refused. Memory is nine bytes for each block, whatever the receipts hold. Where
-the lines are kept is the matter of the journal of the store's place (`storage.place`).
+the lines are kept is the matter of the journal of the store's place (`storage.places.place`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Self
 
 from storage.errors import StoreError
 from storage.manifest import MANIFEST, Manifest
-from storage.place import Journal, Location, Place, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Journal, Location, Place, refusals
 
 LEDGER = "ledger"
 """Name of the journal of a store's first generation."""

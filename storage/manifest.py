@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.place import Location, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Location, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 

@@ -17,7 +17,7 @@ from xarray.core import indexing
 
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.place import Place
+from storage.places.place import Place
 from storage.schema import SPLIT
 from storage.writer import BlockReader
 

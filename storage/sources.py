@@ -1,7 +1,7 @@
 """Files that a sweep names, kept in its store under the hash of their content, so that the store repeats it alone.
 
 An attribute of the store says which name has which hash; the files are listed in the manifest with checksums, like
-metadata. What is in them is the matter of `pipeline.side_files`.
+metadata. What is in them is the matter of `pipeline.sweep.side_files`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from storage.place import Place
+from storage.places.place import Place
 
 ATTRIBUTE = "sources"
 """The attribute with the hash of each file by the name that the sweep has for it."""

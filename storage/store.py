@@ -1,8 +1,8 @@
 """The only door to Zarr: making a store, and opening it as a dataset.
 
 A store is a Zarr v3 group with one sharded, checksummed array for each variable, plus a manifest, a ledger and a lock
-(`storage.manifest`, `storage.ledger`, `storage.lock`). Blocks are written and read by `storage.writer`, at the place
-that `storage.place` finds.
+(`storage.manifest`, `storage.ledger`, `storage.places.lock`). Blocks are written and read by `storage.writer`, at the
+place that `storage.places.place` finds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from storage.growth import manifest_in_force, settled
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
-from storage.place import Location, Place, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Location, Place, refusals
 from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL

@@ -21,7 +21,8 @@ from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
-from storage.place import Location, Place, locate, refusals
+from storage.places.access import locate
+from storage.places.place import Location, Place, refusals
 from storage.shards import ShardError
 
 METADATA = "zarr.json"

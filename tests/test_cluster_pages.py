@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pipeline.cluster_kinds import KINDS
+from pipeline.cluster.kinds import KINDS
 
 PAGE = Path(__file__).parent.parent / "docs" / "clusters.md"
 

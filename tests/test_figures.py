@@ -11,7 +11,7 @@ from xarray import Dataset
 
 from docs import make_figures
 from pipeline import Sweep, run
-from pipeline.cluster import ClusterConfig
+from pipeline.cluster.connection import ClusterConfig
 from robots import catalog
 from tasks import inertia_matrix, inverse_dynamics
 

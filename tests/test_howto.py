@@ -25,12 +25,12 @@ PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 PLACE = re.compile(r"([\w/.]+), (before|after|instead of): (.+)")
 START = """\
 import pipeline
-from pipeline import coordinator
 from pipeline.cli import cli
-from pipeline.cluster_file import ClusterConfig
+from pipeline.cluster.file import ClusterConfig
+from pipeline.execution import run
 
 print(pipeline.__file__)
-coordinator.settings = lambda cluster: ClusterConfig.of("synchronous")
+run.settings = lambda cluster: ClusterConfig.of("synchronous")
 """
 
 

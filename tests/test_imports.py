@@ -1,5 +1,7 @@
 """Imports run one way, four doors have one module each, nothing runs in a circle, and planning starts without `tasks`.
 
+Every import counts: under `TYPE_CHECKING` and inside functions as well.
+
 The checker reads the source. It is tried on made-up bad trees first, because a checker that looks at nothing passes.
 """
 
@@ -24,13 +26,52 @@ ALLOWED = {
 }
 """Which of our packages each of them may import."""
 
+ORDER = {
+    "robots": ("types", "robots", "catalog", "formats"),
+    "tasks": (
+        "kernels",
+        "mathematics",
+        "mechanics",
+        "trajectories",
+        "metrics",
+        "friction",
+        "programs",
+        "inertia",
+        "arrays",
+        "newton_euler",
+        "lagrange",
+        "motion",
+        "identification",
+        "blocks",
+        "tasks",
+    ),
+    "storage": ("errors", "places", "storage"),
+    "pipeline": (
+        "errors",
+        "documents",
+        "robot_files",
+        "sweep",
+        "plan",
+        "monitor",
+        "cluster",
+        "execution",
+        "stores",
+        "study",
+        "identification",
+        "report",
+        "commands",
+        "pipeline",
+    ),
+}
+"""Sub-packages of each package: each may import those before it. The package's name stands for its other modules."""
+
 EXCEPTIONS = {("pipeline.cli", "benchmarks")}
 """`limbsweep bench` runs the benchmarks; nothing else may know them."""
 
 DOORS = {
     "storage/store.py": ("zarr", "xarray.open_zarr", "xarray.open_dataset"),
     "tasks/kernels/llvm.py": ("llvmlite",),
-    "pipeline/graph.py": (
+    "pipeline/execution/graph.py": (
         "dask.delayed",
         "dask.array",
         "dask.bag",
@@ -40,7 +81,7 @@ DOORS = {
         "dask.task_spec",
         "dask._task_spec",
     ),
-    "pipeline/cluster.py": (
+    "pipeline/cluster/connection.py": (
         "distributed.Client",
         "distributed.LocalCluster",
         "distributed.SSHCluster",
@@ -59,34 +100,30 @@ DOORS = {
 
 PLANNING = (
     "pipeline.errors",
-    "pipeline.files",
-    "pipeline.axes",
-    "pipeline.sweep",
-    "pipeline.sweeps",
-    "pipeline.plan",
-    "pipeline.events",
-    "pipeline.progress",
-    "pipeline.attempts",
-    "pipeline.control",
-    "pipeline.follow",
-    "pipeline.runlog",
-    "pipeline.status",
-    "pipeline.window",
+    "pipeline.documents.files",
+    "pipeline.sweep.axes.kinds",
+    "pipeline.sweep.reader",
+    "pipeline.sweep.several",
+    "pipeline.plan.plan",
+    "pipeline.monitor.events",
+    "pipeline.monitor.progress",
+    "pipeline.execution.attempts",
+    "pipeline.monitor.cancel",
+    "pipeline.monitor.follow",
+    "pipeline.monitor.log",
+    "pipeline.monitor.status",
+    "pipeline.execution.window",
     "storage.ledger",
 )
 """What `check` and `status` need: no `tasks`, not even through another module."""
 
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
 @dataclass(frozen=True)
 class Use:
-    """A dotted name that a module uses; `now` where it is imported as soon as the module is."""
+    """A dotted name that a module uses; `typing` where for annotations alone."""
 
     name: str
     line: int
-    now: bool
     typing: bool
 
 
@@ -107,9 +144,9 @@ class Tree:
             name = name.rpartition(".")[0]
         return name or None
 
-    def follows(self, module: str, *, now: bool) -> set[str]:
-        """Modules of ours that a module imports; with `now` only those that it imports at once."""
-        used = {self.module(use.name) for use in self.uses[module] if not use.typing and (use.now or not now)}
+    def follows(self, module: str, *, typing: bool) -> set[str]:
+        """Modules of ours that a module imports; with `typing` those for annotations alone as well."""
+        used = {self.module(use.name) for use in self.uses[module] if typing or not use.typing}
         return {name for name in used if name is not None} - {module}
 
 
@@ -122,16 +159,15 @@ def _uses(file: Path) -> Iterator[Use]:
     """Every imported name, and every attribute that is reached through an imported module."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     typing = _inside(tree, _is_type_checking)
-    later = _inside(tree, lambda node: isinstance(node, FUNCTIONS))
     bound: dict[str, str] = {}
     for node in ast.walk(tree):
         for name, binding in _imported(node):
             bound |= binding
-            yield Use(name, node.lineno, id(node) not in later, id(node) in typing)
+            yield Use(name, node.lineno, id(node) in typing)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (name := _dotted(node)).partition(".")[0] in bound:
             first, _, rest = name.partition(".")
-            yield Use(f"{bound[first]}.{rest}", node.lineno, False, id(node) in typing)
+            yield Use(f"{bound[first]}.{rest}", node.lineno, id(node) in typing)
 
 
 def _inside(tree: ast.AST, block: Callable[[ast.AST], bool]) -> set[int]:
@@ -175,6 +211,23 @@ def wrong_directions(tree: Tree) -> list[str]:
     ]
 
 
+def wrong_order(tree: Tree) -> list[str]:
+    """Imports of a sub-package that stands later in the order of its package."""
+    return [
+        f"{module} imports {name}"
+        for module in tree.uses
+        for name in sorted(tree.follows(module, typing=True))
+        if name.partition(".")[0] == module.partition(".")[0] and _floor(module) < _floor(name)
+    ]
+
+
+def _floor(module: str) -> int:
+    package, _, rest = module.partition(".")
+    order = ORDER[package]
+    first = rest.partition(".")[0]
+    return order.index(first if first in order else package)
+
+
 def wrong_doors(tree: Tree) -> list[str]:
     doors = {_module(Path(path)): names for path, names in DOORS.items()}
     return [
@@ -188,15 +241,15 @@ def wrong_doors(tree: Tree) -> list[str]:
 
 def cycles(tree: Tree) -> list[str]:
     """Modules that import themselves through others, each named once for every circle that starts at it."""
-    return [f"{module} is in a cycle" for module in tree.uses if module in _reachable(tree, module, now=True)]
+    return [f"{module} is in a cycle" for module in tree.uses if module in _reachable(tree, module, typing=True)]
 
 
-def _reachable(tree: Tree, module: str, *, now: bool) -> set[str]:
+def _reachable(tree: Tree, module: str, *, typing: bool) -> set[str]:
     found: set[str] = set()
-    front = tree.follows(module, now=now)
+    front = tree.follows(module, typing=typing)
     while front:
         found |= front
-        front = {name for each in front for name in tree.follows(each, now=now)} - found
+        front = {name for each in front for name in tree.follows(each, typing=typing)} - found
     return found
 
 
@@ -205,7 +258,7 @@ def planning_that_computes(tree: Tree) -> list[str]:
         f"{module} imports {name}"
         for module in PLANNING
         if module in tree.uses
-        for name in sorted(_reachable(tree, module, now=False))
+        for name in sorted(_reachable(tree, module, typing=False))
         if _within(name, "tasks")
     ]
 
@@ -221,9 +274,17 @@ def test_all_packages_were_read(project: Tree) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("rule", [wrong_directions, wrong_doors, cycles, planning_that_computes])
+@pytest.mark.parametrize("rule", [wrong_directions, wrong_order, wrong_doors, cycles, planning_that_computes])
 def test_the_project_keeps_the_rule(project: Tree, rule) -> None:
     assert rule(project) == []
+
+
+def test_every_sub_package_has_its_place(project: Tree) -> None:
+    """A folder that `ORDER` does not know would count as the whole package, and might import anything."""
+    folders = {tuple(name.split(".")[:2]) for name in project.uses if name.count(".") > 1}
+    assert {(package, name) for package, name in folders if name not in ORDER[package]} == set()
+    known = {name for package in ORDER for name in ORDER[package]}
+    assert known <= {part for name in project.uses for part in name.split(".")[:2]}
 
 
 def test_every_door_is_used(project: Tree) -> None:
@@ -244,9 +305,13 @@ BAD = {
     "pipeline/a.py": "from pipeline import b\n",
     "pipeline/b.py": "from pipeline.c import C\n",
     "pipeline/c.py": "import pipeline.a\n",
+    "pipeline/sweep/reader.py": "def late():\n    from pipeline.commands import runs\n",
+    "pipeline/commands/runs.py": "",
     "pipeline/d.py": "def late():\n    from pipeline import e\n",
     "pipeline/e.py": "import pipeline.d\n",
-    "pipeline/plan.py": "from pipeline import helper\n",
+    "pipeline/f.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pipeline.g import G\n",
+    "pipeline/g.py": "import pipeline.f\n",
+    "pipeline/plan/plan.py": "from pipeline import helper\n",
     "pipeline/helper.py": "def late():\n    from tasks import limb\n",
 }
 
@@ -269,21 +334,28 @@ def test_wrong_directions_are_seen(bad: Tree) -> None:
     ]
 
 
+def test_a_wrong_order_is_seen(bad: Tree) -> None:
+    assert wrong_order(bad) == [
+        "pipeline.plan.plan imports pipeline.helper",
+        "pipeline.sweep.reader imports pipeline.commands.runs",
+    ]
+
+
 def test_wrong_doors_are_seen(bad: Tree) -> None:
     assert wrong_doors(bad) == [
         "tasks.kernels.kernel:2 uses llvmlite.binding, which belongs to tasks.kernels.llvm",
         "pipeline.run:1 uses zarr, which belongs to storage.store",
-        "pipeline.run:3 uses dask.delayed.delayed, which belongs to pipeline.graph",
-        "pipeline.run:5 uses distributed.Client, which belongs to pipeline.cluster",
+        "pipeline.run:3 uses dask.delayed.delayed, which belongs to pipeline.execution.graph",
+        "pipeline.run:5 uses distributed.Client, which belongs to pipeline.cluster.connection",
     ]
 
 
 def test_cycles_are_seen(bad: Tree) -> None:
-    assert cycles(bad) == [f"pipeline.{name} is in a cycle" for name in "abc"]
+    assert cycles(bad) == [f"pipeline.{name} is in a cycle" for name in "abcdefg"]
 
 
 def test_planning_that_computes_is_seen(bad: Tree) -> None:
-    assert planning_that_computes(bad) == ["pipeline.plan imports tasks.limb"]
+    assert planning_that_computes(bad) == ["pipeline.plan.plan imports tasks.limb"]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import coordinator
-from pipeline.cluster_file import ClusterConfig
+from pipeline.cluster.file import ClusterConfig
+from pipeline.execution import run
 from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown
-from tests.pipeline.test_robot_import import FOUR_BAR
+from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 PAGES = pages()
 TEXTS = {name: (ROOT / name).read_text("utf-8") for name in PAGES}
@@ -23,7 +23,7 @@ WITH_SOMETHING_TO_RUN = [
     if any(not block.note[0] and (block.commands() or block.language == "python") for block in blocks(text))
 ]
 
-given_settings = coordinator.settings
+given_settings = run.settings
 
 Changes = Mapping[str, tuple[str, str]]
 
@@ -65,13 +65,13 @@ def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (tmp_path / file).write_text(text.replace(old, new), "utf-8")
     monkeypatch.chdir(tmp_path)
     if not setting.processes:
-        monkeypatch.setattr(coordinator, "settings", _in_this_process)
+        monkeypatch.setattr(run, "settings", _in_this_process)
     for command in setting.before:
         run_command(command, "before the page")
     run_page(name, TEXTS[name])
 
 
-def _in_this_process(cluster: coordinator.Cluster) -> ClusterConfig:
+def _in_this_process(cluster: run.Cluster) -> ClusterConfig:
     return ClusterConfig.of("synchronous") if cluster is None else given_settings(cluster)
 
 

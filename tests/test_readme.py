@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

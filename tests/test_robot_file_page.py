@@ -10,13 +10,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from pipeline import robot_sections
-from pipeline.robot_file import parse_robot, read_robot
-from pipeline.robot_import import import_urdf
-from pipeline.validation import Section
+from pipeline.documents.report import Section
+from pipeline.robot_files import sections
+from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.robot_files.urdf import import_urdf
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tests.pipeline.test_robot_import import FOUR_BAR
+from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,7 +32,7 @@ def test_the_page_is_up_to_date(maker: ModuleType) -> None:
 
 
 def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
-    known = {each for each in vars(robot_sections).values() if isinstance(each, type) and issubclass(each, Section)}
+    known = {each for each in vars(sections).values() if isinstance(each, type) and issubclass(each, Section)}
     assert {model for model, _ in maker.SECTIONS} == known - {Section}
     for model in known - {Section}:
         for name, info in model.model_fields.items():

@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from pipeline import sweep_file
-from pipeline.sweeps import read_sweeps
-from pipeline.validation import Section
+from pipeline.documents.report import Section
+from pipeline.sweep import sections
+from pipeline.sweep.several import read_sweeps
 
 ROOT = Path(__file__).parents[1]
 REST = "trajectories: {circle: {kind: circle, radius: 0.05}}\ntime: {stop: 1.0, step: 0.1}\nmetrics: [peak_force]\n"
@@ -32,7 +32,7 @@ def test_the_page_is_up_to_date(maker: ModuleType) -> None:
 
 
 def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
-    models = {each for each in vars(sweep_file).values() if isinstance(each, type) and issubclass(each, Section)}
+    models = {each for each in vars(sections).values() if isinstance(each, type) and issubclass(each, Section)}
     assert {model for model, _ in maker.SECTIONS} == models - {Section}
     for model in models - {Section}:
         for name, info in model.model_fields.items():

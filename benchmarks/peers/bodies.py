@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.model import BASE, TWIST, Family, Frame, Inertia, Instance, Limb, Mechanism
+from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism
+from robots.types import BASE, TWIST
 from tasks import inverse_kinematics
-from tasks.evaluate import InverseKinematics
+from tasks.arrays.inverse import InverseKinematics
 
 Array = np.ndarray
 

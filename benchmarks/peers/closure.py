@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from benchmarks.peers.bodies import Body, Cut, Pose, Skeleton
-from robots.model import BASE
+from robots.types import BASE
 
 Array = np.ndarray
 Rnea = Callable[[Array, Array, Array], Array]

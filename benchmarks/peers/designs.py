@@ -23,8 +23,8 @@ from benchmarks.peers.closure import Closure, Target
 from benchmarks.peers.contest import Contest, Entry
 from benchmarks.peers.engines import able
 from robots.model import Robot
-from tasks import programs
 from tasks.kernels.cache import kernel
+from tasks.mechanics.structure import mount_values, with_parameters
 
 Array = np.ndarray
 DESIGNS, SAMPLES = 10_000, 128
@@ -83,8 +83,8 @@ class _Ours:
 
     def __call__(self) -> Array:
         family = self.work.family
-        mounts = tuple(programs.mount_values(family, self.values))
-        self.solver.work = Work(family, programs.with_parameters(family, self.values), mounts, self.work.motion)
+        mounts = tuple(mount_values(family, self.values))
+        self.solver.work = Work(family, with_parameters(family, self.values), mounts, self.work.motion)
         for part in self.work.strips(STRIP):
             self.forces[part] = self.solver(part)["force"]
         return self.forces

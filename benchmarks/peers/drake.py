@@ -18,7 +18,7 @@ from pydrake.multibody.tree import (
 )
 
 from benchmarks.peers.bodies import Body, Skeleton
-from robots.model import BASE
+from robots.types import BASE
 
 Array = np.ndarray
 NAME = "Drake"

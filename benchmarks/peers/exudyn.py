@@ -12,7 +12,7 @@ import exudyn as exu
 import numpy as np
 
 from benchmarks.peers.bodies import Skeleton
-from robots.model import BASE
+from robots.types import BASE
 
 Array = np.ndarray
 NAME = "Exudyn"

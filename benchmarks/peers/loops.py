@@ -22,9 +22,9 @@ from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
-from tasks.forward import Model
-from tasks.inputs import Moving, moving_input
-from tasks.reactions.system import unique
+from tasks.arrays.equations import Model
+from tasks.arrays.inputs import Moving, moving_input
+from tasks.newton_euler.system import unique
 
 Array = np.ndarray
 LINE = "delta_3rr2rrr on a line"

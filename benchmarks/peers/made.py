@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.model import BASE, Family, Frame, Inertia, Link, Mechanism
+from robots.model import Family, Frame, Inertia, Link, Mechanism
+from robots.types import BASE
 
 Z = (0.0, 0.0, 1.0)
 

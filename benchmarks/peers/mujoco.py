@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.peers.bodies import Body, Skeleton
 from benchmarks.peers.closure import Closure
-from robots.model import BASE
+from robots.types import BASE
 
 Array = np.ndarray
 NAME = "MuJoCo"

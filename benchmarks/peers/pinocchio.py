@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from benchmarks.peers.bodies import Body, Pose, Skeleton
 from benchmarks.peers.closure import Closure
-from robots.model import BASE
+from robots.types import BASE
 
 Array = np.ndarray
 NAME = "Pinocchio"

@@ -20,9 +20,10 @@ from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.friction_groups import FrictionGroup, group_parameters, select
-from tasks import actuation
-from tasks.inputs import Moving, moving_input
+from tasks.arrays.inputs import Moving, moving_input
 from tasks.kernels.cache import kernel
+from tasks.metrics import actuators
+from tasks.programs.actuation import actuation_program
 
 Array = np.ndarray
 SETS, SAMPLES = 10_000, 1000
@@ -70,8 +71,8 @@ class _Ours:
         self.friction = np.stack([random.uniform(*LIMITS[name], count) for name in names], axis=1)
         self.of = {name: self.friction[:, k] for k, name in enumerate(names)}
         motors = FrictionGroup("", "stribeck", "constant", select(self.robot.mechanism, "actuated"), names)
-        self.run = kernel(actuation.program(self.robot.family, (motors,), (), METRICS))
-        self.weights = actuation.trapezoid_weights(np.arange(samples) * (delta.PERIOD / samples))
+        self.run = kernel(actuation_program(self.robot.family, (motors,), (), METRICS))
+        self.weights = actuators.trapezoid_weights(np.arange(samples) * (delta.PERIOD / samples))
         self.out = self.run.allocate(count, samples)
 
     def __call__(self) -> Array:
@@ -79,7 +80,7 @@ class _Ours:
         found = {name: self.job.assembled[name] for name in ("force", "velocity", "status")}
         self.run({**found, "weight": self.weights[None, None], "friction": self.friction}, self.samples, self.out)
         duration = float(self.weights.sum())
-        return np.stack([actuation.METRICS[name].finish(self.out[name], duration) for name in METRICS], axis=1)
+        return np.stack([actuators.METRICS[name].finish(self.out[name], duration) for name in METRICS], axis=1)
 
 
 class _Theirs:

@@ -18,8 +18,8 @@ from benchmarks.regions import ACCELERATION, TURN
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Family, Robot
+from tasks.arrays.inputs import moving_input, parameters
 from tasks.inertia.programs import matrix_program
-from tasks.inputs import moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.motion.system import ChainSystem, Modes
 

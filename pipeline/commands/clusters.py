@@ -13,7 +13,7 @@ from pipeline.commands.terminal import cluster_in
 @click.argument("file", type=click.Path(path_type=Path))
 def cluster(file: Path) -> None:
     """Validate the cluster file FILE and show what it would start: a job script, a pod, the arguments."""
-    from pipeline.cluster import preview
+    from pipeline.cluster.connection import preview
 
     config = cluster_in(file)
     assert config is not None, "there is a file"
@@ -25,6 +25,6 @@ def cluster(file: Path) -> None:
 @click.option("--days", type=int, default=90, show_default=True, help="How long they are valid.")
 def certificates(folder: Path, days: int) -> None:
     """Make TLS files in FOLDER and print the section of a cluster file that names them."""
-    from pipeline.certificates import make_certificates
+    from pipeline.cluster.certificates import make_certificates
 
     click.echo(make_certificates(folder, days), nl=False)

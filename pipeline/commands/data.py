@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from pipeline.recordings import Source
+    from pipeline.identification.recordings import Source
 
 from pipeline.commands.runs import run, stores_of
 from pipeline.commands.terminal import (
@@ -34,7 +34,7 @@ from pipeline.commands.terminal import (
 @click.pass_context
 def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -> None:
     """Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card."""
-    from pipeline import card
+    from pipeline.identification import dataset_card
     from storage import open_results
 
     stores, _ = stores_of(sweep, options["subset"], store)
@@ -43,8 +43,8 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
     ctx.invoke(run, sweep=sweep, store=store, **options)
     for each, place in stores:
-        card.write(place, each, open_results(place, unfinished=True))
-        click.echo(f"card in {place}/{card.FILE}")
+        dataset_card.write(place, each, open_results(place, unfinished=True))
+        click.echo(f"card in {place}/{dataset_card.FILE}")
 
 
 @click.command()
@@ -74,8 +74,8 @@ def identify(
     cluster: Path | None,
 ) -> None:
     """Estimate the base parameters of the robots in STORE; exit status 1 where some cannot be."""
-    from pipeline.identify import checked_suffix
-    from pipeline.identify import identify as estimate
+    from pipeline.identification.identify import checked_suffix
+    from pipeline.identification.identify import identify as estimate
 
     if output is not None:
         checked_suffix(output)
@@ -124,9 +124,9 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> No
 
     Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
     """
-    from pipeline.excite import excite as search
-    from pipeline.excite_job import Wish
-    from pipeline.sweep import Sweep
+    from pipeline.identification.excite import excite as search
+    from pipeline.identification.excite_job import Wish
+    from pipeline.sweep.model import Sweep
 
     if output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
@@ -144,7 +144,7 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> No
 @click.option("--output", type=click.Path(path_type=Path), help="The folder; default: STORE with the format's name.")
 def export(store: str, form: str, output: Path | None) -> None:
     """Write STORE as files of another format."""
-    from pipeline.export import export as write
+    from pipeline.stores.export import export as write
 
     folder = output or Path(f"{store.rstrip('/').removesuffix('.zarr')}-{form}")
     click.echo(f"{len(write(store, folder, form))} files in {folder}")

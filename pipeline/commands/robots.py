@@ -5,12 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    pass
 from pipeline.commands.terminal import Refused, print_rows, setting, write_text, writing
 
 
@@ -29,11 +26,11 @@ def robots(name: str | None, settings: tuple[str, ...], export: Path | None) -> 
 
 
 def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
-    from pipeline import robot_file
+    from pipeline.robot_files import reader
     from robots.formats import description, writing
     from robots.model import Robot
 
-    robot = Robot.of(robot_file.find(name), dict(setting(text) for text in settings))
+    robot = Robot.of(reader.find(name), dict(setting(text) for text in settings))
     try:
         text = writing.text(description.describe(robot))
     except ValueError as error:
@@ -53,9 +50,9 @@ def _catalogue() -> Iterator[tuple[str, ...]]:
 
 
 def _parameters(name: str) -> Iterator[tuple[str, ...]]:
-    from pipeline import robot_file
+    from pipeline.robot_files import reader
 
-    family = robot_file.find(name)
+    family = reader.find(name)
     yield "parameter", "default", "unit", "bounds", "meaning", "source"
     for each in family.parameters:
         bounds = f"[{each.lower:g}, {each.upper:g}]"
@@ -68,15 +65,16 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 @click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
 def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     """Draw the robot NAME at its reference pose."""
-    from pipeline import picture, robot_file
+    from pipeline.report import sketch
+    from pipeline.robot_files import reader
     from robots.model import Robot
 
-    robot = Robot.of(robot_file.find(name), dict(setting(text) for text in settings))
+    robot = Robot.of(reader.find(name), dict(setting(text) for text in settings))
     path = output or Path(f"{robot.name}.png")
     if path.suffix.lower() != ".png":
         raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
     with writing(path):
-        picture.save(robot, path)
+        sketch.save(robot, path)
     click.echo(f"wrote {path}")
 
 
@@ -85,11 +83,11 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
 @click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
-    from pipeline import robot_file
-    from pipeline.template import sweep_text
+    from pipeline.robot_files import reader
+    from pipeline.sweep.template import sweep_text
 
-    family = robot_file.find(name)
-    write_text(output, sweep_text(family, robot_file.seen_from(name, output.parent)))
+    family = reader.find(name)
+    write_text(output, sweep_text(family, reader.seen_from(name, output.parent)))
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
@@ -99,7 +97,7 @@ def new(name: str, output: Path) -> None:
 @click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
 def import_(file: Path, loops: Path | None, output: Path) -> None:
     """Make a robot file of the URDF file FILE."""
-    from pipeline.robot_import import import_urdf
+    from pipeline.robot_files.urdf import import_urdf
 
     made = import_urdf(file, loops)
     for warning in made.warnings:

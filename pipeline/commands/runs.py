@@ -12,9 +12,9 @@ import click
 from pipeline.errors import RunCancelledError, RunStoppedError
 
 if TYPE_CHECKING:
-    from pipeline.cluster_file import ClusterConfig
-    from pipeline.graph import Granularity
-    from pipeline.sweep import Sweep
+    from pipeline.cluster.file import ClusterConfig
+    from pipeline.execution.graph import Granularity
+    from pipeline.sweep.model import Sweep
 from pipeline.commands.terminal import (
     CLUSTER,
     GRANULARITY,
@@ -36,7 +36,7 @@ from pipeline.commands.terminal import (
 @SUBSET
 def check(sweep: Path, subset: str | None) -> None:
     """Validate the sweep file SWEEP and print the plan, without computing anything."""
-    from pipeline.plan import plan
+    from pipeline.plan.plan import plan
 
     for number, made in enumerate([plan(each) for each in sweeps_in(sweep, subset)]):
         if number:
@@ -56,7 +56,7 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
     A file with several robots makes a folder with a store for each. SWEEP may be a store: its own sweep then goes on in
     it, or is repeated in the one that --store names.
     """
-    from pipeline.status import failed_cases
+    from pipeline.monitor.status import failed_cases
 
     stores, whole = stores_of(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
@@ -77,7 +77,7 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
 @GRANULARITY
 def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
     """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
-    from pipeline.submit import submit as begin
+    from pipeline.execution.submit import submit as begin
 
     config = cluster_in(cluster)
     for each, place in stores_of(sweep, subset, store)[0]:
@@ -94,7 +94,7 @@ def status(store: str, as_json: bool) -> None:
     """Say how far the run of STORE is, who runs it, and what has failed."""
     import json
 
-    from pipeline.status import status as look
+    from pipeline.monitor.status import status as look
 
     found = look(store)
     if as_json:
@@ -107,10 +107,10 @@ def status(store: str, as_json: bool) -> None:
 @STORE
 def attach(store: str) -> None:
     """Follow the run of STORE until it ends; the exit status is that of the run."""
-    from pipeline.events import Finished, Stopped
-    from pipeline.follow import follow
-    from pipeline.progress import progress
-    from pipeline.status import failed_cases
+    from pipeline.monitor.events import Finished, Stopped
+    from pipeline.monitor.follow import follow
+    from pipeline.monitor.progress import progress
+    from pipeline.monitor.status import failed_cases
 
     with progress() as show_progress:
         for event in follow(store):
@@ -124,7 +124,7 @@ def attach(store: str) -> None:
 @STORE
 def cancel(store: str) -> None:
     """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
-    from pipeline.follow import cancel as ask
+    from pipeline.monitor.follow import cancel as ask
 
     ask(store)
     click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
@@ -136,7 +136,7 @@ def stores_of(given: str, subset: str | None, store: str | None) -> tuple[list[t
     One store, or one for each of several robots in a folder.
     """
     if _is_store(given):
-        from pipeline.recompute import stored_sweep
+        from pipeline.stores.recompute import stored_sweep
 
         if subset:
             raise click.UsageError("--subset chooses a part of a sweep file; in a store the choice is made")
@@ -153,7 +153,7 @@ def _is_store(text: str) -> bool:
 
 
 def _check_name(store: str) -> None:
-    from pipeline.places import check_store_name
+    from pipeline.stores.names import check_store_name
 
     if "://" not in store:
         check_store_name(Path(store))
@@ -189,15 +189,16 @@ def run_sweep(
     what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity, again: str
 ) -> int:
     """Run or append with progress; the number of blocks that were given up."""
-    import pipeline
-    from pipeline.events import Event, Finished
-    from pipeline.progress import progress
+    from pipeline.execution.run import run
+    from pipeline.monitor.events import Event, Finished
+    from pipeline.monitor.progress import progress
+    from pipeline.stores.append import append
 
     last: deque[Event] = deque(maxlen=1)
     try:
         with progress() as show_progress:
             listeners = (show_progress, last.append)
-            action = pipeline.append if what == "append" else pipeline.run
+            action = append if what == "append" else run
             action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; go on with: {again}") from None

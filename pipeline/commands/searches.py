@@ -116,7 +116,7 @@ def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
 
 def _problem(store: str) -> Problem:
     """The sweep of a store as functions of its parameters."""
-    from pipeline.recompute import stored_sweep
+    from pipeline.stores.recompute import stored_sweep
     from pipeline.study.problem import Problem
 
     return Problem.of(stored_sweep(store, plain=True))

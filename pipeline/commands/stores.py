@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from pipeline.graph import Granularity
-    from pipeline.sweep import Sweep
+    from pipeline.execution.graph import Granularity
+    from pipeline.sweep.model import Sweep
 from pipeline.commands.runs import end, options, run_sweep
 from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, cluster_in, print_rows, sweeps_in
 
@@ -26,12 +26,12 @@ def append(
     store: str, sweep: Path | None, subset: str | None, cluster: Path | None, granularity: Granularity, drop: bool
 ) -> None:
     """Add to STORE the designs or friction sets that SWEEP has more, without computing again what is there."""
-    from pipeline.status import failed_cases
+    from pipeline.monitor.status import failed_cases
 
     if drop == (sweep is not None):
         raise click.UsageError("append needs a SWEEP, or --drop without one")
     if sweep is None:
-        from pipeline.appending import drop as drop_growth
+        from pipeline.stores.append import drop as drop_growth
 
         drop_growth(store)
         click.echo(f"{store} is what it was before")
@@ -59,7 +59,7 @@ def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
 @CLUSTER
 def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:
     """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
-    from pipeline.verification import verify
+    from pipeline.stores.verify import verify
 
     found = verify(store, recompute, seed, repair=repair, cluster=cluster)
     print_rows(found.rows())
@@ -71,9 +71,9 @@ def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster
 @STORE
 def info(store: str) -> None:
     """Say what is in STORE."""
-    from pipeline import describe
+    from pipeline.stores import info
     from storage import open_results
     from storage.integrity import require_sound_metadata
 
     require_sound_metadata(store)
-    print_rows(describe.rows(open_results(store, unfinished=True), store))
+    print_rows(info.rows(open_results(store, unfinished=True), store))

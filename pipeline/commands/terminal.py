@@ -16,8 +16,8 @@ from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
 if TYPE_CHECKING:
-    from pipeline.cluster_file import ClusterConfig
-    from pipeline.sweep import Sweep
+    from pipeline.cluster.file import ClusterConfig
+    from pipeline.sweep.model import Sweep
 
 
 BAD_INPUT = (InputError, ParameterError, StoreError)
@@ -106,7 +106,7 @@ def stopped(error: RunStoppedError, again: str = "") -> Refused:
 
 def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     """The sweeps in a file, one for each of its robots; their warnings go to standard error."""
-    from pipeline.sweeps import read_sweeps
+    from pipeline.sweep.several import read_sweeps
 
     sweeps = read_sweeps(path, subset)
     for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):
@@ -116,7 +116,7 @@ def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
 
 def cluster_in(path: Path | None) -> ClusterConfig | None:
     """The cluster in a file, None without one; its warnings go to standard error."""
-    from pipeline.cluster_file import ClusterConfig
+    from pipeline.cluster.file import ClusterConfig
 
     if path is None:
         return None

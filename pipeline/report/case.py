@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.axes import Array, Axis, Indices
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
+from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, Problem
-from pipeline.kept_axes import Part
-from pipeline.side_files import Source
-from pipeline.sweep import Sweep, TimeGrid
-from pipeline.sweep_friction import NO_FRICTION
-from pipeline.sweep_motions import Trajectory
+from pipeline.execution.run import run
+from pipeline.sweep.axes.derived import Part
+from pipeline.sweep.axes.kinds import Array, Axis, Indices
+from pipeline.sweep.friction import NO_FRICTION
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.side_files import Source
+from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.trajectories.reader import Trajectory
 from robots.model import Mechanism, Robot
 
 if TYPE_CHECKING:

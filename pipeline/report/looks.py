@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from pipeline.report import motion
 from pipeline.report import series as quantities
 from pipeline.report.case import Case
 from pipeline.report.markup import packed
+from pipeline.report.results import Results
 from pipeline.report.workspace import choices
-
-if TYPE_CHECKING:
-    from pipeline.report.results import Results
 
 MOST_BYTES = 12_000_000
 MOST_LOOKS = 400

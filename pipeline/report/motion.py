@@ -1,7 +1,7 @@
 """The mechanism of a case along its trajectories, as frames of points: what a view in three dimensions draws.
 
-A frame is what `pipeline.picture.sketch` says of the mechanism at the joint positions of one time. Lines join points,
-so that every point is there once. The force in each joint stands at the point where the joint is.
+A frame is what `pipeline.report.sketch.sketch` says of the mechanism at the joint positions of one time. Lines join
+points, so that every point is there once. The force in each joint stands at the point where the joint is.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.picture import LimbSketch, sketch
 from pipeline.report.case import Case
+from pipeline.report.sketch import LimbSketch, sketch
 from robots.model import Mechanism
 
 Array = NDArray[np.float64]

@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 
 from pipeline.errors import InputError, Problem
+from pipeline.report.looks import looks
 from pipeline.report.markup import script_json
 from pipeline.report.part import Part
 from pipeline.report.parts import parts
@@ -29,7 +30,7 @@ def page(results: Results) -> str:
     made = list(parts(results))
     data = {name: value for part in made for name, value in part.data.items()}
     if data.keys() & {"mechanism", "series", "workspace"}:
-        data["looks"] = results.looks
+        data["looks"] = looks(results)
     data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),

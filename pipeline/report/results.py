@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.designs import Column, Designs, designs
-from pipeline.side_files import Source, stored_files
+from pipeline.sweep.side_files import Source, stored_files
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
     from pipeline.report.case import Case
-    from pipeline.report.looks import Look
-    from pipeline.sweep import Sweep
+    from pipeline.sweep.model import Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +122,6 @@ class Results:
     def case(self) -> Case:
         """The design that is looked into, under the shown friction set."""
         return next(self.cases((self.design,)))
-
-    @cached_property
-    def looks(self) -> tuple[Look, ...]:
-        """What a page holds of single designs."""
-        from pipeline.report.looks import looks
-
-        return looks(self)
 
     def cases(self, designs: Sequence[int]) -> Iterator[Case]:
         """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""

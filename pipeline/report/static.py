@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.report import static_case, static_designs
 from pipeline.report.results import Results
-from pipeline.validation import sentence
 from robots.parameters import nearest
 
 FORMATS = (".png", ".svg", ".pdf")

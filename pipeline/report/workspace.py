@@ -47,7 +47,7 @@ def _of_case(case: Case) -> Iterator[Colour]:
 def conditions(robot: Robot, position: Array) -> Array:
     """Condition numbers of J_IK in common units at positions (*batch, 3); the metric `condition` is their largest."""
     from tasks import inverse_dynamics
-    from tasks.pose_metrics import weights
+    from tasks.metrics.poses import weights
 
     found = inverse_dynamics(robot, position=position, full=True)
     values = np.full(found.status.shape, np.nan)

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from pipeline.validation import sentence
 from robots.expressions import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from storage.schema import VARIABLES

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from pipeline.documents.report import sentence
 from pipeline.study.columns import Objective, refuse, swept, value_of
 from pipeline.study.problem import Problem
-from pipeline.validation import sentence
 from robots.parameters import nearest
 
 Array = np.ndarray

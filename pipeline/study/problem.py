@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.graph import block_of
-from pipeline.plan import plan
+from pipeline.documents.report import sentence
+from pipeline.execution.graph import block_of
+from pipeline.plan.plan import plan
 from pipeline.study.columns import JOINTS, Objective, base_of, joints_there, reduced, refuse
-from pipeline.sweep import Sweep
-from pipeline.validation import sentence
+from pipeline.sweep.model import Sweep
 from robots.parameters import nearest
 from storage.schema import VARIABLES
-from tasks.blocks import bodies
+from tasks.blocks import compute
 from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
 
@@ -97,7 +97,7 @@ class Problem:
         return {name: reduced(found[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
-        return bodies.whole(replace(self._block, parameters=rows, metrics=metrics))
+        return compute.whole(replace(self._block, parameters=rows, metrics=metrics))
 
     @property
     def first(self) -> dict[str, float]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pipeline.rewriting import rewritten
 from pipeline.study.columns import refuse, swept
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.rewriting import rewritten
 from robots.catalog import FAMILIES
 
 Array = np.ndarray

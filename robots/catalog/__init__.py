@@ -15,9 +15,9 @@ from robots.catalog import (
     rover_rocker,
     three_loop_leg,
 )
+from robots.catalog.payload import with_payload
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
-from robots.payload import with_payload
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
 _CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)

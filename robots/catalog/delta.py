@@ -16,23 +16,9 @@ from dataclasses import replace
 from robots import inertia
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, product, shifted, sqrt, transpose
-from robots.model import (
-    BASE,
-    PLATFORM,
-    TRANSLATION,
-    Closure,
-    Family,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
+from robots.types import BASE, TRANSLATION, Number, Vector
 
 X: Vector = (1.0, 0.0, 0.0)
 MINUS_Y: Vector = (0.0, -1.0, 0.0)

@@ -17,21 +17,8 @@ from collections.abc import Mapping
 from robots import inertia
 from robots.catalog.delta import CYLINDERS, DECLARED, MINUS_Y, PAPER, X
 from robots.geometry import about, around_z, shifted, sqrt
-from robots.model import (
-    BASE,
-    PLATFORM,
-    TRANSLATION,
-    Closure,
-    Family,
-    Frame,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.types import BASE, TRANSLATION, Number, Vector
 
 NOTHING = inertia.point(0.0)
 

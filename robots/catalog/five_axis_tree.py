@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots.model import BASE, Family, Mechanism, Number
-from robots.natural import Row, links, parameters
+from robots.catalog.link_tables import Row, links, parameters
+from robots.model import Family, Mechanism
+from robots.types import BASE, Number
 
 PAPER = "explicit dynamics of multi-rigid-body mechanisms with joint friction, table 2"
 

@@ -11,23 +11,9 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.geometry import AXIS_MINUS_Y, about, around_z, length, product, shifted, sqrt, transpose
-from robots.model import (
-    BASE,
-    PLATFORM,
-    Closure,
-    Family,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Matrix,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
+from robots.types import BASE, Matrix, Number, Vector
 
 MINUS_Y: Vector = (0.0, -1.0, 0.0)
 SYMMETRIC = "a symmetric set in common use for planar five-bar robots"

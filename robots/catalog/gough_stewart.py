@@ -10,24 +10,9 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.geometry import along, length, minus, polar, shifted
-from robots.model import (
-    BASE,
-    IDENTITY,
-    PLATFORM,
-    SPATIAL,
-    Closure,
-    Family,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
+from robots.types import BASE, IDENTITY, SPATIAL, Number, Vector
 
 CASE_STUDY = "public case study of a 6-UPS platform (base 3 m, platform 1 m, height 2 m)"
 LEGS = 6

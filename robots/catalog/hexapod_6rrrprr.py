@@ -20,23 +20,9 @@ from dataclasses import replace
 from robots import inertia
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_X, along, length, minus, polar, shifted
-from robots.model import (
-    BASE,
-    PLATFORM,
-    SPATIAL,
-    Closure,
-    Family,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
+from robots.types import BASE, SPATIAL, Number, Vector
 
 PAPER = "Robotica 2024, doi 10.1017/S0263574724000365: 6-RR-RP-RR with offset universal joints"
 DECLARED = "declared here; the tables of the source are lost"

@@ -20,8 +20,9 @@ from collections.abc import Iterator, Mapping
 from robots import inertia
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_MINUS_Y, shifted
-from robots.model import BASE, Closure, Family, Frame, Inertia, Link, Mechanism, Number, Vector
+from robots.model import Closure, Family, Frame, Inertia, Link, Mechanism
 from robots.parameters import Parameter
+from robots.types import BASE, Number, Vector
 
 PAPER = "Szkodny, Dynamics of industrial robot manipulators, section 3 (IRb-6)"
 QUOTED = "often quoted for IRb-6; not verified"

@@ -16,22 +16,9 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.geometry import AXIS_MINUS_Y, about, around_z, circle, cross, dot, length, shifted, sqrt, transpose, unit
-from robots.model import (
-    BASE,
-    PLATFORM,
-    Closure,
-    Family,
-    Frame,
-    Instance,
-    Limb,
-    Link,
-    Matrix,
-    Mechanism,
-    Number,
-    Platform,
-    Vector,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
+from robots.types import BASE, Matrix, Number, Vector
 
 X: Vector = (1.0, 0.0, 0.0)
 Y: Vector = (0.0, 1.0, 0.0)

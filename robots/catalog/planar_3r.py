@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from robots.catalog.link_tables import Z
 from robots.geometry import shifted
 from robots.inertia import diagonal
-from robots.model import ZERO, Family, Inertia, Link, Mechanism, Number
-from robots.natural import Z
+from robots.model import Family, Inertia, Link, Mechanism
 from robots.parameters import Parameter
+from robots.types import ZERO, Number
 
 PAPER = "symbols: Wang, Ju, An explicit modelling method of joint-space inertia matrix, section 7.1"
 DECLARED = "declared here; the paper prints symbols"

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots.model import BASE, Family, Mechanism, Number, Vector
-from robots.natural import Row, Z, links, parameters
+from robots.catalog.link_tables import Row, Z, links, parameters
+from robots.model import Family, Mechanism
+from robots.types import BASE, Number, Vector
 
 PAPER = "Wang, Ju, An explicit modelling method of joint-space inertia matrix, table 3"
 X: Vector = (1.0, 0.0, 0.0)

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from robots.catalog.link_tables import Row, links, parameters, point, vector
 from robots.geometry import minus, shifted
-from robots.model import BASE, ZERO, Closure, Family, Mechanism, Number, Vector
-from robots.natural import Row, links, parameters, point, vector
+from robots.model import Closure, Family, Mechanism
+from robots.types import BASE, ZERO, Number, Vector
 
 PAPER = "explicit dynamics of multi-rigid-body mechanisms with joint friction, table 3"
 PLANE = "xy"

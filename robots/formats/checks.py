@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.model import BASE, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
+from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
+from robots.types import BASE
 
 Path = tuple[str | int, ...]
 

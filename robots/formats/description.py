@@ -11,9 +11,10 @@ from functools import cached_property
 
 from robots import catalog
 from robots.expressions import Expression
-from robots.formats.late import fill
-from robots.model import Family, Mechanism, Number, Robot
+from robots.formats.templates import fill
+from robots.model import Family, Mechanism, Robot
 from robots.parameters import Parameter
+from robots.types import Number
 
 CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
@@ -24,8 +25,8 @@ class Description:
     """What a robot file says.
 
     `derived` are named values that expressions of the template may use, each of parameters and those before it;
-    `template` is a mechanism with late values (`robots.formats.late`) in place of numbers. Two descriptions are equal
-    where they say the same.
+    `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. Two descriptions are
+    equal where they say the same.
     """
 
     name: str

@@ -20,8 +20,9 @@ from robots.formats.urdf_file import KINDS, Origin, UrdfFile, UrdfJoint, UrdfLin
 from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError
 from robots.inertia import joined, point
-from robots.model import BASE, Closure, ClosureKind, Frame, Inertia, JointKind, Link, Mechanism, Vector
+from robots.model import Closure, Frame, Inertia, Link, Mechanism
 from robots.parameters import nearest
+from robots.types import BASE, ClosureKind, JointKind, Vector
 
 Pose = tuple[np.ndarray, np.ndarray]
 """Rotation (3, 3) and position (3,) [m] in an outer frame."""

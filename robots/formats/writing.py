@@ -13,24 +13,10 @@ from typing import Any
 
 from robots.expressions import Expression
 from robots.formats.description import Description
-from robots.formats.late import Along, Turn
-from robots.model import (
-    BASE,
-    IDENTITY,
-    NO_PLATFORM,
-    PLATFORM,
-    ZERO,
-    Closure,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Number,
-    Vector,
-)
+from robots.formats.templates import Along, Turn
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import Parameter
+from robots.types import BASE, IDENTITY, ZERO, Number, Vector
 
 FORMAT = 1
 """Version of the file format."""

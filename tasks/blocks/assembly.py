@@ -10,15 +10,19 @@ import numpy as np
 
 from robots.friction_groups import MOTOR
 from robots.status import Status
-from tasks import actuation, programs
+from tasks.blocks import friction_history
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
-from tasks.blocks.motion import Motions, volume_of
+from tasks.blocks.commanded import Motions, volume_of
 from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
-from tasks.friction import history as friction_history
 from tasks.kernels.kernel import padded
-from tasks.pose_metrics import POSE_METRICS, VOLUMES
-from tasks.reactions import programs as reaction_programs
+from tasks.mechanics.structure import structure_of
+from tasks.metrics import actuators
+from tasks.metrics.poses import POSE_METRICS, VOLUMES
+from tasks.programs import reactions as reaction_programs
+from tasks.programs.actuation import actuation_program
+from tasks.programs.assembly import CASE_METRICS, MASS_METRICS, assembly_program, even_weights
+from tasks.programs.limb import LIMB_SERIES
 
 
 @dataclass(frozen=True)
@@ -44,29 +48,29 @@ class Assembly:
 
     def __init__(self, block: Block, root: Motions, limbs: Sequence[Share] | None = None):
         self.block, self.root = block, root
-        self.made = programs.structure(block.family)
+        self.made = structure_of(block.family)
         self.samples, self.width = len(block.times), padded(len(block.times))
-        known = (*programs.CASE_METRICS, *programs.MASS_METRICS)
+        known = (*CASE_METRICS, *MASS_METRICS)
         self.case_metrics = tuple(name for name in known if name in block.metrics and name not in block.actuation)
         self.series = tuple(name for name in block.series if name in block.actuation and name != "status")
         self.status_by_set = "status" in block.series and "status" in block.actuation
         self.metrics = tuple(name for name in block.metrics if name in block.actuation)
-        self.even = programs.even_weights(block.family)
-        self.assembly = block.kernel(programs.assembly_program(block.family, self.case_metrics, block.limited))
+        self.even = even_weights(block.family)
+        self.assembly = block.kernel(assembly_program(block.family, self.case_metrics, block.limited))
         self.step = max(1, self.STRIP // self.width)
         self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
         platform = platform_part(block)
         self.platform = None if platform is None else self._computed(platform)
         self.weights = np.zeros((1, 1, self.width))
-        self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
+        self.weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.out = self._allocate()
         self.loads = self._allocate_loads() if block.reactions else {}
         self.rubbing = tuple(f"rubbing_{k}" for k, each in enumerate(block.passive) if each and block.reactions)
         beside = ("net_force", *self.rubbing) if self.rubbing else ()
-        told = (actuation.OUTCOME,) if self.rubbing or self.status_by_set else ()
+        told = (actuators.OUTCOME,) if self.rubbing or self.status_by_set else ()
         wanted = (*self.series, *told, *beside)
         self.actuation = (
-            block.kernel(actuation.program(block.family, block.groups, wanted, self.metrics))
+            block.kernel(actuation_program(block.family, block.groups, wanted, self.metrics))
             if wanted or self.metrics
             else None
         )
@@ -82,15 +86,15 @@ class Assembly:
         if "status" in block.series:
             out["status"] = empty((d, f, j, t) if self.status_by_set else (d, j, t), dtype=np.int8)
         for name in self.series:
-            out[name] = empty((d, f, j, t, *(joints if name in actuation.JOINT_SERIES else (n,))))
+            out[name] = empty((d, f, j, t, *(joints if name in actuators.JOINT_SERIES else (n,))))
         if "joint_friction" in out:
             out["joint_friction"][...] = self._no_friction()
         for name in self.metrics:
-            out[name] = empty((d, f, j) if name in actuation.CASE_METRICS else (d, f, j, n * actuation.parts(name)))
+            out[name] = empty((d, f, j) if name in actuators.CASE_METRICS else (d, f, j, n * actuators.parts(name)))
         for name in self.case_metrics:
             out[name] = empty((d, j))
         for name in block.series:
-            if name in programs.LIMB_SERIES:
+            if name in LIMB_SERIES:
                 out[name] = empty((d, j, t, *joints))
             elif name in ("actuator_position", "actuator_velocity"):
                 out[name] = empty((d, j, t, n))
@@ -179,26 +183,26 @@ class Assembly:
     def _store_friction_series(self, place: Any, results: Mapping[str, np.ndarray]) -> None:
         joints = [place for group in self.block.groups for place in group.places]
         for name in self.series:
-            if name in actuation.JOINT_SERIES:
+            if name in actuators.JOINT_SERIES:
                 for k, joint in enumerate(joints):
                     if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
                         self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
             else:
                 self.out[name][place] = time_first(results[name], self.samples)
         if self.status_by_set:
-            self.out["status"][place] = results[actuation.OUTCOME][:, 0, : self.samples]
+            self.out["status"][place] = results[actuators.OUTCOME][:, 0, : self.samples]
 
     def _rub(self, sets: slice, j: int, part: slice, given: Mapping[str, Any], results: Mapping[str, Any]) -> None:
         """Keep what reactions need of friction sets; the first axis of results is that of sets or of designs."""
         kept = {name: results[name] for name in self.rubbing}
-        kept |= {"force": results["net_force"], "status": results[actuation.OUTCOME]}
+        kept |= {"force": results["net_force"], "status": results[actuators.OUTCOME]}
         for f in range(sets.start, sets.stop):
             chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
             self._keep_loads(f, j, part, given, {name: value[chosen] for name, value in kept.items()})
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:
         rows = self.out[name][place]
-        return rows[:, None] if name in actuation.CASE_METRICS else rows
+        return rows[:, None] if name in actuators.CASE_METRICS else rows
 
     def _store_limb_series(self, j: int, part: slice, limbs: Sequence[Arrays], made: Arrays) -> None:
         out, block = self.out, self.block
@@ -207,7 +211,7 @@ class Assembly:
         if "status" in out and not self.status_by_set:
             out["status"][part, j] = status
         for name in block.series:
-            if name in programs.LIMB_SERIES:
+            if name in LIMB_SERIES:
                 for k, share in enumerate(limbs):
                     rows = share[name].shape[1]
                     out[name][part, j, :, k, :rows] = time_first(share[name], self.samples)
@@ -225,9 +229,9 @@ class Assembly:
     def _finished(self) -> Arrays:
         duration = float(self.weights.sum())
         for name in self.metrics:
-            if name in actuation.CASE_METRICS:
+            if name in actuators.CASE_METRICS:
                 continue
-            metric = actuation.ALL_METRICS[name]
+            metric = actuators.ALL_METRICS[name]
             self.out[name] = metric.finished(self.out[name], duration)
             if not metric.friction:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])

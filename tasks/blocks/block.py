@@ -19,17 +19,18 @@ from robots.limits import NO_LIMITS, Limits
 from robots.measurement import CLEAN
 from robots.model import Family
 from robots.motions import Turn
-from tasks import actuation, limits, programs
-from tasks.blocks.measured import Measurement
-from tasks.blocks.own_metric import OwnMetric
-from tasks.friction import coupled as coupled_friction
+from tasks.blocks.sensors import Measurement
+from tasks.blocks.user_metric import OwnMetric
 from tasks.friction.joints import LimbFriction
 from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program
-from tasks.limits import LimbLimits
-from tasks.pose_metrics import needs_mass, needs_reference
-from tasks.reactions import programs as reaction_programs
+from tasks.metrics import actuators, margins
+from tasks.metrics.margins import LimbLimits
+from tasks.metrics.poses import needs_mass, needs_reference
+from tasks.programs import coupled_friction
+from tasks.programs import reactions as reaction_programs
+from tasks.programs.limb import LIMB_SERIES, OWN_SERIES
 
 Arrays = dict[str, np.ndarray]
 
@@ -72,7 +73,7 @@ class Block:
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
     own: tuple[OwnMetric, ...] = ()
-    """Metrics of a user's own, see `tasks.blocks.own`."""
+    """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
     """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS
@@ -112,7 +113,7 @@ class Block:
     def limb_series(self) -> tuple[str, ...]:
         """Series that limbs have to compute."""
         wanted = self.with_clean.series
-        return tuple(name for name in (*programs.LIMB_SERIES, *programs.OWN_SERIES) if name in wanted)
+        return tuple(name for name in (*LIMB_SERIES, *OWN_SERIES) if name in wanted)
 
     @functools.cached_property
     def limb_friction(self) -> tuple[LimbFriction, ...]:
@@ -128,7 +129,7 @@ class Block:
     @property
     def actuation(self) -> tuple[str, ...]:
         """Series and metrics that depend on friction, apart from reactions."""
-        names = {*actuation.NAMES, *(("status", *actuation.TOLD) if settles(self.groups) else ())}
+        names = {*actuators.NAMES, *(("status", *actuators.TOLD) if settles(self.groups) else ())}
         return tuple(name for name in (*self.series, *self.metrics) if name in names)
 
     @property
@@ -144,24 +145,24 @@ class Block:
     @functools.cached_property
     def limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
         """What limits ask of each limb, and their values."""
-        return tuple(limits.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
+        return tuple(margins.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
 
     def limb_shares(self, index: int) -> dict[str, Any]:
         """What a limb is asked for beyond wrenches and J_IK."""
         reference = {"reference": True} if needs_reference(self.metrics) else {}
         limited, _ = self.limb_limits[index]
-        return {**self.shares, **reference, **({"limits": limited} if limited != limits.NOTHING else {})}
+        return {**self.shares, **reference, **({"limits": limited} if limited != margins.NOTHING else {})}
 
     @property
     def limited(self) -> tuple[LimbLimits, ...]:
         """What limits ask of all limbs; empty where none has any."""
         asked = tuple(each for each, _ in self.limb_limits)
-        return asked if any(each != limits.NOTHING for each in asked) else ()
+        return asked if any(each != margins.NOTHING for each in asked) else ()
 
     @property
     def capacity(self) -> np.ndarray:
-        """What actuators can give, as `tasks.limits.capacities` has it."""
-        return limits.capacities(self.limits, len(self.family.reference.actuators))
+        """What actuators can give, as `tasks.metrics.margins.capacities` has it."""
+        return margins.capacities(self.limits, len(self.family.reference.actuators))
 
     def kernel(self, program: Program) -> Kernel:
         """A program in the precision of the block."""

@@ -18,15 +18,20 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from tasks import actuation, programs
 from tasks.blocks.block import Arrays, Block
-from tasks.blocks.motion import motions
+from tasks.blocks.commanded import motions
 from tasks.blocks.reaction_rates import ReactionRates
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
 from tasks.kernels.pushforward import SUFFIX, pushforward
-from tasks.pose_metrics import POSE_METRICS, VOLUMES
+from tasks.mechanics.structure import flat_mount, structure_of, symbolic
+from tasks.metrics import actuators
+from tasks.metrics.poses import POSE_METRICS, VOLUMES
+from tasks.programs.actuation import actuation_program
+from tasks.programs.assembly import assembly_program, even_weights
+from tasks.programs.limb import limb_program
+from tasks.programs.platform import platform_program
 
 Array = Any
 
@@ -36,7 +41,7 @@ TINY = 1e-200
 
 REACTION = "peak_reaction"
 
-DIFFERENTIABLE = (*actuation.METRICS, *(name for name in POSE_METRICS if name not in VOLUMES), REACTION)
+DIFFERENTIABLE = (*actuators.METRICS, *(name for name in POSE_METRICS if name not in VOLUMES), REACTION)
 """Metrics that `metric_rates` knows."""
 
 
@@ -81,12 +86,12 @@ def _check(block: Block) -> None:
 @functools.cache
 def mount_program(family: Family) -> Program:
     """The `mount` inputs of all limbs of the robot, `mount_k`, from sample input `parameters`."""
-    made = programs.structure(family)
+    made = structure_of(family)
 
     def one_sample(parameters: Array) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for k, each in enumerate(programs.symbolic(made, parameters).instances):
-            flat = programs.flat_mount(each)
+        for k, each in enumerate(symbolic(made, parameters).instances):
+            flat = flat_mount(each)
             result[f"mount_{k}"] = [flat[i] for i in made.differing[each.limb]]
         return result
 
@@ -101,7 +106,7 @@ class _Chain:
         self.count, self.samples = len(directions), len(block.times)
         self.root = motions(block)
         self.weights = np.zeros((1, 1, padded(self.samples)))
-        self.weights[0, 0, : self.samples] = actuation.trapezoid_weights(block.times)
+        self.weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.case = {
             PARAMETERS: np.repeat(block.parameters, self.count, axis=0),
             PARAMETERS + SUFFIX: np.tile(directions, (block.designs, 1)),
@@ -116,7 +121,7 @@ class _Chain:
         return Rates(*_extremes(sizes.values, sizes.rates, "max", self.windows))
 
     def run(self) -> dict[str, Rates]:
-        friction = [name for name in self.block.metrics if name in actuation.METRICS]
+        friction = [name for name in self.block.metrics if name in actuators.METRICS]
         alone = [name for name in self.block.metrics if name in POSE_METRICS]
         found: dict[str, list[Any]] = {name: [] for name in self.block.metrics}
         for motion in self.root.motion:
@@ -141,18 +146,18 @@ class _Chain:
 
     def _shares(self, motion: np.ndarray) -> Arrays:
         """What limbs and platform give, with rates, named as the inputs of an assembly."""
-        block, made = self.block, programs.structure(self.block.family)
+        block, made = self.block, structure_of(self.block.family)
         shares: Arrays = {}
         for k, each in enumerate(made.mechanism.instances):
             asked = block.limb_shares(k)
             wanted = ((), bool(block.reactions), block.limb_friction[k])
-            program = programs.limb_program(block.family, each.limb, *wanted, **asked)
+            program = limb_program(block.family, each.limb, *wanted, **asked)
             given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
             given |= {"motion": motion[None], "limits": block.limb_limits[k][1]}
             out = self._run(program, {**self.case, **given}, fixed=("motion", "gravity", "limits"))
             shares |= {_numbered(name, k): value for name, value in out.items()}
         if not made.mechanism.is_chain:
-            program = programs.platform_program(block.family, bool(block.reactions), **block.shares)
+            program = platform_program(block.family, bool(block.reactions), **block.shares)
             out = self._run(program, {**self.case, "motion": motion[None]})
             shares |= {name if name in _HELD else f"platform_{name}": value for name, value in out.items()}
         elif block.reactions:
@@ -160,15 +165,15 @@ class _Chain:
         return shares
 
     def _assembly(self, metrics: tuple[str, ...]) -> Program:
-        return programs.assembly_program(self.block.family, metrics, self.block.limited)
+        return assembly_program(self.block.family, metrics, self.block.limited)
 
     def _assembled(self, motion: np.ndarray, metrics: tuple[str, ...]) -> Arrays:
-        given = self._shares(motion) | {"motion": motion[None]} | programs.even_weights(self.block.family)
+        given = self._shares(motion) | {"motion": motion[None]} | even_weights(self.block.family)
         return given | self._run(self._assembly(metrics), given)
 
     def _actuated(self, given: Arrays, metrics: tuple[str, ...], friction: np.ndarray) -> dict[str, Rates]:
         block = self.block
-        program = actuation.program(block.family, block.groups, (), metrics)
+        program = actuation_program(block.family, block.groups, (), metrics)
         fixed = {"weight": self.weights, "friction": friction[None], "capacity": block.capacity}
         out = self._run(program, {**given, **self.case, **fixed})
         return {name: self._reduced(name, out, program.reductions[name]) for name in metrics}
@@ -191,19 +196,19 @@ class _Chain:
         return Rates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
-        if name in actuation.METRICS:
-            return actuation.METRICS[name].finished(reduced, float(self.weights.sum()), axis=1)
-        return POSE_METRICS[name].finish(reduced, self.samples, programs.structure(self.block.family).freedoms)
+        if name in actuators.METRICS:
+            return actuators.METRICS[name].finished(reduced, float(self.weights.sum()), axis=1)
+        return POSE_METRICS[name].finish(reduced, self.samples, structure_of(self.block.family).freedoms)
 
     def _has_sets(self, name: str) -> bool:
         """Whether a metric depends on friction here."""
-        return any(self.block.passive) if name == REACTION else actuation.METRICS[name].friction
+        return any(self.block.passive) if name == REACTION else actuators.METRICS[name].friction
 
     def _gathered(self, name: str, parts: Sequence[Any]) -> Rates:
         """From (case, component, window) of each trajectory and set to the dims of `Rates`."""
         result = []
         for kind in ("values", "rates"):
-            if name in actuation.METRICS or name == REACTION:
+            if name in actuators.METRICS or name == REACTION:
                 stacked = np.stack([[getattr(each, kind) for each in row] for row in parts])  # j, f, case, ..., w
                 stacked = np.moveaxis(stacked, (2, 1), (0, 1))
                 stacked = stacked if self._has_sets(name) else stacked[:, 0]

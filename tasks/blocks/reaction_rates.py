@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.model import TWIST
 from robots.status import Status
-from tasks import actuation, programs
+from robots.types import TWIST
 from tasks.blocks.block import Arrays, Block
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program
 from tasks.kernels.pushforward import SUFFIX
-from tasks.reactions.programs import balance_program, reaction_program
+from tasks.mechanics.structure import structure_of
+from tasks.programs.actuation import actuation_program
+from tasks.programs.reactions import balance_program, reaction_program
 
 WRENCH = "joint_reaction"
 BOTH = ("", SUFFIX)
@@ -63,7 +64,7 @@ class ReactionRates:
         names = [f"rubbing_{k}" for k, each in enumerate(self.block.passive) if each]
         if not names:
             return {name: given[name] for name in (*_both("force"), "status")}
-        program = actuation.program(self.block.family, self.block.groups, ("net_force", *names), ())
+        program = actuation_program(self.block.family, self.block.groups, ("net_force", *names), ())
         unused = {"weight": np.zeros((1, 1, padded(self.samples)))}  # nothing is integrated
         out = self.run(program, {**given, **self.case, **unused, "friction": friction[None]})
         forces = {f"force{end}": out[f"net_force{end}"] for end in BOTH}
@@ -71,7 +72,7 @@ class ReactionRates:
 
     def _limb(self, k: int, loads: Mapping[str, np.ndarray], motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
-        made, passive = programs.structure(self.block.family), self.block.passive[k]
+        made, passive = structure_of(self.block.family), self.block.passive[k]
         program = reaction_program(self.block.family, made.mechanism.instances[k].limb, (WRENCH,), passive)
         inputs = {**self.case, "motion": motion[None]} | {f"mount{end}": self.mounts[f"mount_{k}{end}"] for end in BOTH}
         for end in BOTH:

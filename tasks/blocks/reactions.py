@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robots.model import TWIST
 from robots.status import Status
-from tasks import programs
+from robots.types import TWIST
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
-from tasks.blocks.motion import Motions
-from tasks.reactions import programs as reaction_programs
+from tasks.blocks.commanded import Motions
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.programs import reactions as reaction_programs
 
 
 def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
@@ -20,10 +20,10 @@ def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
 
     Without friction in passive joints there is no axis of sets.
     """
-    made, passive = programs.structure(block.family), block.passive[index]
+    made, passive = structure_of(block.family), block.passive[index]
     instance = made.mechanism.instances[index]
     run = block.kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
-    inputs = {**block.case_inputs(), "mount": programs.mount_values(block.family, block.values())[index]}
+    inputs = {**block.case_inputs(), "mount": mount_values(block.family, block.values())[index]}
     sets = len(loads["force"])
     samples, out = len(block.times), _reaction_arrays(block, sets, len(made.mechanism.limbs[instance.limb].joints))
     for f, j in np.ndindex(sets, len(root.motion)):

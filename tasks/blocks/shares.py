@@ -13,12 +13,14 @@ from typing import Protocol
 
 import numpy as np
 
-from tasks import programs
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.buffers import empty
-from tasks.blocks.motion import Motions
-from tasks.friction import coupled as coupled_friction
+from tasks.blocks.commanded import Motions
 from tasks.kernels.kernel import Kernel, empty_rows
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.programs import coupled_friction
+from tasks.programs.limb import limb_program
+from tasks.programs.platform import platform_program
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ class Part:
 
 def limb_part(block: Block, index: int) -> Part:
     """Limb `index`: inverse kinematics and dynamics."""
-    instance = programs.structure(block.family).mechanism.instances[index]
+    instance = structure_of(block.family).mechanism.instances[index]
     wanted = (block.limb_series, bool(block.reactions), block.limb_friction[index])
-    run = block.kernel(programs.limb_program(block.family, instance.limb, *wanted, **block.limb_shares(index)))
-    own = {"mount": programs.mount_values(block.family, block.values())[index], "limits": block.limb_limits[index][1]}
+    run = block.kernel(limb_program(block.family, instance.limb, *wanted, **block.limb_shares(index)))
+    own = {"mount": mount_values(block.family, block.values())[index], "limits": block.limb_limits[index][1]}
     return Part(run, block.case_inputs() | own)
 
 
@@ -57,7 +59,7 @@ def platform_part(block: Block) -> Part | None:
     if block.family.reference.is_chain:
         return None
     statics = bool(block.reactions) or coupled_friction.statics(block.limb_friction)
-    return Part(block.kernel(programs.platform_program(block.family, statics, **block.shares)), block.case_inputs())
+    return Part(block.kernel(platform_program(block.family, statics, **block.shares)), block.case_inputs())
 
 
 class Share(Protocol):

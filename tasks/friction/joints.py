@@ -18,9 +18,9 @@ from robots.friction_groups import LOADS, FrictionGroup, Place
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
+from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import Motion
-from tasks.reactions import limb as reactions
-from tasks.reactions.limb import LimbStatics, Wrench
+from tasks.mechanics.reactions import LimbStatics, Wrench
 
 Scalar = Any
 Array = Any

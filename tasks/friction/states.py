@@ -18,7 +18,7 @@ from robots.friction import FrictionLaw
 from robots.parameters import complete, nearest
 from tasks.friction import lugre, stiction
 from tasks.friction.laws import Sliding
-from tasks.inputs import Batch, checked, common_batch, rows
+from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
 

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import qr
 
 from robots.model import Robot
+from tasks.arrays.inputs import Moving
 from tasks.identification.regressor import regressor
 from tasks.identification.states import random_motion
-from tasks.inputs import Moving
 
 Array = Any
 

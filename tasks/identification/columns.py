@@ -17,8 +17,8 @@ import numpy as np
 from robots.model import Family, Inertia, Limb, Link
 from tasks.kernels.expression import CASE, Graph
 from tasks.mathematics.algebra import array, is_zero
-from tasks.mechanics.newton_euler import Massing
-from tasks.programs import structure
+from tasks.mechanics.recursion import Massing
+from tasks.mechanics.structure import structure_of
 
 Array = Any
 
@@ -132,7 +132,7 @@ def _nothing(inertia: Inertia) -> bool:
 
 def family_columns(family: Family) -> tuple[Column, ...]:
     """Columns of a robot: limb by limb, then the platform."""
-    mechanism, result = structure(family).mechanism, []
+    mechanism, result = structure_of(family).mechanism, []
     for instance in mechanism.instances:
         prefix = "" if mechanism.is_chain else f"{instance.name}."
         result += limb_columns(family, instance.limb).named(mechanism.limbs[instance.limb], prefix)
@@ -143,7 +143,7 @@ def family_columns(family: Family) -> tuple[Column, ...]:
 
 def shared_columns(family: Family) -> tuple[tuple[Column, ...], tuple[int, ...]]:
     """Columns where limbs that are copies of each other have the same parameters; and which one each column goes to."""
-    mechanism = structure(family).mechanism
+    mechanism = structure_of(family).mechanism
     if mechanism.is_chain:
         return family_columns(family), tuple(range(len(family_columns(family))))
     result: list[Column] = []

@@ -12,10 +12,10 @@ import numpy as np
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.evaluate import actuator_positions, inverse_dynamics
-from tasks.forward_kinematics import forward_kinematics
+from tasks.arrays.forward_kinematics import forward_kinematics
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.signals import rate
-from tasks.inputs import Moving
 
 Array = Any
 

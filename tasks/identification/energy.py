@@ -1,7 +1,7 @@
 """How many parameters can be identified, a second way: from energies, which are linear in the same parameters.
 
 Kinetic and potential energy determine the motion, so a combination of parameters matters to forces if and only if it
-changes energy by more than a constant. The motions of bodies come from `tasks.body_motion` in plain NumPy; no program
+changes energy by more than a constant. The motions of bodies come from `tasks.arrays.bodies` in plain NumPy; no program
 of the regressor is used. Source: Gautier and Khalil, Direct calculation of minimum set of inertial parameters, 1990.
 """
 
@@ -13,12 +13,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from robots.drives import Spin
-from robots.model import BASE, Robot
-from tasks.body_motion import BodyMotion, body_motion
-from tasks.evaluate import inverse_dynamics
+from robots.model import Robot
+from robots.types import BASE
+from tasks.arrays.bodies import BodyMotion, body_motion
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inverse import inverse_dynamics
 from tasks.identification.columns import TENSOR, limb_columns, platform_has_columns
-from tasks.inputs import GRAVITY, Moving
-from tasks.programs import structure
+from tasks.mechanics.structure import structure_of
 
 Array = Any
 
@@ -27,7 +28,7 @@ def energies(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]
     """Kinetic and potential energy for one unit of each inertial parameter: (samples, 2, column), see `columns`."""
     found = body_motion(robot, **moving)
     rates, parts = found.joints.velocity, []
-    speeds, driven = inverse_dynamics(robot, full=True, **moving).velocity, structure(robot.family).driven
+    speeds, driven = inverse_dynamics(robot, full=True, **moving).velocity, structure_of(robot.family).driven
     for k, instance in enumerate(robot.mechanism.instances):
         chosen = limb_columns(robot.family, instance.limb)
         parts += [_of_body(found.limbs[k][body], gravity) for body in chosen.bodies]

@@ -18,12 +18,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robots.fourier import FREE, Series
-from robots.model import IDENTITY, TRANSLATION, TWIST, Robot
+from robots.model import Robot
 from robots.parameters import nearest
-from tasks.evaluate import actuator_positions, inverse_dynamics
+from robots.types import IDENTITY, TRANSLATION, TWIST
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import regressor
-from tasks.inputs import Moving
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 Array = Any
@@ -63,7 +64,7 @@ class Limits:
 def moving(
     robot: Robot, series: Series, times: Array, coordinates: Sequence[str] = (), orientation: Array = IDENTITY
 ) -> Moving:
-    """A series of some freedoms (absent: all) as `tasks.inputs.Moving`.
+    """A series of some freedoms (absent: all) as `tasks.arrays.inputs.Moving`.
 
     Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose.
     """

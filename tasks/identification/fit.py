@@ -10,13 +10,13 @@ import numpy as np
 
 from robots.model import Robot
 from robots.parameters import nearest
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.friction.given import FrictionInput
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters, base_along, base_parameters
 from tasks.identification.methods import METHODS
 from tasks.identification.recorded import Data, Filtering, Recording
 from tasks.identification.regressor import standard_parameters
-from tasks.inputs import GRAVITY, Moving
 
 Array = Any
 

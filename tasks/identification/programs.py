@@ -2,8 +2,8 @@
 
 The wrench that a body's motion takes is linear in its ten parameters, and constraint embedding is linear in wrenches;
 so the columns are those of `tasks.mechanics.limb.dynamics` with unit parameters in place of the body's own. Inputs are
-named as in `tasks.programs`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper, Eqs.
-(97), (140).
+named as in `tasks.programs.limb`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper,
+Eqs. (97), (140).
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from typing import Any
 import numpy as np
 
 from robots.friction_groups import FrictionGroup
-from robots.model import TWIST, Family, Limb
-from tasks.actuation import joint_kinds
-from tasks.friction import coupled
+from robots.model import Family, Limb
+from robots.types import TWIST
 from tasks.friction import joints as joint_friction
 from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
-from tasks.mechanics import assembly, drives, limb, newton_euler, platform
+from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
-from tasks.programs import GRAVITY, even_weights, limb_inputs, solved_limb, structure, symbolic
+from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structure_of, symbolic
+from tasks.programs import coupled_friction
+from tasks.programs.actuation import joint_kinds
+from tasks.programs.assembly import even_weights
 
 Array = Any
 
@@ -48,7 +50,7 @@ def on_joints(mounted: limb.Mounted, solved: limb.Solved, body: int) -> np.ndarr
     columns = []
     for unit in np.eye(6):
         own = [(unit[:3], unit[3:]) if k == body else nothing for k in range(len(links))]
-        carried = newton_euler.joint_wrenches(links, solved.states, own)
+        carried = recursion.joint_wrenches(links, solved.states, own)
         columns.append(
             [array(x.axis) @ w[0 if x.kind == "revolute" else 1] for x, w in zip(links, carried, strict=True)]
         )
@@ -65,13 +67,13 @@ def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
 @functools.cache
 def limb_program(family: Family, limb_index: int) -> Program:
     """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`."""
-    made, chosen = structure(family), limb_columns(family, limb_index)
+    made, chosen = structure_of(family), limb_columns(family, limb_index)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         acting = Field.of(gravity).seen_from(mounted.base)
         motion_of = (mounted.limb.links, solved.states, solved.rates, solved.accelerations)
-        moving, geared = newton_euler.body_motions(*motion_of, acting), limb.transmission(mounted, solved)
+        moving, geared = recursion.body_motions(*motion_of, acting), limb.transmission(mounted, solved)
         through = on_freedoms(mounted, solved)
         parts = [
             (through @ on_joints(mounted, solved, k)) @ unit_wrenches(moving[k].spin, moving[k].acceleration)
@@ -94,13 +96,13 @@ def limb_program(family: Family, limb_index: int) -> Program:
 @functools.cache
 def platform_program(family: Family) -> Program:
     """The platform's `columns` (freedom, 10)."""
-    made = structure(family)
+    made = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
         pose, moving = platform.unpack(motion, body)
         inward = pose.rotation.T
-        spin = newton_euler.spin_matrix(inward @ moving.omega, inward @ moving.alpha)
+        spin = recursion.spin_matrix(inward @ moving.omega, inward @ moving.alpha)
         units = unit_wrenches(spin, inward @ (moving.a - array(gravity)))
         world = np.concatenate([pose.rotation @ units[:3], pose.rotation @ units[3:]])
         return {"columns": [world[TWIST.index(name)] for name in body.mobility]}
@@ -112,7 +114,7 @@ def platform_program(family: Family) -> Program:
 @functools.cache
 def actuator_program(family: Family) -> Program:
     """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140)."""
-    made = structure(family)
+    made = structure_of(family)
     count, driven = len(made.mechanism.instances), made.driven
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
 
@@ -135,13 +137,13 @@ def actuator_program(family: Family) -> Program:
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
     """The `columns` (actuator, parameter) of friction: the linear parameters of each joint with friction, in order.
 
-    Loads are those of the motion without friction. Inputs as in `tasks.actuation.program`.
+    Loads are those of the motion without friction. Inputs as in `tasks.programs.actuation.actuation_program`.
     """
-    kinds, limbs = joint_kinds(family), coupled.wanted(family, groups)
+    kinds, limbs = joint_kinds(family), coupled_friction.wanted(family, groups)
     actuators = len(family.reference.actuators)
 
     def one_sample(friction: Array, force: Array, velocity: Array, **given: Array) -> dict[str, Any]:
-        robot, columns = coupled.Robot(family, limbs, array(force), given), []
+        robot, columns = coupled_friction.Robot(family, limbs, array(force), given), []
         still = np.zeros(len(robot.passive))
         for each in joint_friction.rubbing(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
@@ -152,7 +154,7 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             columns += [direction * x for x in law_columns(each.group.law, rate, load, each.own).values()]
         return {"columns": np.stack(columns, axis=1)}
 
-    beside = coupled.inputs(family, groups)
+    beside = coupled_friction.inputs(family, groups)
     sample = {"force": (actuators,), "velocity": (actuators,), **beside}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in even_weights(family).items() if beside}

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from robots.model import Robot
+from tasks.arrays.inputs import Moving
 from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import friction_columns, regressor
 from tasks.identification.signals import filtered
-from tasks.inputs import Moving
 
 Array = Any
 

@@ -15,8 +15,8 @@ from robots.friction import LAWS
 from robots.friction_groups import places
 from robots.model import Robot
 from robots.status import Status
-from tasks import programs as dynamics
-from tasks.evaluate import Dynamics, weights_input
+from tasks.arrays.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters
+from tasks.arrays.inverse import Dynamics, weights_input
 from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.identification import programs
 from tasks.identification.columns import (
@@ -28,8 +28,8 @@ from tasks.identification.columns import (
     selection,
     shared_columns,
 )
-from tasks.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
+from tasks.mechanics.structure import structure_of
 
 Array = Any
 
@@ -73,7 +73,7 @@ def regressor(
     if platform_has_columns(family):
         parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
     assembled = kernel(programs.actuator_program(family))(shares | weights_input(robot, weights), samples)
-    free = dynamics.structure(family).freedoms
+    free = structure_of(family).freedoms
     along = np.concatenate([_per_sample(each, free, samples) for each in parts], axis=2)
     matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
     columns = shared_columns(family)[0] if shared else family_columns(family)
@@ -132,7 +132,7 @@ def _limb_columns(
     """Columns of each limb on the freedoms, (1, size, padded samples); and what the actuators need of them."""
     parts: list[np.ndarray] = []
     shares: dict[str, np.ndarray] = {}
-    instances = dynamics.structure(robot.family).mechanism.instances
+    instances = structure_of(robot.family).mechanism.instances
     for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
         found = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
         parts.append(found["columns"])

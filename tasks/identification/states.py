@@ -10,10 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
 from robots.status import Status
-from tasks.evaluate import inverse_kinematics
-from tasks.inputs import Moving
+from robots.types import TWIST
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import inverse_kinematics
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 SPREAD = 0.5
@@ -27,7 +28,7 @@ SPEED, ACCELERATION = 2.0, 10.0
 
 
 def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
-    """Keyword arguments (see `tasks.inputs.Moving`) of `count` random states that the robot can be in.
+    """Keyword arguments (see `tasks.arrays.inputs.Moving`) of `count` random states that the robot can be in.
 
     Raises ValueError for a robot that hardly any pose solves.
     """

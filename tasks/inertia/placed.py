@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Inertia, JointKind, Link
+from robots.model import Inertia, Link
+from robots.types import BASE, JointKind
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import ZERO, JointState, poses
 

@@ -1,7 +1,7 @@
 """Programs of the inertia matrix and bias vector of a tree family: the whole, or one element that needs no other.
 
-Inputs are named as in `tasks.programs`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in the order
-of the links. Loops of the limb stay open: all is about its spanning tree.
+Inputs are named as in `tasks.programs.limb`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in the
+order of the links. Loops of the limb stay open: all is about its spanning tree.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 
 from tasks.inertia.placed import Body, Placed, by_elements
 from tasks.mathematics.algebra import array, cross
-from tasks.mechanics.newton_euler import Massing
+from tasks.mechanics.recursion import Massing
 
 Array = Any
 

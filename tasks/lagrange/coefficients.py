@@ -11,12 +11,13 @@ import numpy as np
 from robots.model import Family, Inertia, Robot
 from robots.parameters import nearest
 from robots.status import Status
-from tasks import inputs, programs
-from tasks.inputs import GRAVITY
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
 from tasks.lagrange import equations as lagrange
 from tasks.mathematics.algebra import inverse
+from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 
 Array = Any
 OBJECT = 10
@@ -100,11 +101,11 @@ def _results(robot: Robot, found: Any, batch: tuple[int, ...]) -> LagrangeCoeffi
 
 @functools.cache
 def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplified: bool, grasping: bool) -> Program:
-    """The program behind `lagrange_coefficients`; inputs are named as in `tasks.programs`, and `grasped` (OBJECT)."""
-    made = programs.structure(family)
+    """The program behind `lagrange_coefficients`; inputs as in `tasks.programs.limb`, and `grasped` (OBJECT)."""
+    made = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Any]:
-        mounted, solved, _, _ = programs.solved_limb(made, 0, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
         chain, links = lagrange.Chain(mounted, solved), range(len(mounted.limb.links))
         chosen = links if bodies is None else bodies
         held = _inertia(more["grasped"]) if grasping else None
@@ -117,7 +118,7 @@ def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplif
             result["actuator_inertia"] = back.T @ (found.inertia @ back)
         return result
 
-    case = programs.limb_inputs(made, 0) | ({"grasped": (OBJECT,)} if grasping else {})
+    case = limb_inputs(made, 0) | ({"grasped": (OBJECT,)} if grasping else {})
     return trace(f"{family.name}.lagrange", one_sample, case=case, sample={"motion": (made.motion_size,)})
 
 

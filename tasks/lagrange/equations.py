@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Inertia
+from robots.model import Inertia
+from robots.types import BASE
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics import drives
 from tasks.mechanics.limb import Mounted, Solved
-from tasks.mechanics.newton_euler import Massing
+from tasks.mechanics.recursion import Massing
 
 Scalar = Any
 Array = Any

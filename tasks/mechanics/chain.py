@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Link
+from robots.model import Link
 from robots.status import Status
+from robots.types import BASE
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from robots.model import ClosureKind, Frame
+from robots.model import Frame
+from robots.types import ClosureKind
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import Motion, Pose
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import scipy.linalg
 
-from robots.model import ClosureKind
+from robots.types import ClosureKind
 from tasks.mechanics.closures import Joined
 from tasks.mechanics.embedding import SolvedLoop
 from tasks.mechanics.kinematics import columns

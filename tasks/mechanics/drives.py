@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from robots.drives import Drive, Spin
-from robots.model import BASE, ZERO, Inertia, Limb
+from robots.model import Inertia, Limb
+from robots.types import BASE, ZERO
 from tasks.kernels.expression import Expression
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, cross
-from tasks.mechanics import newton_euler
+from tasks.mechanics import recursion
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState
-from tasks.mechanics.newton_euler import BodyMotion, Wheel
+from tasks.mechanics.recursion import BodyMotion, Wheel
 
 Scalar = Any
 Array = Any
@@ -185,10 +186,10 @@ def tree_dynamics(
     What spins is in both; `field` is in the axes of the limb.
     """
     links = limb.links
-    moving = newton_euler.body_motions(links, states, rates, accelerations, field)
+    moving = recursion.body_motions(links, states, rates, accelerations, field)
     speeds, second = actuator_motion(geared, rates, accelerations)
-    own = newton_euler.body_wrenches(links, moving, wheels(limb, speeds, second))
-    forces = array(newton_euler.joint_forces(links, states, accelerations, own))
+    own = recursion.body_wrenches(links, moving, wheels(limb, speeds, second))
+    forces = array(recursion.joint_forces(links, states, accelerations, own))
     if limb.drives:
         forces = forces + geared.joint_forces(inertial_forces(limb, second, moving))
     return own, forces

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, PLATFORM, Closure, Limb
+from robots.model import PLATFORM, Closure, Limb
+from robots.types import BASE
 from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
 from tasks.mechanics.closures import End, Joined, row_count
 from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses

@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Inertia, Platform
+from robots.model import Inertia, Platform
+from robots.types import BASE
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, cross, inverse, where
-from tasks.mechanics import drives, newton_euler
+from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation
 from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
-from tasks.mechanics.newton_euler import Massing
+from tasks.mechanics.recursion import Massing
 
 Scalar = Any
 Array = Any
@@ -61,7 +62,7 @@ def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], sp
         mass, coriolis = mass + m, coriolis + c
     still = [0.0] * len(links)
     turned = mounted.base.rotation.T @ gravity
-    weight = newton_euler.inverse_dynamics(links, solved.states, still, still, turned)
+    weight = recursion.inverse_dynamics(links, solved.states, still, still, turned)
     driven_change = geared.rows(rate_change) + geared.rate_rows(rates)
     return Share(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import BASE, Link
+from robots.model import Link
+from robots.types import BASE
 from tasks.mathematics.algebra import array, cross, rotation, turned
 from tasks.mathematics.elementary import sincos
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import PLATFORM, TWIST, Limb
+from robots.model import PLATFORM, Limb
 from robots.status import Status
+from robots.types import TWIST
 from tasks.kernels.expression import Dual
 from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
 from tasks.mathematics.elementary import atan2

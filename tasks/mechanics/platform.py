@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import TRANSLATION, TWIST, Platform
+from robots.model import Platform
+from robots.types import TRANSLATION, TWIST
 from tasks.mathematics.algebra import array
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import Motion, Pose
-from tasks.mechanics.newton_euler import Massing, spin_matrix
+from tasks.mechanics.recursion import Massing, spin_matrix
 
 Scalar = Any
 Array = Any
@@ -57,3 +58,8 @@ def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
     """The free components of the platform's twist, V_t of Eq. (82)."""
     twist = [*motion.omega, *motion.v]
     return array([twist[TWIST.index(name)] for name in platform.mobility])
+
+
+def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
+    """The components of the platform's twist that are not free; none of a chain, which has no platform."""
+    return tuple(name for name in TWIST if name not in mobility) if mobility else ()

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from robots.model import PLATFORM, TWIST, Closure, Limb, Link, Mechanism
+from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
+from robots.types import TWIST
 from tasks.mechanics.closures import End, Joined, row_count
 from tasks.mechanics.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
 from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose

@@ -16,9 +16,9 @@ from scipy.optimize import brentq
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.forward import equations_of_motion
+from tasks.arrays.equations import equations_of_motion
+from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
-from tasks.inputs import GRAVITY
 from tasks.kernels.kernel import padded
 from tasks.motion.chains import ChainMotion, begun, collected, opened
 from tasks.motion.events import Moment

@@ -16,9 +16,11 @@ import numpy as np
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from tasks import inputs
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
-from tasks.inputs import GRAVITY, Batch
+from tasks.kernels import batches
+from tasks.kernels.batches import Batch, checked, common_batch
 from tasks.motion.events import Moment, Stepper
 from tasks.motion.pushes import Acting, Pushes, first_shape
 from tasks.motion.steps import METHODS
@@ -130,13 +132,13 @@ def opened(
     layout = system.layout
     inputs.check_names(system.robot, {"q": q, "qd": qd})
     speed = np.zeros(layout.free) if qd is None else qd
-    given = {"q": inputs.checked("q", q, (layout.free,)), "qd": inputs.checked("qd", speed, (layout.free,))}
+    given = {"q": checked("q", q, (layout.free,)), "qd": checked("qd", speed, (layout.free,))}
     if memory is not None:
-        given["memory"] = inputs.checked("memory", memory, (layout.joints,))
+        given["memory"] = checked("memory", memory, (layout.joints,))
     shapes = {name: value.shape[:-1] for name, value in given.items()}
     shapes["force"] = first_shape(force, start, given["q"], given["qd"], layout.actuators)
-    batch = inputs.common_batch(shapes)
-    rows = {name: inputs.rows(value, batch) for name, value in given.items()}
+    batch = common_batch(shapes)
+    rows = {name: batches.rows(value, batch) for name, value in given.items()}
     state = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
         state[layout.at[name]] = value

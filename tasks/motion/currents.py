@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import Robot
-from tasks import inputs
+from tasks.kernels.batches import checked
 from tasks.motion.pushes import Acting, kind_of
 
 
@@ -30,7 +30,7 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
     constants = torque_constants(robot)
 
     def torque(value: Any) -> np.ndarray:
-        return inputs.checked("current", value, constants.shape) * constants
+        return checked("current", value, constants.shape) * constants
 
     kind = kind_of(current)
     if kind == "array":

@@ -15,11 +15,11 @@ import numpy as np
 
 from robots.model import Robot
 from robots.status import Status
-from tasks import equation_programs
-from tasks.evaluate import inverse_dynamics, inverse_kinematics
-from tasks.forward import Arrays, Model
+from tasks.arrays.equations import Arrays, Model
+from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.kernels.cache import kernel
 from tasks.mathematics import quaternions
+from tasks.programs import equations
 
 Array = Any
 Form = Literal["task_space", "joint", "actuator"]
@@ -129,7 +129,7 @@ class System:
         """Actuator accelerations, Eq. (135)."""
         given = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
         given |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
-        run = kernel(equation_programs.actuator_acceleration_program(self.model.robot.family))
+        run = kernel(equations.actuator_acceleration_program(self.model.robot.family))
         return run({**given, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
 
     def closed(self, state: State) -> tuple[State, np.ndarray]:

@@ -25,7 +25,7 @@ from tasks.mathematics.symmetric import Factors
 from tasks.mechanics import limb
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.limb import Mounted, Solved
-from tasks.reactions.limb import LimbStatics
+from tasks.mechanics.reactions import LimbStatics
 
 Scalar = Any
 Array = Any

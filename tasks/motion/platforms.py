@@ -15,8 +15,10 @@ from scipy.integrate import DOP853
 
 from robots.model import Robot
 from robots.status import Status
-from tasks import inputs
-from tasks.inputs import GRAVITY, Batch
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY
+from tasks.kernels import batches
+from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded
 from tasks.mathematics import quaternions
 from tasks.motion.forms import Form, OfTime, State, System
@@ -167,7 +169,7 @@ def _opened(
     inputs.check_load_axes(axes)
     given = {"force": force, "load": np.zeros(6) if load is None else load}
     cores = {"force": (len(robot.mechanism.actuators),), "load": (6,)}
-    first = {name: inputs.checked(name, v(start) if callable(v) else v, cores[name]) for name, v in given.items()}
+    first = {name: checked(name, v(start) if callable(v) else v, cores[name]) for name, v in given.items()}
     beside = {name: value.shape[:-1] for name, value in first.items()}
     position, rotation, twist = moving
     position = robot.mechanism.platform.home.position if position is None else position
@@ -179,8 +181,8 @@ def _opened(
 def _of_time(name: str, value: Acting, first: np.ndarray, batch: Batch) -> OfTime:
     if callable(value):
         function: Callable[[float], Array] = value
-        return lambda t: inputs.rows(inputs.checked(name, function(t), first.shape[-1:]), batch)
-    constant = inputs.rows(first, batch)
+        return lambda t: batches.rows(checked(name, function(t), first.shape[-1:]), batch)
+    constant = batches.rows(first, batch)
     return lambda t: constant
 
 

@@ -17,14 +17,14 @@ import numpy as np
 from robots.friction_groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
-from tasks import actuation
 from tasks.friction import joints as joint_friction
 from tasks.friction.forward import Braked
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, where
+from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 from tasks.motion.forward import Modes, Moved, Pushed, Stage
 from tasks.motion.loads import Loads
-from tasks.programs import limb_inputs, solved_limb, structure
+from tasks.programs.actuation import joint_kinds
 
 Array = Any
 Scalar = Any
@@ -73,7 +73,7 @@ def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
 @functools.cache
 def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False) -> Program:
     """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what stuck joints allow, and `status`."""
-    made, parts = structure(family), layout(family, groups)
+    made, parts = structure_of(family), layout(family, groups)
 
     def one_sample(
         parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, **given: Array
@@ -81,7 +81,7 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
-        joints = [Braked(each) for each in joint_friction.rubbing(groups, actuation.joint_kinds(family), friction)]
+        joints = [Braked(each) for each in joint_friction.rubbing(groups, joint_kinds(family), friction)]
         modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
         stage = _stage(parts, given.get("stage"))
         pushed = Pushed(mounted, solved, qd, array(gravity), force, joints, modes, stage)

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tasks import inputs
-from tasks.inputs import Batch
+from tasks.kernels.batches import Batch, checked, rows
 
 Array = Any
 Acting = Any
@@ -75,7 +74,7 @@ class Feedback:
         times[self.columns] += share * self.step
         q, qd = (part[:, :samples].T.reshape(*self.batch, -1) for part in np.split(moved, 2))
         given = self.function(times[:samples].reshape(self.batch), q, qd)
-        return inputs.rows(np.asarray(given, dtype=float), self.batch).take(self.columns, axis=1)
+        return rows(np.asarray(given, dtype=float), self.batch).take(self.columns, axis=1)
 
     def of(self, columns: np.ndarray) -> Feedback:
         """Those of some samples."""
@@ -88,7 +87,7 @@ class Pushes:
     def __init__(self, force: Acting, actuators: int, batch: Batch):
         self.force, self.core, self.batch = force, (actuators,), batch
         self.kind = kind_of(force)
-        self.constant = inputs.rows(inputs.checked("force", force, self.core), batch) if self.kind == "array" else None
+        self.constant = rows(checked("force", force, self.core), batch) if self.kind == "array" else None
 
     def over(self, start: float, step: float, state: np.ndarray) -> Push:
         """The forces of one step."""
@@ -99,7 +98,7 @@ class Pushes:
         return Parabola(*(self._at(start + part * step) for part in (0.0, 0.5, 1.0)))
 
     def _at(self, time: float) -> np.ndarray:
-        return inputs.rows(inputs.checked("force", self.force(time), self.core), self.batch)
+        return rows(checked("force", self.force(time), self.core), self.batch)
 
 
 def kind_of(force: Acting) -> str:
@@ -122,4 +121,4 @@ def first_shape(force: Acting, time: float, q: Array, qd: Array, actuators: int)
         force = force(np.full(batch, time), *wide)
     elif kind == "time":
         force = force(time)
-    return inputs.checked("force", force, (actuators,)).shape[:-1]
+    return checked("force", force, (actuators,)).shape[:-1]

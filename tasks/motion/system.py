@@ -16,7 +16,7 @@ import numpy as np
 from robots.friction import LAWS
 from robots.model import Robot
 from robots.status import Status
-from tasks import inputs
+from tasks.arrays import inputs
 from tasks.friction.forward import bristles, sticks
 from tasks.friction.given import Friction, FrictionInput, friction_input, without_zero_width
 from tasks.kernels.cache import kernel

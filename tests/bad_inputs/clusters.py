@@ -44,7 +44,7 @@ def _full(patch: pytest.MonkeyPatch) -> None:
 
 def _shared(patch: pytest.MonkeyPatch) -> None:
     Path("mounts").write_text(f"30 1 0:1 / / rw - ext4 /dev/a rw\n31 30 0:2 / {Path.cwd()} rw - nfs4 server:/home rw\n")
-    patch.setattr("pipeline.scratch.MOUNTS", "mounts")
+    patch.setattr("pipeline.cluster.worker_folders.MOUNTS", "mounts")
 
 
 def _locked(patch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def _sbatch_refuses(patch: pytest.MonkeyPatch) -> None:
 
 
 def _slow(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("pipeline.cost.OPERATION", 1e-3)
+    patch.setattr("pipeline.plan.cost.OPERATION", 1e-3)
 
 
 ROWS = (

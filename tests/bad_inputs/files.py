@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.document import MAX_BYTES
+from pipeline.documents.yaml import MAX_BYTES
 from tests.bad_inputs.rows import GOOD, Row, added, called, changed
 
 _open = os.open

@@ -6,9 +6,9 @@ from robots import catalog
 from robots.formats import writing
 from robots.formats.description import describe
 from tests.bad_inputs.rows import Row
-from tests.pipeline.test_robot_file import ARM, FIVE_BAR
-from tests.pipeline.test_robot_import import ARM as URDF
-from tests.pipeline.test_robot_import import BODY, LIMIT
+from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+from tests.pipeline.robot_files.test_urdf import ARM as URDF
+from tests.pipeline.robot_files.test_urdf import BODY, LIMIT
 
 
 def robot(name: str, old: str, new: str, *said: str, text: str = ARM) -> Row:

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from pipeline import run
-from pipeline.cluster import ClusterConfig
-from pipeline.sweep import Sweep
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.sweep.model import Sweep
 from storage import manifest as manifests
 from storage.ledger import Receipt, line
-from storage.lock import LOCK, Owner
 from storage.manifest import FORMAT, MANIFEST
+from storage.places.lock import LOCK, Owner
 from storage.store import StoreWriter
 from storage.writer import checksum
 from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row

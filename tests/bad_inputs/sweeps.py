@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.place import Room
+from storage.places.place import Room
 from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row, added, changed, edit, points
 
 GRID = GOOD[GOOD.index("  grid:") : GOOD.index("friction:")]
@@ -26,11 +26,11 @@ def _link_out(patch: pytest.MonkeyPatch) -> None:
 
 
 def _little_room(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("storage.local.LocalPlace.room", lambda place: Room(1000, 3))
+    patch.setattr("storage.places.local.LocalPlace.room", lambda place: Room(1000, 3))
 
 
 def _few_files(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("pipeline.plan.MAX_FILES", 10)
+    patch.setattr("pipeline.plan.plan.MAX_FILES", 10)
 
 
 ROWS = (

@@ -24,22 +24,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.cluster_file import parse_cluster
-from pipeline.document import parse_yaml
+from pipeline.cluster.file import parse_cluster
+from pipeline.documents.files import decode
+from pipeline.documents.points import parse_points
+from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
-from pipeline.files import decode, parse_points
-from pipeline.plan import plan
-from pipeline.robot_file import parse_robot
-from pipeline.robot_import import parse_urdf
-from pipeline.sweep import Sweep
+from pipeline.plan.plan import plan
+from pipeline.robot_files.reader import parse_robot
+from pipeline.robot_files.urdf import parse_urdf
+from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.formats import writing
 from robots.formats.description import describe
 from tests.bad_inputs.rows import GOOD
-from tests.pipeline.test_robot_file import ARM, FIVE_BAR
-from tests.pipeline.test_robot_import import ARM as URDF
-from tests.pipeline.test_robot_import import FOUR_BAR
-from tests.pipeline.test_sweep_rules import DESIGN, HEAD, ROBOTS, SUBSETS, TAIL
+from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+from tests.pipeline.robot_files.test_urdf import ARM as URDF
+from tests.pipeline.robot_files.test_urdf import FOUR_BAR
+from tests.pipeline.sweep.axes.test_conditions import DESIGN, HEAD, ROBOTS, SUBSETS, TAIL
 from tests.robots.formats.urdfs import tree
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ELSEWHERE = {
-    "F24": ("tests/pipeline/test_preflight.py", "test_a_worker_without_llvmlite_is_refused_with_a_table"),
+    "F24": ("tests/pipeline/execution/test_preflight.py", "test_a_worker_without_llvmlite_is_refused_with_a_table"),
     "G17": ("tests/pipeline/test_cli.py", "test_a_closed_pipe_is_not_an_error_of_ours"),
     "G18": ("tests/bad_inputs/test_other_locales.py", "test_messages_and_plans_are_ascii"),
 }

@@ -10,10 +10,11 @@ import pytest
 from benchmarks import delta
 from benchmarks.counting import PASSES, counted, opening, operations
 from robots import catalog
-from tasks import inverse_kinematics, programs
+from tasks import inverse_kinematics
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import iterate
+from tasks.programs.limb import limb_program
 
 
 def halving() -> Program:
@@ -41,7 +42,7 @@ def test_a_program_without_a_loop_cannot_be_counted() -> None:
 
 def test_counting_leaves_a_limb_as_it_is() -> None:
     work = delta.work(2, 16)
-    program = programs.limb_program(work.family, 0)
+    program = limb_program(work.family, 0)
     inputs = {
         "parameters": work.parameters,
         "gravity": delta.GRAVITY,

@@ -7,7 +7,7 @@ import pytest
 from tests.benchmarks.forks import campaign
 
 IN_PLACE = """
-from storage.local import LocalPlace
+from storage.places.local import LocalPlace
 
 def write(self, key, parts):
     with (self.path / key).open("wb") as stream:

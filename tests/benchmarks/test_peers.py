@@ -18,7 +18,8 @@ from benchmarks.peers.contest import Contest, Entry
 from benchmarks.peers.engines import ENGINES, Engine
 from benchmarks.peers.made import made_tree
 from robots import catalog
-from robots.model import BASE, Robot
+from robots.model import Robot
+from robots.types import BASE
 from tasks import inverse_dynamics
 
 GRAVITY = (0.7, -0.4, -9.6)

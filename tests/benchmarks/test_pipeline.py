@@ -13,9 +13,9 @@ from benchmarks import footprint, pipeline, runs, series
 from benchmarks.figures import QUICK, CheckError
 from benchmarks.pipeline import Setting
 from benchmarks.runs import Stopwatch, text
-from pipeline.events import BlockDone, Finished, Started
-from pipeline.plan import plan
-from pipeline.sweep import Sweep
+from pipeline.monitor.events import BlockDone, Finished, Started
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
 
 SWEEP = text(2, 2, 17, series=False)
 ALONE = Setting("block", "synchronous", 1)

@@ -6,7 +6,7 @@ from tests.benchmarks.forks import campaign
 
 NO_LOCK = """
 from contextlib import nullcontext
-from storage.local import LocalPlace
+from storage.places.local import LocalPlace
 LocalPlace.lock = lambda self: nullcontext()
 """
 

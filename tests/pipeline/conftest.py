@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.certificates import make_certificates
+from pipeline.cluster.certificates import make_certificates
 
 
 @pytest.fixture(scope="session")

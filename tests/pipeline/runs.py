@@ -15,11 +15,12 @@ import pytest
 import xarray
 from dask._task_spec import Task
 
-from pipeline import graph, plan
-from pipeline.cluster import ClusterConfig
-from pipeline.events import BlockDone, BlockFailed, Event
-from pipeline.plan import Plan
-from pipeline.sweep import Sweep
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution import graph
+from pipeline.monitor.events import BlockDone, BlockFailed, Event
+from pipeline.plan import plan
+from pipeline.plan.plan import Plan
+from pipeline.sweep.model import Sweep
 from storage import open_results
 
 OUTPUTS = (
@@ -109,8 +110,8 @@ def wrap_blocks(
 
         return made
 
-    monkeypatch.setattr("pipeline.drive.block_graph", wrap(graph.block_graph, task))
-    monkeypatch.setattr("pipeline.drive.isolated_graph", wrap(graph.isolated_graph, "isolated"))
+    monkeypatch.setattr("pipeline.execution.loop.block_graph", wrap(graph.block_graph, task))
+    monkeypatch.setattr("pipeline.execution.loop.isolated_graph", wrap(graph.isolated_graph, "isolated"))
 
 
 def compute_other_bits(monkeypatch: pytest.MonkeyPatch) -> None:

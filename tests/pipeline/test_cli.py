@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
-from pipeline.cluster_file import ClusterConfig
-from pipeline.events import BlockFailed, Event, Finished, Started
-from pipeline.sweep import Sweep
+from pipeline.cluster.file import ClusterConfig
+from pipeline.monitor.events import BlockFailed, Event, Finished, Started
+from pipeline.sweep.model import Sweep
 from robots import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -84,12 +84,12 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Put another function in the place of `pipeline.coordinator.run`, for endings that a healthy run does not have."""
+    """Put another function in the place of `run`, for endings that a healthy run does not have."""
 
     def install(function: Callable[..., object]) -> None:
-        module = types.ModuleType("pipeline.coordinator")
+        module = types.ModuleType("pipeline.execution.run")
         module.run = function  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "pipeline.coordinator", module)
+        monkeypatch.setitem(sys.modules, "pipeline.execution.run", module)
 
     return install
 

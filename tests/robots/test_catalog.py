@@ -7,9 +7,9 @@ import pytest
 
 from robots import Robot, catalog
 from robots.friction import LAWS
-from robots.model import BASE
 from robots.motions import MOTIONS
 from robots.parameters import ParameterError
+from robots.types import BASE
 from tests.reference.delta_bodies import parse_delta
 
 every = pytest.mark.parametrize("name", catalog.FAMILIES)

@@ -6,7 +6,8 @@ import pytest
 
 from robots.catalog.planar_3r import PLANAR_3R
 from robots.drives import Drive, DriveError, Spin
-from robots.model import BASE, Mechanism
+from robots.model import Mechanism
+from robots.types import BASE
 
 LINKS = PLANAR_3R.reference.limbs[0].links
 JOINTS = tuple(link.joint for link in LINKS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robots import geometry
-from robots.model import Matrix
+from robots.types import Matrix
 
 ANGLE = 0.7
 

@@ -7,9 +7,9 @@ import pytest
 
 from robots import catalog
 from tasks import equations_of_motion, forward_dynamics, forward_kinematics, inverse_dynamics, joint_reactions
-from tasks.evaluate import actuator_positions
-from tasks.reactions.system import joint_reactions_reference
-from tests.robots.test_payload import motion
+from tasks.arrays.inverse import actuator_positions
+from tasks.newton_euler.system import joint_reactions_reference
+from tests.robots.catalog.test_payload import motion
 
 
 def test_motors_of_the_delta_turn_faster_and_push_less() -> None:

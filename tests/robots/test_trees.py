@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
-from robots.model import BASE, Family, Robot, Vector
-from robots.natural import Row, links, parameters
+from robots.catalog.link_tables import Row, links, parameters
+from robots.model import Family, Robot
+from robots.types import BASE, Vector
 
 PLANAR, ROVER, TREE, LEG = (module.FAMILIES[0] for module in (planar_3r, rover_rocker, five_axis_tree, three_loop_leg))
 

@@ -15,9 +15,9 @@ from storage.completion import finish
 from storage.growth import settled
 from storage.layout import Layout, lengths
 from storage.ledger import Ledger
-from storage.lock import coordinator_lock
 from storage.manifest import Manifest
-from storage.place import Location, locate
+from storage.places.access import coordinator_lock, locate
+from storage.places.place import Location
 from storage.schema import Coordinate, lookup
 from storage.store import StoreWriter, create, open_results
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from storage.place import Journal, Place, Room
+from storage.places.place import Journal, Place, Room
 
 ERRORS: dict[str, Callable[[], OSError]] = {
     name: (lambda code=code: OSError(code, os.strerror(code)))  # type: ignore[misc]

@@ -12,7 +12,8 @@ import pytest
 
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
-from storage.place import Place, locate
+from storage.places.access import locate
+from storage.places.place import Place
 from tests.storage.cases import FEW, anywhere, digest, fill, store
 from tests.storage.faults import ERRORS, FaultyPlace
 

@@ -13,9 +13,9 @@ from storage.growth import FOLDER, Growing, abandon, begin, commit, grown, is_gr
 from storage.integrity import check_blocks, check_files, check_ledger
 from storage.layout import Layout
 from storage.ledger import Ledger
-from storage.lock import coordinator_lock
 from storage.manifest import Manifest
-from storage.place import Place, locate
+from storage.places.access import coordinator_lock, locate
+from storage.places.place import Place
 from storage.schema import Coordinate
 from storage.store import create, describe, metadata, open_results
 from tests.storage.cases import ATTRIBUTES, FEW, anywhere, digest, fill, lasting

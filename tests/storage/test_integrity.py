@@ -19,8 +19,8 @@ from storage.integrity import (
     receipts_of,
 )
 from storage.ledger import Ledger, Receipt, line
-from storage.lock import LOCK
 from storage.manifest import MANIFEST, Manifest
+from storage.places.lock import LOCK
 from tests.storage.cases import LAYOUT, digest, fill, store
 
 LEDGER_FILE = "ledger.jsonl"

@@ -21,10 +21,10 @@ from storage.growth import Growing, begin, grown
 from storage.integrity import check_blocks
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt
-from storage.local import FileJournal, LocalPlace
-from storage.lock import coordinator_lock
 from storage.manifest import Manifest
-from storage.place import Place, locate
+from storage.places.access import coordinator_lock, locate
+from storage.places.local import FileJournal, LocalPlace
+from storage.places.place import Place
 from storage.store import StoreWriter, describe, metadata, open_results
 from tests.storage.cases import FEW, block, fill, lasting, store
 from tests.storage.faults import ERRORS, FaultyPlace
@@ -261,7 +261,7 @@ def finish_when_asked(store: Any) -> None:
 BUGS = (
     Bug("the receipt comes first", data_before_receipt, StoreWriter, "write", receipt_first),
     Bug("files are not forced to the disk", data_before_receipt, LocalPlace, "write", without_force),
-    Bug("the folder is not forced", data_before_receipt, "storage.local", "sync_directory", lambda path: None),
+    Bug("the folder is not forced", data_before_receipt, "storage.places.local", "sync_directory", lambda path: None),
     Bug("written in place", whole_or_not_at_all, LocalPlace, "write", in_place),
     Bug("nothing is read again", read_again, FaultyPlace, "holds", lambda *_: True),
     Bug("presence instead of content", content_decides, shards, "crc32c", lambda array: 0),

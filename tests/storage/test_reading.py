@@ -13,7 +13,7 @@ from storage import open_results
 from storage.completion import finish
 from storage.errors import StoreError
 from storage.ledger import Ledger
-from storage.local import LocalPlace
+from storage.places.local import LocalPlace
 from storage.reading import CheckedArray
 from tests.storage.cases import LAYOUT, store, whole
 

@@ -11,8 +11,7 @@ import pytest
 
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
-from storage.lock import coordinator_lock
-from storage.place import locate
+from storage.places.access import coordinator_lock, locate
 from tests.storage.cases import digest, fill, store
 
 pytest.importorskip("s3fs", reason="needs the extra test-s3")

@@ -17,8 +17,8 @@ from storage.completion import finish
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Ledger
-from storage.local import LocalPlace
 from storage.manifest import MANIFEST
+from storage.places.local import LocalPlace
 from storage.schema import Coordinate
 from storage.store import StoreWriter, create, open_results
 from tests.storage.cases import ATTRIBUTES, LAYOUT, block, store, whole

@@ -11,8 +11,9 @@ import numpy as np
 from robots.drives import Drive, Spin
 from robots.geometry import shifted
 from robots.inertia import diagonal
-from robots.model import BASE, Family, Inertia, Link, Mechanism, Robot
+from robots.model import Family, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
+from robots.types import BASE
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

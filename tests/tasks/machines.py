@@ -10,29 +10,16 @@ import numpy as np
 from robots import catalog
 from robots.geometry import shifted
 from robots.inertia import diagonal, point
-from robots.model import (
-    BASE,
-    IDENTITY,
-    PLATFORM,
-    TRANSLATION,
-    TWIST,
-    ZERO,
-    Closure,
-    Family,
-    Frame,
-    Inertia,
-    Instance,
-    Limb,
-    Link,
-    Mechanism,
-    Platform,
-    Robot,
-)
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.parameters import Parameter
-from tasks import programs
+from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program
+from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.programs.assembly import CASE_METRICS, assembly_program
+from tasks.programs.limb import LIMB_SERIES, limb_program
+from tasks.programs.platform import platform_program
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import extension
 from tests.tasks.bits import padded_last
@@ -71,8 +58,8 @@ def twist(linear: np.ndarray) -> np.ndarray:
 def limb_inputs(family: Family, values: Mapping[str, Any], instance: int, motion: np.ndarray) -> dict[str, np.ndarray]:
     """Inputs of a limb's kernel for parameters (cases,) and a motion (trajectories or 1, size, padded samples)."""
     return {
-        "parameters": programs.with_parameters(family, values),
-        "mount": programs.mount_values(family, values)[instance],
+        "parameters": with_parameters(family, values),
+        "mount": mount_values(family, values)[instance],
         "gravity": np.array([[0.3, -0.4, -9.81]]),
         "motion": motion,
     }
@@ -82,16 +69,16 @@ def whole_robot(
     family: Family, values: Mapping[str, Any], motion: np.ndarray, samples: int
 ) -> list[tuple[Program, dict[str, np.ndarray]]]:
     """All programs of a robot and what goes into each, limbs first; the assembly gets the results of the others."""
-    count = len(programs.structure(family).mechanism.instances)
-    program = programs.limb_program(family, 0, programs.LIMB_SERIES, reference=True)
+    count = len(structure_of(family).mechanism.instances)
+    program = limb_program(family, 0, LIMB_SERIES, reference=True)
     steps = [(program, limb_inputs(family, values, k, motion)) for k in range(count)]
     shares = [kernel(program)(inputs, samples) for program, inputs in steps]
     body = {name: steps[0][1][name] for name in ("parameters", "gravity", "motion")}
-    steps.append((programs.platform_program(family), body))
+    steps.append((platform_program(family), body))
     joined = {"motion": motion, "platform_wrench": kernel(steps[-1][0])(body, samples)["wrench"]}
     for k, share in enumerate(shares):
         joined |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")}
-    return [*steps, (programs.assembly_program(family, programs.CASE_METRICS), joined)]
+    return [*steps, (assembly_program(family, CASE_METRICS), joined)]
 
 
 def motion_input(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
+from robots.types import TWIST
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
+from robots.types import TWIST
 
 
 class Region(NamedTuple):

@@ -9,8 +9,9 @@ import numpy as np
 
 from robots.catalog import planar_3r, three_loop_leg
 from robots.inertia import point
-from robots.model import BASE, Family, Frame, Link, Mechanism, Robot
+from robots.model import Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
+from robots.types import BASE
 
 DOWN = (0.0, -9.8, 0.0)
 """Gravity in the plane of the planar arm."""

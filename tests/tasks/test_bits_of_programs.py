@@ -7,9 +7,10 @@ import pytest
 
 from benchmarks import regions
 from robots import catalog
-from tasks import inputs, programs
+from tasks.arrays import inputs
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import trace
+from tasks.programs.limb import FIRST, LIMB_SERIES, limb_program
 
 SAMPLES = 64
 
@@ -21,11 +22,11 @@ def test_series_and_statics_change_no_bit_of_a_limb(name: str) -> None:
     _, motion = inputs.moving_input(robot, states)
     given = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input((0, 0, -9.81)), "motion": motion}
     given |= {"mount": inputs.mounts(robot)[0]}
-    plain = kernel(programs.limb_program(robot.family, 0))(given, SAMPLES)
+    plain = kernel(limb_program(robot.family, 0))(given, SAMPLES)
     assert np.isfinite(plain["wrench"]).all()
-    for series, statics in ((programs.LIMB_SERIES, False), ((), True), (programs.LIMB_SERIES, True)):
-        other = kernel(programs.limb_program(robot.family, 0, series, statics))(given, SAMPLES)
-        for output in programs.FIRST:
+    for series, statics in ((LIMB_SERIES, False), ((), True), (LIMB_SERIES, True)):
+        other = kernel(limb_program(robot.family, 0, series, statics))(given, SAMPLES)
+        for output in FIRST:
             np.testing.assert_array_equal(other[output], plain[output])
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.model import TWIST, Robot
+from robots.model import Robot
 from robots.status import Status
-from tasks import inverse_dynamics, inverse_kinematics, programs
+from robots.types import TWIST
+from tasks import inverse_dynamics, inverse_kinematics
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
+from tasks.programs.limb import limb_program
 from tests.catalogue import PARALLEL
 from tests.reference.delta_bodies import PAPER, parse_delta
 from tests.reference.delta_motion import extension
@@ -323,8 +325,8 @@ def test_weights_without_a_choice() -> None:
 
 
 def test_limbs_are_traced_once_for_all_parameters(robot: Robot) -> None:
-    program = programs.limb_program(robot.family, 0)
+    program = limb_program(robot.family, 0)
     first = robot.family.parameters[0].name
     other = Robot.of(robot.family, {first: robot.values[first] * 1.01})
-    assert programs.limb_program(other.family, 0) is program
+    assert limb_program(other.family, 0) is program
     assert program.operations().total() < 5000

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.model import TWIST, Robot
+from robots.model import Robot
+from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.forward import equations_of_motion
+from tasks.arrays.equations import equations_of_motion
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import REGIONS, states
 

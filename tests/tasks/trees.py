@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.model import BASE, Frame, Inertia, Link
+from robots.model import Frame, Inertia, Link
+from robots.types import BASE
 from tasks.mechanics.kinematics import JointState, state_at
 
 AXES = np.array([*np.eye(3), *-np.eye(3)])

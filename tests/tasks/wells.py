@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.model import TWIST, Robot
+from robots.model import Robot
+from robots.types import TWIST
 from tasks import equations_of_motion
-from tasks.evaluate import actuator_positions
+from tasks.arrays.inverse import actuator_positions
 
 GRAVITY = (0.0, 0.0, -9.81)
 

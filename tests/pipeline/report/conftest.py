@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
 from pipeline.report.results import Results, results_of
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 from tests.pipeline.report.browser import opened
 
 TEXT = """\

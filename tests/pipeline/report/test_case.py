@@ -8,7 +8,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.report.case import MOST_TIMES, compute, read_sweep
 from pipeline.report.results import Results, results_of
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 from tests.pipeline.report.conftest import TEXT
 from tests.pipeline.report.large import large
 

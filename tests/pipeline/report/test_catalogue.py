@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
 from pipeline.report import write_report
-from pipeline.sweep import Sweep
-from pipeline.template import sweep_text
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.template import sweep_text
 from robots import catalog
 from tests.pipeline.report.browser import complaints, opened, settle
 

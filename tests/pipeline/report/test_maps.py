@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.cluster import ClusterConfig
-from pipeline.coordinator import run
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
 from pipeline.report import maps, static, workspace
 from pipeline.report.results import Results
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 from tests.pipeline.report.browser import complaints, opened, settle, values
 
 TEXT = """\

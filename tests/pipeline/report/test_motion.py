@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline import picture
-from pipeline.report import motion
+from pipeline.report import motion, sketch
 from pipeline.report.results import Results
 from robots import catalog
 from tasks import inverse_kinematics
@@ -17,7 +16,7 @@ def test_limbs_carry_the_platform(name: str) -> None:
     shift = 0.03 * np.array([f"v{axis}" in robot.mechanism.platform.mobility for axis in "xyz"])
     found = inverse_kinematics(robot, position=home + shift)
     assert found.status == 0
-    at_home, moved = picture.sketch(robot.mechanism), picture.sketch(robot.mechanism, found.position)
+    at_home, moved = sketch.sketch(robot.mechanism), sketch.sketch(robot.mechanism, found.position)
     for before, after in zip(at_home, moved, strict=True):
         np.testing.assert_allclose(after.tips, before.platform_tips + shift, atol=1e-9)
         np.testing.assert_allclose(after.mounts, before.mounts, atol=1e-12)
@@ -27,7 +26,7 @@ def test_limbs_carry_the_platform(name: str) -> None:
 def test_the_reference_pose_is_that_of_zero_variables(name: str) -> None:
     mechanism = catalog.build(name).mechanism
     zero = np.zeros((len(mechanism.instances), max(len(limb.joints) for limb in mechanism.limbs)))
-    for one, two in zip(picture.sketch(mechanism), picture.sketch(mechanism, zero), strict=True):
+    for one, two in zip(sketch.sketch(mechanism), sketch.sketch(mechanism, zero), strict=True):
         np.testing.assert_array_equal(one.lines, two.lines)
 
 
@@ -36,9 +35,9 @@ def test_a_batch_is_its_poses(name: str) -> None:
     mechanism = catalog.build(name).mechanism
     shape = (3, len(mechanism.instances), max(len(limb.links) for limb in mechanism.limbs))
     angles = np.random.default_rng(5).uniform(-0.4, 0.4, shape)
-    together = picture.sketch(mechanism, angles)
+    together = sketch.sketch(mechanism, angles)
     for index, pose in enumerate(angles):
-        for every, one in zip(together, picture.sketch(mechanism, pose), strict=True):
+        for every, one in zip(together, sketch.sketch(mechanism, pose), strict=True):
             for part in ("lines", "cuts", "mounts", "tips"):
                 np.testing.assert_allclose(getattr(every, part)[index], getattr(one, part), atol=1e-14)
             for joint, alone in zip(every.joints, one.joints, strict=True):
@@ -49,16 +48,16 @@ def test_lines_join_the_points_of_the_sketch(results: Results) -> None:
     frames, lines = motion.motions(results.case)
     mechanism, angles = results.case.mechanism, results.case.results["joint_position"].values
     for index, each in enumerate(frames):
-        for limb, own in zip(picture.sketch(mechanism, angles[index]), lines.limbs, strict=True):
+        for limb, own in zip(sketch.sketch(mechanism, angles[index]), lines.limbs, strict=True):
             np.testing.assert_allclose(each.points[:, own], limb.lines, atol=1e-9)
-        tips = np.concatenate([limb.tips for limb in picture.sketch(mechanism, angles[index])], axis=1)
+        tips = np.concatenate([limb.tips for limb in sketch.sketch(mechanism, angles[index])], axis=1)
         corners = np.sort(each.points[:, lines.platform[:-1]], axis=1)
         np.testing.assert_allclose(corners, np.sort(tips, axis=1), atol=1e-9)
 
 
 def test_bodies_that_end_without_a_joint_have_a_point_there() -> None:
     family = catalog.FAMILIES["planar_3r"]
-    sketches = picture.sketch(family.reference, np.random.default_rng(2).uniform(-1, 1, (4, 1, 3)))
+    sketches = sketch.sketch(family.reference, np.random.default_rng(2).uniform(-1, 1, (4, 1, 3)))
     points, lines = motion._indexed(sketches)
     assert points.shape == (4, 4, 3)
     assert lines.limbs[0].tolist() == [[0, 1], [1, 2], [2, 3]]

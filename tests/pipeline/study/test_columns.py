@@ -13,7 +13,7 @@ from pipeline.study.columns import column, feasible, names, objective, reduced, 
 from pipeline.study.ranking import rank
 from pipeline.study.refinement import box, refine, saltelli_sweep
 from pipeline.study.sensitivity import saltelli
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 
 TEXT = """\
 limbsweep: 1

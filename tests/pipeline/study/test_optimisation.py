@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from pipeline.coordinator import run
 from pipeline.errors import InputError
+from pipeline.execution.run import run
 from pipeline.study.columns import column
 from pipeline.study.optimisation import Limit, Optimum, optimise
 from pipeline.study.problem import Problem
-from pipeline.sweep import Sweep
+from pipeline.sweep.model import Sweep
 
 BOX = {
     "upper_arm": (0.25, 0.5),

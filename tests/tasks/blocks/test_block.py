@@ -12,21 +12,23 @@ import pytest
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
 from robots.status import Status
-from tasks import actuation, programs
-from tasks.blocks import assembly, bodies, shares
+from tasks.blocks import assembly, compute, shares
 from tasks.blocks.block import Block, Trajectory
 from tasks.kernels.kernel import padded
-from tasks.pose_metrics import VOLUMES
+from tasks.metrics import actuators
+from tasks.metrics.poses import VOLUMES
+from tasks.programs.assembly import CASE_METRICS, MASS_METRICS
+from tasks.programs.limb import LIMB_SERIES
 from tests.tasks.bits import assert_same_bits
 
 FAMILY = catalog.family("delta_3rr2rrr")
 SERIES = (
-    "actuator_force", "actuator_power", "actuator_position", "actuator_velocity", *programs.LIMB_SERIES,
+    "actuator_force", "actuator_power", "actuator_position", "actuator_velocity", *LIMB_SERIES,
     "platform_position", "platform_twist", "platform_acceleration", "status",
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
-OF_ACTUATORS = tuple(name for name in actuation.METRICS if name not in actuation.OF_MOTORS)
-OF_POSES = tuple(name for name in (*programs.CASE_METRICS, *programs.MASS_METRICS) if name not in VOLUMES)
+OF_ACTUATORS = tuple(name for name in actuators.METRICS if name not in actuators.OF_MOTORS)
+OF_POSES = tuple(name for name in (*CASE_METRICS, *MASS_METRICS) if name not in VOLUMES)
 METRICS = (*OF_ACTUATORS, *OF_POSES)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
@@ -53,7 +55,7 @@ def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
 
 
 def computed(given: Block) -> dict[str, np.ndarray]:
-    return bodies.whole(given)
+    return compute.whole(given)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_all_variables_have_their_shapes_and_are_written_in_full(times: int) -> 
     shapes: Mapping[str, tuple[int, ...]] = (
         {"actuator_force": (d, f, j, t, n), "actuator_power": (d, f, j, t, n), "status": (d, j, t)}
         | dict.fromkeys(("actuator_position", "actuator_velocity"), (d, j, t, n))
-        | dict.fromkeys(programs.LIMB_SERIES, (d, j, t, k, q))
+        | dict.fromkeys(LIMB_SERIES, (d, j, t, k, q))
         | {"platform_position": (j, t, 3), "platform_twist": (j, t, 6), "platform_acceleration": (j, t, 6)}
         | dict.fromkeys(OF_ACTUATORS, (d, f, j, n))
         | dict.fromkeys(("peak_velocity", "rms_velocity"), (d, j, n))
@@ -125,7 +127,7 @@ def test_a_block_without_friction() -> None:
 
 def test_trajectories_count_from_the_origin() -> None:
     given = block()
-    here, moved = (bodies.motions(each).motion for each in (given, replace(given, origin=(1.0, 2.0, 3.0))))
+    here, moved = (compute.motions(each).motion for each in (given, replace(given, origin=(1.0, 2.0, 3.0))))
     shift = np.subtract((1.0, 2.0, 3.0), given.origin)
     np.testing.assert_allclose(moved[:, :3] - here[:, :3], np.broadcast_to(shift[:, None], here[:, :3].shape))
     np.testing.assert_array_equal(moved[:, 3:], here[:, 3:])

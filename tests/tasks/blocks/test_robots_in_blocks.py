@@ -9,7 +9,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import inverse_dynamics
-from tasks.blocks import bodies
+from tasks.blocks import compute
 from tasks.blocks.block import Block, Trajectory
 from tests.catalogue import PARALLEL
 
@@ -56,7 +56,7 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
         series=("actuator_force", "status", "platform_position", "platform_twist", "platform_acceleration"),
         metrics=(),
     )
-    found = bodies.whole(block)
+    found = compute.whole(block)
     assert (found["status"] == Status.OK).all()
     for k, robot in enumerate(robots):
         expected = inverse_dynamics(

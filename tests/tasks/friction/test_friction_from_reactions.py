@@ -12,7 +12,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import constraint_forces, inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.body_motion import body_motion
+from tasks.arrays.bodies import body_motion
 from tests.catalogue import CHAINS, TREES, WITH_DRIVES
 
 ARMS = {"friction_arm": 0.01, "pin_radius": 0.012, "bending_arm": 0.06, "preload": 0.2}

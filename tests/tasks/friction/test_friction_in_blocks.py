@@ -10,7 +10,7 @@ import pytest
 from robots import catalog
 from robots.friction_groups import FrictionGroup, group_parameters, select
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.blocks import bodies
+from tasks.blocks import compute
 from tasks.blocks.block import Block, Trajectory
 from tasks.friction import states as friction_states
 
@@ -42,7 +42,7 @@ def computed(groups: tuple[FrictionGroup, ...], sets: list[list[float]], *series
         series=tuple(name for name in series if name != "peak_reaction"),
         metrics=("peak_force", "unsettled_samples", "friction_residual", "peak_reaction"),
     )
-    return bodies.whole(block)
+    return compute.whole(block)
 
 
 def states() -> dict[str, np.ndarray]:

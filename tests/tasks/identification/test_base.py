@@ -10,8 +10,9 @@ import pytest
 from robots import catalog
 from robots.geometry import shifted
 from robots.inertia import diagonal
-from robots.model import BASE, Family, Frame, Inertia, Link, Mechanism, Robot
+from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
+from robots.types import BASE
 from tasks import inverse_dynamics, inverse_kinematics, regressor
 from tasks.identification import energy
 from tasks.identification.base import base_along, base_parameters, from_matrix, values

@@ -7,10 +7,10 @@ import pytest
 
 from robots import catalog
 from robots.fourier import Series
-from tasks.evaluate import actuator_positions
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import actuator_positions
 from tasks.identification import encoders
 from tasks.identification.excitation import moving
-from tasks.inputs import Moving
 
 PERIOD, COUNT = 4.0, 800
 LIMITS = {

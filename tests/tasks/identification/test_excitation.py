@@ -6,10 +6,10 @@ import pytest
 from robots import catalog
 from robots.fourier import FREE, Series
 from tasks import inverse_dynamics
-from tasks.blocks import trajectories
 from tasks.identification.base import base_parameters
 from tasks.identification.excitation import Excitation, Limits, moving
 from tasks.identification.regressor import standard_parameters
+from tasks.trajectories import closed_forms
 
 LIMITS = Limits(1.2, 3.0, [10.0, 12.0, 15.0])
 
@@ -37,7 +37,7 @@ def test_a_series_starts_and_ends_at_rest_and_keeps_limits() -> None:
 def test_the_kind_of_trajectory_is_the_same_series(joints: int) -> None:
     free = np.random.default_rng(3).normal(size=(3, FREE))
     series, times = Series.within(free, [0.1, 0.2, 0.3], 2.0, LIMITS.of_motion), np.linspace(0.0, 2.0, 16)
-    found = trajectories.motion("fourier", series.values, times, joints=joints)
+    found = closed_forms.motion("fourier", series.values, times, joints=joints)
     assert np.allclose(found[:, :16], np.concatenate([part.T for part in series.at(times)]), atol=1e-12)
 
 

@@ -11,7 +11,7 @@ from tasks import inverse_dynamics, regressor
 from tasks.identification.columns import body_parameters, unit_massings
 from tasks.identification.regressor import standard_parameters
 from tasks.identification.states import random_motion
-from tasks.mechanics.newton_euler import Massing
+from tasks.mechanics.recursion import Massing
 from tests.tasks.machines import scaled
 
 EXACT = 1e-10

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from robots.catalog import planar_3r
-from robots.model import BASE, JointKind, Link, Robot
+from robots.model import Link, Robot
+from robots.types import BASE, JointKind
 from tasks.inertia import explicit, inertia_matrix
 from tasks.inertia.placed import Placed
-from tasks.mechanics.newton_euler import inverse_dynamics
+from tasks.mechanics.recursion import inverse_dynamics
 from tests.tasks import trees
 
 

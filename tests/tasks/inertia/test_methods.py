@@ -14,7 +14,7 @@ from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_l
 from robots.model import Link, Robot
 from tasks.inertia import METHODS, inertia_matrix
 from tasks.inertia.explicit import bias
-from tasks.mechanics.newton_euler import inverse_dynamics
+from tasks.mechanics.recursion import inverse_dynamics
 from tests.tasks import trees
 
 PAPERS = [module.FAMILIES[0] for module in (planar_3r, rover_rocker, five_axis_tree, three_loop_leg)]

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks import programs
 from tasks.kernels.cache import kernel
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import PER_CASE, Program, trace
 from tasks.kernels.pushforward import differentiated, pushforward
 from tasks.mathematics.algebra import iterate, sqrt
+from tasks.mechanics.structure import mount_values
+from tasks.programs.limb import limb_program
 from tests.tasks.blocks.test_gradients import block
 
 STEP = 1e-100
@@ -78,9 +79,9 @@ def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, n
 
 def _at(given: Any) -> dict[str, np.ndarray]:
     """Inputs of the first limb's program at the first moment of a block."""
-    from tasks.blocks.motion import motions
+    from tasks.blocks.commanded import motions
 
-    inputs = {**given.case_inputs(), "mount": programs.mount_values(given.family, given.values())[0]}
+    inputs = {**given.case_inputs(), "mount": mount_values(given.family, given.values())[0]}
     return {name: value[0] for name, value in inputs.items()} | {"motion": motions(given).motion[0][:, 0]}
 
 
@@ -89,7 +90,7 @@ def test_limbs_of_every_robot_against_the_complex_step(robot: str) -> None:
     """Kinematics by Newton's loop, dynamics, and the derivative of both by a random direction."""
     given = block(robot)
     instance = given.family.reference.instances[0]
-    program, at = programs.limb_program(given.family, instance.limb), _at(given)
+    program, at = limb_program(given.family, instance.limb), _at(given)
     varying = [name for name in ("parameters", "mount") if len(at[name])]
     rng = np.random.default_rng(5)
     # parameters alone: mounts follow in `tasks.blocks.gradients`; loops stay planar, as the family's assembly keeps

@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.inertia import diagonal
-from robots.model import TRANSLATION, TWIST, Frame, Inertia, Platform
+from robots.model import Frame, Inertia, Platform
 from robots.status import Status
+from robots.types import TRANSLATION, TWIST
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.mechanics import assembly, platform

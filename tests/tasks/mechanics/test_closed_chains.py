@@ -11,11 +11,13 @@ import scipy.optimize
 from robots import catalog
 from robots.geometry import shifted
 from robots.inertia import diagonal
-from robots.model import BASE, Closure, Family, Frame, Inertia, Link, Mechanism, Robot, Vector
+from robots.model import Closure, Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions, programs
-from tasks.body_motion import body_motion, inertial_wrench
-from tasks.reactions.system import joint_reactions_reference, unique
+from robots.types import BASE, Vector
+from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.arrays.bodies import body_motion, inertial_wrench
+from tasks.mechanics.structure import structure_of
+from tasks.newton_euler.system import joint_reactions_reference, unique
 from tests.reference import leg_coordinates
 from tests.tasks.bits import bits
 
@@ -102,7 +104,7 @@ def test_a_full_turn_changes_no_bit_of_forces_and_reactions() -> None:
 
 
 def test_loops_are_solved_in_the_order_that_determines_them() -> None:
-    (choice,) = programs.structure(LEG.family).choices
+    (choice,) = structure_of(LEG.family).choices
     names = [loop.joint for loop in LEG.mechanism.limbs[0].loops]
     joints = [link.joint for link in LEG.mechanism.limbs[0].links]
     order = [([names[k] for k in cluster.loops], {joints[i] for i in cluster.dependent}) for cluster in choice.clusters]
@@ -230,7 +232,7 @@ CLUSTERS = {"stephenson": ((0, 1), 4), "slider": ((0,), 2), "rusr": ((0,), 3), "
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_loops_agree_with_the_newton_euler_system(name: str) -> None:
     robot, rng = OTHERS[name](), np.random.default_rng(4)
-    (choice,) = programs.structure(robot.family).choices
+    (choice,) = structure_of(robot.family).choices
     assert [(cluster.loops, len(cluster.dependent)) for cluster in choice.clusters] == [CLUSTERS[name]]
     states = {
         "q": rng.uniform(-0.3, 0.3, (16, 1)),

@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots import inertia
-from robots.model import BASE, Closure, ClosureKind, Frame, Limb, Link
+from robots.model import Closure, Frame, Limb, Link
+from robots.types import BASE, ClosureKind
 from tasks.mechanics.closures import ROWS, End, Joined, row_count
 from tasks.mechanics.cut_body import embedding, loop_screws
 from tasks.mechanics.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop

@@ -19,12 +19,13 @@ from robots.geometry import AXIS_X, shifted
 from robots.inertia import diagonal
 from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.status import Status
-from tasks import inverse_dynamics, inverse_kinematics, joint_reactions, programs
+from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.mechanics.frames import mount_pose
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.limb import Mounted, solve
+from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of
-from tasks.reactions.system import joint_reactions_reference
+from tasks.newton_euler.system import joint_reactions_reference
 from tests.tasks.machines import X
 from tests.tasks.moving import motion
 
@@ -164,7 +165,7 @@ def test_reactions_are_those_of_the_whole_system(robot: Robot) -> None:
 
 def test_the_free_multipliers_of_a_cluster_are_counted(name: str, robot: Robot) -> None:
     limb: Limb = robot.mechanism.limbs[0]
-    assert programs.structure(robot.family).redundant(0) == 5 * (len(limb.loops) + 1) - KEPT[name] - 3
+    assert structure_of(robot.family).redundant(0) == 5 * (len(limb.loops) + 1) - KEPT[name] - 3
 
 
 def test_actuators_that_a_cluster_ties_together_are_refused() -> None:

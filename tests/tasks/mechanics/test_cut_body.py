@@ -11,10 +11,10 @@ import pytest
 
 from robots import catalog
 from robots.model import Frame, Limb, Link
-from tasks import programs
 from tasks.mechanics import cut_body
 from tasks.mechanics.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.kinematics import HOME, JointState, poses
+from tasks.mechanics.structure import structure_of
 
 TOLERANCE = 1e-12
 
@@ -67,7 +67,7 @@ def with_platform(limb: Limb) -> Limb:
 
 
 def limb_of(name: str) -> tuple[Limb, One]:
-    made = programs.structure(catalog.family(name))
+    made = structure_of(catalog.family(name))
     return made.mechanism.limbs[0], One(made.choices[0].loops[0], made.choices[0].clusters[0].dependent)
 
 

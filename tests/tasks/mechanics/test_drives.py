@@ -9,10 +9,11 @@ import pytest
 
 from robots.drives import Drive, Spin
 from robots.inertia import joined
-from robots.model import BASE, Family, Mechanism
+from robots.model import Family, Mechanism
 from robots.parameters import Parameter, ParameterError
+from robots.types import BASE
 from tasks import equations_of_motion, forward_dynamics, inertia_matrix, inverse_dynamics, joint_reactions
-from tasks.evaluate import actuator_positions
+from tasks.arrays.inverse import actuator_positions
 from tasks.inertia import METHODS
 from tasks.kernels.expression import Graph
 from tasks.mechanics import drives

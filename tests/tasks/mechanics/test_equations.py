@@ -12,14 +12,17 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, inertia_matrix, inputs, inverse_dynamics, programs
-from tasks.body_motion import BodyMotion, body_motion
-from tasks.evaluate import actuator_positions
+from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
+from tasks.arrays import inputs
+from tasks.arrays.bodies import BodyMotion, body_motion
+from tasks.arrays.inverse import actuator_positions
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
+from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of, symbolic
+from tasks.programs import limb
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 
@@ -58,25 +61,25 @@ def test_mass_is_symmetric_and_positive(robot: Robot) -> None:
 
 def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
     """Exact rates of the mass matrices of limbs and platform along the motion: the traced values differentiated."""
-    made = programs.structure(robot.family)
+    made = structure_of(robot.family)
 
     def rate(mass: Any, seeds: Mapping[Any, Any]) -> dict[str, Any]:
         return {"rate": np.reshape(np.array(tangent(list(mass.ravel()), seeds), dtype=object), mass.shape)}
 
     def of_limb(index: int, parameters: Any, mount: Any, gravity: Any, motion: Any) -> dict[str, Any]:
-        mounted, solved, pose, twist = programs.solved_limb(made, index, parameters, mount, motion)
+        mounted, solved, pose, twist = solved_limb(made, index, parameters, mount, motion)
         share = mathematics.limb_share(mounted, solved, (pose, twist), made.speed(motion), array(gravity))
         return rate(share.mass, mathematics.state_seeds(mounted, solved) | mathematics.pose_seeds(pose, twist))
 
     def of_platform(parameters: Any, gravity: Any, motion: Any) -> dict[str, Any]:
-        body = programs.symbolic(made, parameters).platform
-        pose, twist = programs.platform.unpack(motion, body)
+        body = symbolic(made, parameters).platform
+        pose, twist = limb.platform.unpack(motion, body)
         share = mathematics.platform_share(body, pose, twist, array(gravity))
         return rate(share.mass, mathematics.pose_seeds(pose, twist))
 
     sample = {"motion": (made.motion_size,)}
     limbs = [
-        trace("limb", functools.partial(of_limb, k), case=programs.limb_inputs(made, k), sample=sample)
+        trace("limb", functools.partial(of_limb, k), case=limb_inputs(made, k), sample=sample)
         for k in range(len(made.mechanism.limbs))
     ]
     case = {"parameters": (len(robot.values),), "gravity": (3,)}

@@ -13,12 +13,13 @@ import scipy.optimize
 from robots import catalog
 from robots.model import Mechanism, Robot
 from robots.status import Status
-from tasks import inverse_dynamics, inverse_kinematics, joint_reactions, programs
+from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.mathematics import algebra
 from tasks.mechanics.closures import row_count
 from tasks.mechanics.frames import mount_pose
 from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, poses
 from tasks.mechanics.limb import Mounted, Solved, at_states, solve
+from tasks.mechanics.structure import structure_of
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 
@@ -39,7 +40,7 @@ def general(name: str) -> Robot:
 def mounted(robot: Robot, index: int = 0) -> Mounted:
     """A limb of a robot with one representative limb."""
     mechanism, instance = robot.mechanism, robot.mechanism.instances[index]
-    choice, frames = programs.structure(robot.family).choices[0], (instance.base, instance.platform)
+    choice, frames = structure_of(robot.family).choices[0], (instance.base, instance.platform)
     return Mounted(mechanism.limbs[0], choice, *map(mount_pose, frames), mechanism.platform.mobility)
 
 
@@ -60,7 +61,7 @@ CALLS: tuple[tuple[Any, dict[str, Any]], ...] = ((inverse_dynamics, {"full": Tru
 
 def test_every_row_of_every_tip_is_kept() -> None:
     robot = general("irsbot2")
-    choice, tips = programs.structure(robot.family).choices[0], robot.mechanism.limbs[0].tips
+    choice, tips = structure_of(robot.family).choices[0], robot.mechanism.limbs[0].tips
     assert choice.tip_rows == tuple(tuple(range(row_count(tip.kind))) for tip in tips)
     assert sum(map(len, choice.tip_rows)) > len(choice.independent)
 
@@ -78,7 +79,7 @@ def _solved(height: float) -> Solved:
 
 def _chosen(height: float) -> np.ndarray:
     """L_t with the rows that would be chosen."""
-    chosen = programs.structure(catalog.family("irsbot2")).choices[0].tip_rows
+    chosen = structure_of(catalog.family("irsbot2")).choices[0].tip_rows
     count = row_count(catalog.build("irsbot2").mechanism.limbs[0].tips[0].kind)
     return np.array(_solved(height).tips.compound[[*chosen[0], *(count + row for row in chosen[1])]], dtype=float)
 

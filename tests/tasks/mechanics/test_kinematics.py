@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from robots.geometry import about
 from robots.inertia import point
-from robots.model import BASE, Frame, Link
+from robots.model import Frame, Link
+from robots.types import BASE
 from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, columns, motions, path, poses
 

@@ -12,10 +12,11 @@ from scipy.spatial.transform import Rotation
 from robots import catalog
 from robots.geometry import shifted
 from robots.inertia import point
-from robots.model import BASE, ZERO, Family, Link, Mechanism
+from robots.model import Family, Link, Mechanism
+from robots.types import BASE, ZERO
 from tasks import inverse_dynamics, joint_reactions
-from tasks.body_motion import BodyMotion, body_motion, inertial_wrench
-from tasks.inputs import field_input
+from tasks.arrays.bodies import BodyMotion, body_motion, inertial_wrench
+from tasks.arrays.inputs import field_input
 from tests.tasks.driven import ARM3, LINKS, States, robot
 
 GRAVITY = np.array([0.4, -0.3, -9.81])

@@ -9,7 +9,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import accelerate_chain, inverse_dynamics, profile, simulate
-from tasks.evaluate import actuator_positions
+from tasks.arrays.inverse import actuator_positions
 from tasks.motion.adaptive import imbalance
 from tasks.motion.currents import from_currents, torque_constants
 from tests.tasks.bits import bits

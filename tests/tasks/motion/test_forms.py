@@ -10,7 +10,9 @@ import pytest
 
 from robots import catalog
 from robots.model import Robot
-from tasks import forward_dynamics, inputs
+from tasks import forward_dynamics
+from tasks.arrays import inputs
+from tasks.kernels.batches import rows
 from tasks.motion.forms import Form, State, System
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
@@ -30,7 +32,7 @@ def forces(robot: Robot) -> np.ndarray:
 
 
 def systems(robot: Robot, motion: States) -> Iterator[tuple[System, State]]:
-    force, load = inputs.rows(forces(robot), (COUNT,)), np.zeros((6, COUNT))
+    force, load = rows(forces(robot), (COUNT,)), np.zeros((6, COUNT))
     for form in FORMS:
         if form == "actuator" and force.shape[0] != len(freedoms(robot)):
             continue

@@ -1,0 +1,231 @@
+"""The door to clusters: makes them and their clients from a checked cluster file, and closes them. Nothing else does.
+
+What the file may say is in `pipeline.cluster.file`, what the classes of other projects are called with in
+`pipeline.cluster.arguments`. Dask is imported only when a connection is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pipeline.cluster.arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
+from pipeline.cluster.checks import seconds
+from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.kinds import EXTRAS
+from pipeline.cluster.scaling import Demand
+from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed.deploy.cluster import Cluster
+
+__all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
+
+ANSWER_SECONDS = 10
+
+
+@contextmanager
+def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
+    """A client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
+
+    Yields None for the kinds `synchronous` and `threads`, where Dask's own scheduler computes in this process. Settings
+    are put back afterwards. Raises InputError where a package or program is missing, where no scheduler answers, and
+    where the cluster does not start or brings no worker in time.
+    """
+    config = config or ClusterConfig()
+    _require(config)
+    with _settings(config):
+        if config.kind.family == "process":
+            yield None
+        elif config.kind.family == "running":
+            with _running(config) as client:
+                yield client
+        else:
+            with _started(config) as client:
+                yield client
+
+
+def preview(config: ClusterConfig) -> str:
+    """What would be started, without starting it: the script of a job, the resource of Kubernetes, or the arguments.
+
+    Raises InputError where a package is missing.
+    """
+    _require(config, programs=False)
+    with _settings(config):
+        if config.kind.family in ("process", "running"):
+            return f"{config.kind.text}\n"
+        arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
+        if config.kind.family == "jobqueue":
+            arguments.pop("scheduler_options")
+            scheduler = f"{arguments.get('protocol', 'tcp://')}SCHEDULER"
+            job = _maker(config).job_cls(scheduler, name="NAME", **arguments)
+            return str(job.job_script())
+        if config.kind.family == "kubernetes":
+            return _resource(arguments)
+        arguments.pop("security", None)
+        return json.dumps(arguments, indent=2) + "\n"
+
+
+def _require(config: ClusterConfig, *, programs: bool = True) -> None:
+    """See that the packages and programs of a kind are here. Raises InputError with what to install."""
+    kind = config.kind
+    for module in EXTRAS.get(kind.extra, ()):
+        if importlib.util.find_spec(module) is None:
+            hint = f"Install it: pip install 'limbsweep[{kind.extra}]'"
+            raise config.problem("kind", repr(config.cluster.kind), f"the package {module} to be installed", hint)
+    if programs and kind.command and shutil.which(kind.command) is None:
+        hint = "Run limbsweep where jobs can be submitted, such as the login node."
+        raise config.problem("kind", repr(config.cluster.kind), f"the program {kind.command} on this machine", hint)
+
+
+@contextmanager
+def _settings(config: ClusterConfig) -> Iterator[None]:
+    """Settings of Dask for a cluster: ours, those of the file, and what follows from them."""
+    import dask
+    import distributed  # noqa: F401  # its defaults must be there first, or leaving `set` would take them away
+
+    if config.kind.maker[0]:
+        importlib.import_module(config.kind.maker[0])  # for its defaults too
+    with ExitStack() as stack:
+        for each in (SETTINGS, patience(config), flat(config.settings), flat(from_environment())):
+            stack.enter_context(dask.config.set(each))
+        stack.enter_context(dask.config.set(_following(config)))
+        yield
+
+
+def _following(config: ClusterConfig) -> dict[str, Any]:
+    """Settings that follow from those in force."""
+    import dask
+
+    if config.kind.family == "process":
+        return {"scheduler": config.cluster.kind, "num_workers": config.cluster.threads_per_worker or cores()}
+    environ = dask.config.get("distributed.nanny.pre-spawn-environ", None) or {}
+    pinned = {"distributed.nanny.pre-spawn-environ": dict(environ) | nanny_variables(config.settings)}
+    secured = config.kind.family != "running" and security_of_settings() is not None
+    return {**pinned, **(SECURE if secured else {})}
+
+
+@contextmanager
+def _running(config: ClusterConfig) -> Iterator[Client]:
+    from distributed import Client
+    from distributed.security import Security
+
+    address = config.cluster.address
+    security = Security(require_encryption=True) if str(address).startswith("tls:") else None
+    try:
+        client = Client(address, security=security, timeout=ANSWER_SECONDS, set_as_default=False)
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        hint = f"Check that it runs and that its TLS files fit ({type(error).__name__})."
+        raise config.problem(config.cluster.kind, repr(address), "a scheduler that answers", hint) from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _started(config: ClusterConfig) -> Iterator[Client]:
+    """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
+    from distributed import Client
+
+    with _make(config) as made:
+        try:
+            if config.kind.family == "jobqueue":  # made without any
+                made.sync(_submit, made, first_workers(config))
+            client = Client(made, set_as_default=False)  # of two at once, the last to go would stay the default
+        except Exception as error:  # whatever a batch system says
+            raise _not_started(config, error) from error
+        with client:
+            _await_worker(config, client)
+            if adapt := config.cluster.adapt:
+                _adapt(made, config, minimum=adapt.minimum, maximum=adapt.maximum)
+            yield client
+
+
+def _adapt(made: Any, config: ClusterConfig, **bounds: int) -> None:
+    """Let the number of workers follow what a run has left; the operator of Kubernetes follows the scheduler alone."""
+    if config.kind.family == "kubernetes":
+        made.adapt(**bounds)
+        return
+    from distributed import Adaptive
+
+    class ByDemand(Adaptive):
+        """Dask's scaling, which sees the tasks of the moment, and what a run has left beside them."""
+
+        demand = Demand()
+
+        async def target(self) -> int:
+            return max(self.demand.workers(len(self.observed), self.target_duration), await super().target())
+
+    made.adapt(ByDemand, **bounds)
+
+
+def scalers(client: Client | None) -> tuple[Demand, ...]:
+    """The listener that a cluster follows which this process scales; none where there is no such cluster."""
+    demand = getattr(getattr(getattr(client, "cluster", None), "_adaptive", None), "demand", None)
+    return () if demand is None else (demand,)
+
+
+def _make(config: ClusterConfig) -> Cluster:
+    arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
+    try:
+        if config.kind.family == "kubernetes":
+            importlib.import_module("kr8s").api()  # a KubeCluster that finds no credentials complains again at exit
+        return _maker(config)(**arguments)
+    except Exception as error:
+        raise _not_started(config, error) from error
+
+
+def _maker(config: ClusterConfig) -> Any:
+    module, name = config.kind.maker
+    return getattr(importlib.import_module(module), name)
+
+
+async def _submit(made: Any, workers: int) -> None:
+    """Submit jobs as `scale` of dask-jobqueue does; that would leave what the batch system refuses to the log."""
+    from distributed.core import Status
+
+    while len(made.worker_spec) * len(made.new_spec.get("group", "1")) < workers:
+        made.worker_spec.update(made.new_worker_spec())
+    try:
+        await made
+    except Exception:
+        for job in made.workers.values():
+            if job.job_id is None:
+                job.status = Status.closed  # never submitted: closing the cluster must not wait for it
+        raise
+
+
+def _await_worker(config: ClusterConfig, client: Client) -> None:
+    try:
+        client.wait_for_workers(1, timeout=seconds(config.cluster.start_timeout))
+    except TimeoutError:
+        hint = "Look at the queue and at the logs of the workers; their environment needs the same packages."
+        raise config.problem("start-timeout", config.cluster.start_timeout, "a worker in that time", hint) from None
+
+
+def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
+    """The error for a cluster that does not start, with what the other side said, in one line."""
+    said = " ".join(str(error).split())[-400:] or "nothing"
+    hint = f"{type(error).__name__}: {said}"
+    return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)
+
+
+def _resource(arguments: dict[str, Any]) -> str:
+    """The DaskCluster resource that the operator would be given, as JSON."""
+    import dask.config
+    from dask_kubernetes.operator import make_cluster_spec
+
+    resource = make_cluster_spec(
+        name="NAME",
+        image=dask.config.get("kubernetes.image"),
+        resources=dask.config.get("kubernetes.resources", None),
+        worker_command=dask.config.get("kubernetes.worker-command"),
+        scheduler_service_type=dask.config.get("kubernetes.scheduler-service-type"),
+        **{name: arguments[name] for name in ("n_workers", "env", "idle_timeout")},
+    )
+    return json.dumps(resource, indent=2) + "\n"

@@ -1,0 +1,117 @@
+"""The cluster file: a Dask configuration file with one key of ours, `limbsweep: cluster:`. Checked without connecting.
+
+What the kinds are is in `pipeline.cluster.kinds`, the checks are in `pipeline.cluster.checks` and
+`pipeline.cluster.safety`; making clusters and clients from a checked file is `pipeline.cluster.connection`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipeline.cluster.checks import check_dask, check_kind, check_options, scheduler_address
+from pipeline.cluster.kinds import KINDS, ClusterKind, Kind
+from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
+from pipeline.cluster.section import Cluster
+from pipeline.cluster.worker_folders import check_scratch
+from pipeline.documents.files import read_yaml
+from pipeline.documents.report import Got, Report, Section, validate_keys
+from pipeline.documents.yaml import Document, parse_yaml
+from pipeline.errors import InputError, Problem
+
+
+class _Ours(Section):
+    cluster: Cluster = Cluster()
+
+
+class _File(Section):
+    limbsweep: _Ours = _Ours()
+
+
+@dataclass(frozen=True)
+class ClusterConfig:
+    """A checked cluster file: our section, the Dask settings of the others, and what the file is called in messages."""
+
+    cluster: Cluster = field(default_factory=Cluster)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # not for logs
+    source: str = "the default cluster"
+
+    @property
+    def kind(self) -> ClusterKind:
+        """The row of its kind."""
+        return KINDS[self.cluster.kind]
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is allowed and hardly meant."""
+        if self.kind.family in ("process", "running", "local") or os.geteuid() != 0:
+            return ()
+        got, rule = "root as the user who runs it", "a user without rights over the machine"
+        hint = "Whoever reaches a port of a cluster can do what its user can."
+        return (Problem(self.source, 0, 0, "limbsweep.cluster.kind", got, rule, hint),)
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str]) -> ClusterConfig:
+        """The configuration in a file. Raises InputError with all problems."""
+        document = read_yaml(path)
+        return parse_cluster(document, writers=other_writers(path))
+
+    @classmethod
+    def of(cls, kind: Kind = "local", **options: Any) -> ClusterConfig:
+        """A configuration without a file; `options` are the fields of Cluster by their Python names.
+
+        Checked like a file. Raises InputError with all problems.
+        """
+        names = {name: info.alias or name for name, info in Cluster.model_fields.items()}
+        section = {"kind": kind} | {names.get(name, name): value for name, value in options.items()}
+        text = json.dumps({"limbsweep": {"cluster": section}}, default=str)  # which is YAML too
+        return parse_cluster(parse_yaml(text, "the given cluster"))
+
+    def problem(self, key: str, got: str, expected: str, hint: str = "") -> InputError:
+        """What became known only when the cluster was to be used, as an error about this file."""
+        return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
+
+
+def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
+    """The configuration in a document; `writers` says who else may write to its file. Raises InputError."""
+    report = Report(document)
+    settings = {key: value for key, value in document.data.items() if key != "limbsweep"}
+    if settings.keys() & {"robot", "robots"}:
+        report((), Got("a sweep file"), "a cluster file", "A sweep goes before --cluster, or to limbsweep check.")
+        report.raise_if_any()
+    check_secrets(report, document.data)
+    check_commands(report, document.data, writers)
+    check_dask(report, settings)
+    cluster = _parse_section(report)
+    if cluster is not None:
+        check_options(report, cluster, _written(document), settings)
+        if cluster.scheduler_file and cluster.kind == "scheduler-file":
+            cluster = cluster.model_copy(update={"address": scheduler_address(report, cluster.scheduler_file)})
+        check_scratch(report, cluster, settings)
+        check_reach(report, cluster, settings)
+        check_tls(report, cluster, settings)
+    report.problems = list(dict.fromkeys(report.problems))  # roles share files
+    report.raise_if_any()
+    return ClusterConfig(cluster or Cluster(), settings, document.name)
+
+
+def _written(document: Document) -> Mapping[str, Any]:
+    """The keys of our section as they are written."""
+    ours = document.data.get("limbsweep")
+    section = ours.get("cluster") if isinstance(ours, dict) else None
+    return section if isinstance(section, dict) else {}
+
+
+def _parse_section(report: Report) -> Cluster | None:
+    """Our section; None where something in it is wrong, which is then reported."""
+    document = report.document
+    if "limbsweep" not in document.data:
+        return Cluster()
+    if not check_kind(report, document.data["limbsweep"]):
+        return None
+    values, problems = validate_keys(_File, document)
+    report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
+    return values["limbsweep"].cluster if "limbsweep" in values else None

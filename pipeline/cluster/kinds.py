@@ -1,0 +1,138 @@
+"""The kinds of clusters that a cluster file may name, as a table; `pipeline.cluster.connection` makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal[
+    "local", "threads", "synchronous", "address", "scheduler-file",
+    "ssh", "slurm", "pbs", "lsf", "sge", "oar", "htcondor", "kubernetes",
+]  # fmt: skip
+Family = Literal["process", "running", "local", "ssh", "jobqueue", "kubernetes"]
+"""Kinds of one family take the same arguments: in this process, a scheduler that runs, and four ways to start one."""
+
+Role = Literal["client", "scheduler", "worker"]
+
+COUNT = frozenset({"n-workers", "adapt", "start-timeout", "insecure"})
+HMS = r"([0-9]+-)?[0-9]{1,4}:[0-5][0-9]:[0-5][0-9]", "HH:MM:SS"
+HM = r"[0-9]{1,4}:[0-5][0-9]", "HH:MM"
+
+
+@dataclass(frozen=True)
+class ClusterKind:
+    """A row: what the kind is, what it needs, and which keys of our section mean something to it."""
+
+    text: str
+    family: Family
+    keys: frozenset[str] = frozenset()
+    maker: tuple[str, str] = ("", "")
+    """Module and class that starts it; the module belongs to the extra."""
+    extra: str = ""
+    command: str = ""
+    """Program that must be on this machine."""
+    section: tuple[str, ...] = ()
+    """Where its options stand among Dask's settings."""
+    required: tuple[str, ...] = ()
+    """Options in that section without which it cannot start."""
+    walltime: tuple[str, str] = ("", "")
+    """Pattern of the option `walltime`, and how a message says it."""
+    here: tuple[Role, ...] = ()
+    """Roles that run on this machine, whose TLS files can therefore be tried."""
+    away: tuple[Role, ...] = field(default=())
+    """Roles that may run on other machines."""
+
+
+def _queue(
+    text: str, name: str, maker: str, command: str, walltime: tuple[str, str] = ("", ""), *more: str
+) -> ClusterKind:
+    return ClusterKind(
+        text,
+        "jobqueue",
+        COUNT,
+        ("dask_jobqueue", maker),
+        "jobqueue",
+        command,
+        ("jobqueue", name),
+        ("cores", "memory", *more),
+        walltime,
+        ("client", "scheduler"),
+        ("worker",),
+    )
+
+
+KINDS: Mapping[str, ClusterKind] = {
+    "local": ClusterKind(
+        "processes of this machine",
+        "local",
+        COUNT | {"threads-per-worker", "memory-limit"},
+        ("distributed", "LocalCluster"),
+        here=("client", "scheduler", "worker"),
+    ),
+    "threads": ClusterKind("threads of this process", "process", frozenset({"threads-per-worker"})),
+    "synchronous": ClusterKind("one task after another in this process", "process", frozenset({"threads-per-worker"})),
+    "address": ClusterKind(
+        "a scheduler that runs already", "running", frozenset({"address", "insecure"}), here=("client",)
+    ),
+    "scheduler-file": ClusterKind(
+        "a scheduler that runs already and wrote its address into a file",
+        "running",
+        frozenset({"scheduler-file", "insecure"}),
+        here=("client",),
+    ),
+    "ssh": ClusterKind(
+        "hosts that are reached by SSH",
+        "ssh",
+        frozenset({"options", "start-timeout", "insecure"}),
+        ("distributed", "SSHCluster"),
+        extra="ssh",
+        here=("client",),
+        away=("scheduler", "worker"),
+    ),
+    "slurm": _queue("jobs of SLURM", "slurm", "SLURMCluster", "sbatch", HMS),
+    "pbs": _queue("jobs of PBS", "pbs", "PBSCluster", "qsub", HMS),
+    "lsf": _queue("jobs of LSF", "lsf", "LSFCluster", "bsub", HM),
+    "sge": _queue("jobs of Grid Engine", "sge", "SGECluster", "qsub", HMS),
+    "oar": _queue("jobs of OAR", "oar", "OARCluster", "oarsub", HMS),
+    "htcondor": _queue("jobs of HTCondor", "htcondor", "HTCondorCluster", "condor_submit", ("", ""), "disk"),
+    "kubernetes": ClusterKind(
+        "pods of Kubernetes, by the operator of dask-kubernetes",
+        "kubernetes",
+        COUNT,
+        ("dask_kubernetes.operator", "KubeCluster"),
+        "kubernetes",
+        section=("kubernetes",),
+        required=("image",),
+    ),
+}
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "ssh": ("asyncssh",),
+    "jobqueue": ("dask_jobqueue",),
+    "kubernetes": ("dask_kubernetes",),
+    "certificates": ("cryptography",),
+}
+"""Modules that an extra of the project brings."""
+
+KEYS = frozenset().union(*(kind.keys for kind in KINDS.values()))
+
+CONNECT_OPTIONS = (
+    "port", "username", "known_hosts", "client_keys", "agent_path", "config", "tunnel", "family", "local_addr",
+    "connect_timeout", "login_timeout", "keepalive_interval", "keepalive_count_max", "compression_algs",
+    "server_host_key_algs", "kex_algs", "encryption_algs", "preferred_auth", "gss_host", "host_key_alias",
+)  # fmt: skip
+"""What `connect_options` of kind ssh may say: keywords of asyncssh that a file can hold."""
+
+WORKER_OPTIONS = (
+    "nthreads", "n_workers", "memory_limit", "local_directory", "name", "interface", "host", "port", "worker_port",
+    "protocol", "death_timeout", "resources", "dashboard_address", "contact_address", "lifetime", "lifetime_stagger",
+    "lifetime_restart",
+)  # fmt: skip
+"""What `worker_options` of kind ssh may say: keywords of Dask's nanny and worker."""
+
+SCHEDULER_OPTIONS = (
+    "port", "host", "interface", "protocol", "dashboard_address", "contact_address", "idle_timeout", "allowed_failures",
+    "transition_counter_max",
+)  # fmt: skip
+"""What `scheduler_options` of kind ssh may say: keywords of Dask's scheduler."""

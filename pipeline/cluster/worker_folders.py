@@ -1,0 +1,92 @@
+"""Folders in which workers keep what does not fit into memory: checked before anything starts.
+
+A worker whose folder is full, slow or not there stalls without a word.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.cluster.kinds import KINDS
+from pipeline.cluster.settings import effective
+from pipeline.documents.report import Report
+
+if TYPE_CHECKING:
+    from pipeline.cluster.section import Cluster
+
+KEY = "temporary-directory"
+"""Dask's setting of that folder."""
+
+SSH = ("options", "worker_options", "local_directory")
+
+LEAST = 10**9
+"""Free bytes."""
+
+NETWORK = frozenset(
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "lustre",
+        "beegfs",
+        "gpfs",
+        "ceph",
+        "glusterfs",
+        "afs",
+        "9p",
+        "fuse.sshfs",
+        "fuse.glusterfs",
+    ]
+)
+"""Types of file systems that machines share."""
+
+MOUNTS = "/proc/self/mountinfo"
+
+
+def check_scratch(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -> None:
+    """Reports a folder for workers that cannot be used; one of other machines has to be an absolute path."""
+    kind = KINDS[cluster.kind]
+    if kind.family == "local" and (folder := effective(settings).get(KEY)) is not None:
+        if rule := folder_rule(folder):
+            report((KEY,), folder, rule, "It takes what does not fit into the memory of workers.")
+        return
+    import dask.config
+
+    for path in ((*kind.section, "local-directory"), ("limbsweep", "cluster", *SSH)):
+        folder = dask.config.get(".".join(path), None, config=report.document.data)
+        if isinstance(folder, str) and not os.path.isabs(folder) and not folder.startswith(("$", "~")):
+            report(path, folder, "an absolute path", "Workers start in folders of their own.")
+
+
+def folder_rule(folder: Any) -> str:
+    """What a folder of this machine should be and is not; empty where it is."""
+    if not isinstance(folder, str) or not os.path.isdir(folder):
+        return "an existing folder"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return "a folder that you may write to"
+    if (kind := file_system(folder)) in NETWORK:
+        return f"a folder on a disk of this machine, not on {kind}"
+    room = os.statvfs(folder)
+    free = room.f_bavail * room.f_frsize
+    return "" if free >= LEAST else f"at least {LEAST / 1e9:g} GB of free space, there are {free / 1e9:.2g} GB"
+
+
+def file_system(folder: str) -> str:
+    """The type of the file system that a folder is on; empty where the system does not say."""
+    place, found = os.path.realpath(folder), ("", "")
+    try:
+        lines = Path(MOUNTS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        mounted = before.split()[4].encode().decode("unicode_escape")
+        inside = os.path.join(mounted, "") if mounted != "/" else "/"
+        if (place + "/").startswith(inside) and len(mounted) >= len(found[0]):
+            found = mounted, after.split()[0]
+    return found[1]

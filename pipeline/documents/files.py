@@ -1,0 +1,94 @@
+"""Reading what a user wrote: YAML files and CSV files of points. Refuses what is not a readable text of sane size.
+
+What may be in a YAML file is in `pipeline.documents.yaml`; what its keys mean, in `pipeline.sweep.reader` and
+`pipeline.cluster.connection`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+
+from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
+from pipeline.errors import InputError, Problem
+
+_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"\x89HDF": "HDF5",
+    b"%PDF": "PDF",
+    b"\x89PNG": "PNG",
+    b"\x93NUMPY": "NumPy",
+}
+
+
+def read_yaml(path: str | os.PathLike[str]) -> Document:
+    """The document in a file. Raises InputError with file, line, column and advice."""
+    name = os.fspath(path)
+    return parse_yaml(read_text(name, MAX_BYTES), name)
+
+
+def read_text(name: str, limit: int) -> str:
+    """The text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
+    return decode(read_bytes(name, limit), name)
+
+
+def decode(data: bytes, name: str) -> str:
+    """UTF-8 bytes as text. Raises InputError that says what else the bytes look like."""
+    if kind := next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None):
+        raise _refuse(name, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        start = "It looks like UTF-16: save" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "Save"
+        raise _refuse(
+            name, f"byte {data[error.start]:#04x} at offset {error.start}", "UTF-8 text", f"{start} it as UTF-8."
+        ) from None
+    if "\0" in text:
+        raise _refuse(name, f"a NUL byte at offset {data.index(0)}", "UTF-8 text", "Save it as UTF-8.")
+    return text
+
+
+def read_bytes(name: str, limit: int) -> bytes:
+    """The content of a regular file of at most `limit` bytes. Raises InputError."""
+    try:
+        # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
+        descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError) as error:
+        raise _unopened(name, error) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise _refuse(name, "a directory" if stat.S_ISDIR(mode) else "a device, pipe or socket", "a regular file")
+    with open(descriptor, "rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _refuse(name, f"more than {limit >> 20} MiB", f"a file of at most {limit >> 20} MiB")
+    return data
+
+
+def _unopened(name: str, error: OSError | ValueError) -> InputError:
+    if isinstance(error, PermissionError):
+        return _refuse(name, "no permission to read it", "a readable file", _owner(name))
+    if isinstance(error, IsADirectoryError):
+        return _refuse(name, "a directory", "a regular file")
+    folder = os.path.dirname(name) or "."
+    try:
+        close = difflib.get_close_matches(os.path.basename(name), os.listdir(folder), n=3)
+    except (OSError, ValueError):
+        return _refuse(name, "no such file", "an existing file", "Its folder cannot be read either.")
+    hint = "Did you mean " + " or ".join(close) + "?" if close else ""
+    return _refuse(name, "no such file", "an existing file", hint)
+
+
+def _owner(name: str) -> str:
+    try:
+        status = os.stat(name)
+    except OSError:
+        return "A folder above it is not readable."
+    return f"Its owner is user {status.st_uid}, its mode {stat.filemode(status.st_mode)}."
+
+
+def _refuse(name: str, got: str, expected: str, hint: str = "") -> InputError:
+    return InputError([Problem(name, 0, 0, "", got, expected, hint)])

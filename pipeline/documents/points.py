@@ -1,0 +1,61 @@
+"""Points of a trajectory from a CSV file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import LIMIT, InputError, Problem, show
+
+POINTS_BYTES = 64 << 20
+
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+
+def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
+    """The points of a waypoint text, (points, columns): t [s], which increases strictly, then coordinates.
+
+    Comma-separated, with a header of the names in `columns`. Raises InputError with row and column for every bad cell.
+    """
+    lines = text.rstrip().splitlines() or [""]
+    if (header := tuple(cell.strip() for cell in lines[0].split(","))) != tuple(columns):
+        hint = "Use commas, not semicolons." if ";" in lines[0] else "The first row names the columns."
+        raise InputError([Problem(name, 1, 1, "", show(",".join(header)), f"the header {','.join(columns)}", hint)])
+    points = np.full((len(lines) - 1, len(columns)), np.nan)
+    problems: list[Problem] = []
+    for row, line in enumerate(lines[1:]):
+        problems += _read_row(line, row + 2, name, columns, points[row])
+        if len(problems) >= LIMIT:
+            break
+    problems = problems or list(_time_problems(points[:, 0], name))
+    if problems:
+        raise InputError(problems[:LIMIT])
+    return points
+
+
+def _read_row(
+    line: str, number: int, name: str, columns: Sequence[str], into: NDArray[np.float64]
+) -> Iterator[Problem]:
+    cells, wanted = [cell.strip() for cell in line.split(",")], len(columns)
+    if len(cells) != wanted:
+        hint = "Use commas between cells and a point in numbers." if len(cells) > wanted or ";" in line else ""
+        yield Problem(name, number, 1, "", f"{len(cells)} cells", f"{wanted} cells: {','.join(columns)}", hint)
+        return
+    for column, cell in enumerate(cells):
+        value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+        if not math.isfinite(value):
+            got = show(cell) if cell else "an empty cell"
+            yield Problem(name, number, column + 1, columns[column], got, "a finite number")
+        into[column] = value
+
+
+def _time_problems(times: NDArray[np.float64], name: str) -> Iterator[Problem]:
+    if len(times) < 2:
+        yield Problem(name, 0, 0, "", f"{len(times)} points", "at least 2 points")
+    for row in np.flatnonzero(np.diff(times) <= 0)[:LIMIT]:
+        rule = f"a time later than {float(times[row])!r} of the row before"
+        yield Problem(name, int(row) + 3, 1, "t", repr(float(times[row + 1])), rule)

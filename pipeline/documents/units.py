@@ -1,0 +1,96 @@
+"""Units that a sweep file may use, and their conversion to SI. Only units that a table names; no unit algebra."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from robots.parameters import nearest
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit: the SI unit it converts to, and value * `factor` / `divisor` in that unit.
+
+    A divisor, because 150 / 1000 is the double nearest to 0.15 and 150 * 0.001 need not be.
+    """
+
+    name: str
+    si: str
+    factor: float = 1.0
+    divisor: float = 1.0
+
+    def to_si(self, value: float) -> float:
+        """`value` in this unit as a number in SI."""
+        return value * self.factor / self.divisor
+
+
+UNITS: Mapping[str, Unit] = {
+    unit.name: unit
+    for unit in (
+        Unit("m", "m"),
+        Unit("dm", "m", divisor=10.0),
+        Unit("cm", "m", divisor=100.0),
+        Unit("mm", "m", divisor=1e3),
+        Unit("um", "m", divisor=1e6),
+        Unit("rad", "rad"),
+        Unit("mrad", "rad", divisor=1e3),
+        Unit("deg", "rad", math.pi, 180.0),
+        Unit("kg", "kg"),
+        Unit("g", "kg", divisor=1e3),
+        Unit("t", "kg", 1e3),
+        Unit("s", "s"),
+        Unit("ms", "s", divisor=1e3),
+        Unit("min", "s", 60.0),
+        Unit("N", "N"),
+        Unit("kN", "N", 1e3),
+        Unit("N m", "N m"),
+        Unit("Nm", "N m"),
+        Unit("N mm", "N m", divisor=1e3),
+        Unit("Nmm", "N m", divisor=1e3),
+        Unit("m/s", "m/s"),
+        Unit("mm/s", "m/s", divisor=1e3),
+        Unit("rad/s", "rad/s"),
+        Unit("deg/s", "rad/s", math.pi, 180.0),
+        Unit("kg/m^3", "kg/m^3"),
+        Unit("g/cm^3", "kg/m^3", 1e3),
+        Unit("N m/A", "N m/A"),
+        Unit("mN m/A", "N m/A", divisor=1e3),
+        Unit("ohm", "ohm"),
+        Unit("kg m^2", "kg m^2"),
+        Unit("g mm^2", "kg m^2", divisor=1e9),
+        Unit("kg mm^2", "kg m^2", divisor=1e6),
+        Unit("g cm^2", "kg m^2", divisor=1e7),
+        Unit("N m s/rad", "N m s/rad"),
+        Unit("N s/m", "N s/m"),
+        Unit("N m/rad", "N m/rad"),
+        Unit("N/m", "N/m"),
+        Unit("K", "K"),
+        Unit("1/K", "1/K"),
+        Unit("1", "1"),
+    )
+}
+
+
+def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
+    """None where unit `name` measures what `wanted` measures; else what was expected, and advice.
+
+    `wanted` is the unit of a parameter in SI; alternatives are joined by ` or `.
+    """
+    alternatives = wanted.split(" or ")
+    fitting = [unit.name for unit in UNITS.values() if unit.si in alternatives]
+    if name in fitting:
+        return None
+    if name in UNITS:
+        return f"a unit of [{wanted}]", "Known: " + ", ".join(fitting) + "."
+    hint = nearest(name, fitting or UNITS)
+    return "a known unit", hint[0].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
+
+
+def size(number: int) -> str:
+    """A number of bytes for people."""
+    for scale, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= scale:
+            return f"{number / scale:.3g} {unit}"
+    return f"{number} B"

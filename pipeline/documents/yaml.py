@@ -1,0 +1,245 @@
+"""YAML text to plain data in which every value keeps its line and column.
+
+Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
+keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
+Reading bytes from disk is in `pipeline.documents.files`, checks against a model are in `pipeline.documents.report`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml import YAML, events
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from pipeline.documents.scalars import Scalar, ScalarError, parse_scalar, strange_character
+from pipeline.errors import LIMIT, InputError, Problem, show
+
+MAX_BYTES = 1 << 20
+MAX_DEPTH = 32
+MAX_NODES = 200_000
+MAX_LINE = 1 << 16
+"""Characters of a line: the time of the scanner grows with the square of some tokens."""
+
+Path = tuple[str | int, ...]
+Position = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The data of a file, and where each of its keys and values stands (line and column from 1)."""
+
+    name: str
+    text: str
+    data: dict[str, Any]
+    values: dict[Path, Position] = field(repr=False, default_factory=dict)
+    keys: dict[Path, Position] = field(repr=False, default_factory=dict)
+
+    def where(self, path: Path) -> Position:
+        """Line and column of the value at `path`, or of the nearest mapping or list around it."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.values.get(path, (1, 1))
+
+    def column_within(self, path: Path, text: str, place: int) -> int:
+        """How far right of its start the character at `place` of a text value stands; 0 where it is not in one line."""
+        line, column = self.where(path)
+        written = self.text.split("\n")[line - 1][column - 1 :]
+        for quote in ("", "'", '"'):
+            if written.startswith(quote + text):
+                return len(quote) + place
+        return 0
+
+    def below(self, key: str) -> Document:
+        """The mapping at a key as a document of its own, with the places that it has in this one."""
+        values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
+        keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
+        return Document(self.name, self.text, self.data[key], values, keys)
+
+    def problem(self, path: Path, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
+        """A problem at the value of `path`, or at its key."""
+        place = self.keys.get(path) if key else None
+        return Problem(self.name, *(place or self.where(path)), dotted(path), got, expected, hint)
+
+
+def dotted(path: Path) -> str:
+    """A path as a message shows it: `design.grid.upper_arm.values[2]`."""
+    text = ""
+    for part in path:
+        name = part if isinstance(part, int) or part.isprintable() else ascii(part)[1:-1]
+        text += f"[{name}]" if isinstance(name, int) else f".{name}"
+    return text.removeprefix(".")
+
+
+def parse_yaml(text: str, name: str) -> Document:
+    """The document in `text`; `name` is what messages call it. Raises InputError with all problems found."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    document = Document(name, text, {})
+    composer = _Composer(document)
+    try:
+        composer.check_text()
+        composer.compose()
+    except _Stop:
+        pass
+    except MarkedYAMLError as error:
+        composer.problems.append(_syntax_problem(name, error, composer.open))
+    except (YAMLError, ValueError) as error:
+        composer.problems.append(Problem(name, 0, 0, "", f"text that is not YAML ({_line(error)})", "valid YAML"))
+    if composer.problems:
+        raise InputError(composer.problems)
+    return document
+
+
+class _Stop(Exception):  # noqa: N818 - a signal, not an error
+    """Reading on would only repeat the last problem."""
+
+
+class _Composer:
+    """Builds the data of a document from parser events; recursion is bounded by MAX_DEPTH."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.problems: list[Problem] = []
+        self.nodes = 0
+        self.open: list[Position] = []
+        self.events: Iterator[Any] = iter(YAML(typ="safe", pure=True).parse(document.text))
+
+    def report(self, event: Any, path: Path, got: str, expected: str, hint: str = "") -> None:
+        line, column = _position(event)
+        self.problems.append(Problem(self.document.name, line, column, dotted(path), got, expected, hint))
+        if len(self.problems) >= LIMIT:
+            raise _Stop
+
+    def check_text(self) -> None:
+        """Refuses what the scanner would choke on: control characters and endless lines."""
+        for number, line in enumerate(self.document.text.split("\n"), 1):
+            column, expected = _bad_line(line)
+            if expected:
+                got = f"character U+{ord(line[column - 1]):04X}" if column <= MAX_LINE else f"{len(line)} characters"
+                self.problems.append(Problem(self.document.name, number, column, "", got, expected))
+                raise _Stop
+
+    def compose(self) -> None:
+        next(self.events)  # start of the stream
+        if isinstance(start := next(self.events), events.StreamEndEvent):
+            self.problems.append(Problem(self.document.name, 0, 0, "", "an empty file", "a mapping of keys to values"))
+            raise _Stop
+        if start.version not in (None, (1, 2)) or start.tags:
+            self.report(start, (), "a directive of another YAML version or tag", "YAML 1.2", "Remove the % lines.")
+        data = self.node(next(self.events), ())
+        next(self.events)  # end of the document
+        if not isinstance(second := next(self.events), events.StreamEndEvent):
+            self.report(second, (), "a second document", "one document in a file", "Remove '---' and what follows.")
+        if isinstance(data, dict):
+            self.document.data.update(data)
+        elif not self.problems:
+            self.problems.append(self.document.problem((), show(data), "a mapping of keys to values"))
+
+    def node(self, event: Any, path: Path) -> Any:
+        self.document.values[path] = _position(event)
+        self.guard(event, path)
+        if not isinstance(event, events.CollectionStartEvent):
+            return None if isinstance(event, events.AliasEvent) else self.scalar(event, path)
+        self.open.append(_position(event))
+        value = self.mapping(path) if isinstance(event, events.MappingStartEvent) else self.sequence(path)
+        self.open.pop()
+        return value
+
+    def guard(self, event: Any, path: Path) -> None:
+        """Counts the node and refuses what must not be in a file."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self.report(event, path, f"more than {MAX_NODES} values", "a smaller file")
+            raise _Stop
+        if len(path) >= MAX_DEPTH and isinstance(event, events.CollectionStartEvent):
+            self.report(event, (), "a deeper value", f"at most {MAX_DEPTH} levels of nesting")
+            raise _Stop
+        if event.anchor is not None:
+            kind = "alias" if isinstance(event, events.AliasEvent) else "anchor"
+            self.report(event, path, f"{kind} {show(event.anchor)}", "no anchors or aliases", "Write the value out.")
+        elif event.tag is not None:
+            self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
+
+    def sequence(self, path: Path) -> list[Any]:
+        result: list[Any] = []
+        while not isinstance(event := next(self.events), events.SequenceEndEvent):
+            result.append(self.node(event, (*path, len(result))))
+        return result
+
+    def mapping(self, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), events.MappingEndEvent):
+            key = self.key(event, path)
+            here = (*path, key)
+            if key in result:
+                line = self.document.keys[here][0]
+                self.report(event, here, f"the key again, first in line {line}", "every key once", "Remove one.")
+            self.document.keys.setdefault(here, _position(event))
+            value = self.node(next(self.events), here)
+            result.setdefault(key, value)
+        return result
+
+    def key(self, event: Any, path: Path) -> str:
+        """A key in Unicode's composed form; what is not text is reported, and read as some text of its own."""
+        if not isinstance(event, events.ScalarEvent):
+            value = self.node(event, (*path, "?"))
+        elif event.value == "<<" and not event.style:
+            value = "<<"
+            self.report(event, path, "merge key '<<'", "no merge keys", "Write the keys out.")
+        else:
+            self.guard(event, path)
+            value = self.scalar(event, path)
+        if isinstance(value, str) and value:
+            return unicodedata.normalize("NFC", value)
+        got = "an empty key" if value in (None, "") else f"key {show(value)}"
+        self.report(event, path, got, "keys that are text", "Quote it if it is a name.")
+        return f"?{self.nodes}"
+
+    def scalar(self, event: Any, path: Path) -> Scalar:
+        if strange := strange_character(event.value):
+            self.report(event, path, f"character {strange}", "visible characters only", "Delete it and type it anew.")
+            return "?"
+        try:
+            return parse_scalar(event.value) if event.implicit[0] and not event.style else str(event.value)
+        except ScalarError as error:
+            self.report(event, path, _brief(event.value), error.expected, error.hint)
+            return "?"
+
+
+def _position(event: Any) -> Position:
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
+def _bad_line(line: str) -> tuple[int, str]:
+    """Column of what is wrong in a line, and what was expected; column 0 and nothing where all is well."""
+    if len(line) > MAX_LINE:
+        return MAX_LINE + 1, f"lines of at most {MAX_LINE} characters"
+    if line.isprintable():
+        return 0, ""
+    for column, character in enumerate(line, 1):
+        if character != "\t" and (
+            unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in "\ufffe\uffff"
+        ):
+            return column, "text without control characters"
+    return 0, ""
+
+
+def _syntax_problem(name: str, error: MarkedYAMLError, opened: list[Position]) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+    if error.context_mark and error.context_mark is not mark:
+        opened = [*opened, (error.context_mark.line + 1, error.context_mark.column + 1)]
+    hint = f"What is open there began in line {opened[-1][0]}, column {opened[-1][1]}." if opened else ""
+    hint = "Indent with spaces, not tabs." if "\\t" in str(error.problem) else hint
+    return Problem(name, line, column, "", f"text that is not YAML ({_line(error.problem)})", "valid YAML", hint)
+
+
+def _line(value: object) -> str:
+    return " ".join(ascii(str(value))[1:-1].replace("\\n", " ").split())[:200]
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= 40 and text.isprintable() else ascii(text[:37])[1:-1] + "..."

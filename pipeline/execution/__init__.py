@@ -1,0 +1,1 @@
+"""Runs of a plan: block graphs, the run loop, executors, retries, isolation."""

@@ -1,0 +1,142 @@
+"""A process that computes parts of a block and may die of it: crashes, endless loops and memory stay in there.
+
+It is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled by
+reference, so both have to find the same modules; the child gets the import path of its parent. It ends with its parent:
+the pipe between them closes. `python -m pipeline.execution.child_process DESCRIPTOR` is the other end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection, Pipe
+from types import TracebackType
+from typing import Any, Self
+
+from pipeline.errors import TaskError
+
+BASE_MEMORY = 4 << 30
+BLOCKS = 4
+"""Address space of a child: so many whole blocks and what Python itself takes."""
+
+READY = "ready"
+START_SECONDS = 120.0
+GRACE_SECONDS = 2.0
+
+
+class Child:
+    """A process for `body`, started when there is work; `memory` is what a whole block takes [bytes]."""
+
+    def __init__(self, body: Callable[[Any], Any], memory: int) -> None:
+        self.body = body
+        self.memory = BASE_MEMORY + BLOCKS * memory
+        self._process: subprocess.Popen[bytes] | None = None
+        self._link: Connection[Any, Any] | None = None
+
+    def compute(self, argument: Any, seconds: float) -> tuple[bool, Any]:
+        """Whether the body had a result for an argument, and the result; where there is none, the reason as a text.
+
+        A process that has died or has not come back is ended; the next computation starts another.
+        """
+        try:
+            link = self._ready()
+            link.send(argument)
+            if link.poll(seconds):
+                return link.recv()
+            reason = f"no result within {seconds:g} s"
+        except (EOFError, OSError):
+            reason = f"its process {self._end()}"
+        self.stop()
+        return False, reason
+
+    def _ready(self) -> Connection[Any, Any]:
+        """The link to a process that has said that it is there. Raises OSError where none starts."""
+        if self._link is None or self._process is None:
+            self._link, other = Pipe()
+            with other:
+                self._process = _start(other.fileno(), self.memory)
+            # Its imports are no part of what a computation may take.
+            self._link.send(self.body)
+            if not self._link.poll(START_SECONDS) or self._link.recv() != READY:
+                raise OSError("the process did not start")
+        return self._link
+
+    def _end(self) -> str:
+        """How the process ended, in words."""
+        if self._process is None:
+            return "could not be started"
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_SECONDS)
+        code = self._process.poll()
+        if code is None:
+            return "closed its connection"
+        return f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
+
+    def stop(self) -> None:
+        """End the process, if there is one; the next computation starts another."""
+        if self._link is not None:
+            self._link.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._link = self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "pipeline.execution.child_process", str(descriptor), str(memory)]
+    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
+    return subprocess.Popen(
+        command,
+        env=os.environ | {"PYTHONPATH": path},
+        pass_fds=(descriptor,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def serve(link: Connection[Any, Any]) -> None:
+    """Compute what comes through the link until it closes; errors are sent as texts of bounded length."""
+    body = link.recv()
+    link.send(READY)
+    while True:
+        try:
+            argument = link.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            link.send((True, body(argument)))
+        except Exception as error:
+            link.send((False, _told(error)))
+
+
+def _told(error: BaseException) -> str:
+    return str(error if isinstance(error, TaskError) else TaskError.of(error))
+
+
+def _limit(memory: int) -> None:
+    """Let allocations beyond so many bytes fail in this process, before the system ends another one."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory if hard < 0 else min(memory, hard), hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    _limit(int(sys.argv[2]))
+    with suppress(BrokenPipeError, EOFError):
+        serve(Connection(int(sys.argv[1])))
+    os._exit(0)  # threads that a computation left behind do not keep the process

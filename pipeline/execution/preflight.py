@@ -1,0 +1,115 @@
+"""What is looked at before the first block: versions, memory and bits of the workers, space for the store.
+
+All of it can be wrong without a word for hours: other versions give other bits, a block that does not fit kills worker
+after worker, a full disk stops the last block. Each check raises InputError with what was found and what to do.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pipeline.documents.units import size
+from pipeline.errors import InputError, Problem
+from pipeline.execution.graph import canary_graph
+from pipeline.execution.provenance import require_same_versions, versions
+from pipeline.execution.window import Worker, workers_of
+from pipeline.plan.plan import Plan
+from storage.places.access import locate
+from storage.places.place import Location
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+BASE_MEMORY = 256 << 20
+"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
+
+COMPRESSION = 2.0
+"""The most that compression is counted on when the space for a store is judged."""
+
+SPARE_FILES = 64
+CANARY_SECONDS = 300.0
+CANARIES = 2
+
+
+def preflight(client: Client, plan: Plan, cluster: str) -> None:
+    """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError."""
+    require_same_versions(cluster, client.run(versions, on_error="return"))
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.block_memory)
+    chosen = canaries({address: str(each.get("host", "")) for address, each in workers.items()})
+    if len(chosen) > 1:
+        require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
+
+
+def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> None:
+    """See that a block of so many bytes fits into every worker. Raises InputError."""
+    need = BASE_MEMORY + block
+    hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
+    small = [(address, each.limit) for address, each in workers.items() if each.limit and each.limit < need]
+    if small:
+        raise InputError(
+            Problem(cluster, 0, 0, f"worker {address}", f"a memory limit of {size(limit)}", _at_least(need), hint)
+            for address, limit in small
+        )
+
+
+def _at_least(need: int) -> str:
+    return f"at least {size(need)}, what one block takes at its peak"
+
+
+def canaries(hosts: Mapping[str, str]) -> list[str]:
+    """Workers that are to compute the same: on different hosts where there are several, by address."""
+    first = {host: address for address, host in sorted(hosts.items(), reverse=True)}
+    others = sorted(set(hosts) - set(first.values()))
+    return [*sorted(first.values()), *others][:CANARIES]
+
+
+def _canary_results(client: Client, plan: Plan, workers: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Checksums of the first case of the first block, computed on each of these workers."""
+    run, futures = uuid.uuid4().hex[:8], {}
+    for number, address in enumerate(workers):
+        graph, key = canary_graph(plan, 0, number, run)
+        futures[address] = client.get(graph, key, workers=[address], allow_other_workers=False, sync=False)
+    for address, future in futures.items():
+        try:
+            yield address, future.result(timeout=CANARY_SECONDS)
+        except Exception as error:  # A case that cannot be computed is the run's to deal with.
+            yield address, f"{type(error).__name__}: {error}"
+        future.release()
+
+
+def require_same_bits(cluster: str, results: Mapping[str, Any]) -> None:
+    """See that workers agree on the same case, variable by variable. Raises InputError that names two that do not."""
+    first, *others = results
+    reference = results[first]
+    for address in others:
+        if results[address] == reference:
+            continue
+        got = f"other results than {first} {_differing(reference, results[address])}"
+        hint = "Compare the two machines: one of them computes wrongly, or has other packages than it says."
+        raise InputError([Problem(cluster, 0, 0, f"worker {address}", got, "the same bits for the same block", hint)])
+
+
+def _differing(one: Any, other: Any) -> str:
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        told = next(each for each in (other, one) if not isinstance(each, Mapping))
+        return f"({told})"
+    return "in " + ", ".join(name for name in one if one[name] != other.get(name))
+
+
+def require_space(store: Location, stored: int, files: int) -> None:
+    """See that a disk has room for so many bytes, before compression, and files. Raises InputError about the store."""
+    place, problems = locate(store), []
+    if (room := place.room()) is None:
+        return
+    if room.bytes is not None and room.bytes < stored / COMPRESSION:
+        rule = f"at least {size(int(stored / COMPRESSION))}, half of what is stored before compression"
+        got = f"{size(room.bytes)} of free space"
+        problems.append(Problem(str(place), 0, 0, "", got, rule, "Choose another disk."))
+    if room.files is not None and room.files < files + SPARE_FILES:
+        rule = f"at least {files + SPARE_FILES:,}, one for each file of the store"
+        problems.append(Problem(str(place), 0, 0, "", f"room for {room.files:,} files", rule, "Choose another disk."))
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,159 @@
+"""Runs that outlive the client: the coordinator as a process of its own, beside the scheduler of a lasting cluster.
+
+With a scheduler that runs already the process is started on the scheduler's machine, by the scheduler: it is lost only
+with what no run survives. A cluster of the run's own is started by that process here. The sweep goes through a pipe, so
+no file of it needs to be there; the store has to be on a file system that scheduler, workers and client share.
+`python -m pipeline.execution.submit` is the process.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.errors import RunStoppedError
+from pipeline.execution.graph import Granularity
+from pipeline.execution.run import EXTERNAL
+from pipeline.monitor.log import last_run
+from storage.errors import StoreError
+from storage.places.access import locate
+from storage.places.place import Location, Place
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
+
+START_SECONDS = 180.0
+POLL_SECONDS = 0.3
+_CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
+"""Processes that were started from this one, so that they can be asked how they ended."""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A run in a process of its own: which, where, and the file there with what it prints."""
+
+    pid: int
+    host: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """What such a process does."""
+
+    sweep: Sweep
+    store: Place
+    cluster: ClusterConfig
+    granularity: Granularity
+
+
+def submit(
+    sweep: Sweep, store: Location, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
+) -> Submitted:
+    """Start a run that goes on without this process, and come back once its first block is on its way.
+
+    Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
+    once for another reason.
+    """
+    job = Job(sweep, locate(store), cluster or ClusterConfig(), granularity)
+    if job.cluster.cluster.kind not in EXTERNAL:
+        return _wait(launch(pickle.dumps(job)), job, peek)
+    with connect(job.cluster) as client:
+        assert client is not None, "a cluster that runs elsewhere has a client"
+        made = client.run_on_scheduler(launch_beside, pickle.dumps(job))
+        return _wait(made, job, lambda pid, output: client.run_on_scheduler(peek, pid, output))
+
+
+def launch_beside(payload: bytes, dask_scheduler: Any) -> Submitted:
+    """Start the process from a scheduler, at whose address it finds the cluster."""
+    job: Job = pickle.loads(payload)
+    here = ClusterConfig.of("address", address=dask_scheduler.address)
+    job = replace(job, cluster=replace(here, settings=job.cluster.settings, source=job.cluster.source))
+    return launch(pickle.dumps(job), _tls(dask_scheduler.security))
+
+
+def _tls(security: Any) -> dict[str, str]:
+    """Environment that tells Dask which certificates a scheduler uses."""
+    known = {
+        "CA_FILE": security.tls_ca_file,
+        "CLIENT__CERT": security.tls_client_cert or security.tls_scheduler_cert,
+        "CLIENT__KEY": security.tls_client_key or security.tls_scheduler_key,
+    }
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in known.items() if value}
+
+
+def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> Submitted:
+    """Start the process here, apart from this one: in a session of its own, with nothing of ours open."""
+    descriptor, output = tempfile.mkstemp(prefix="limbsweep-", suffix=".log")
+    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
+    with os.fdopen(descriptor, "wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.execution.submit"],
+            env=os.environ | {"PYTHONPATH": path} | dict(environment or {}),
+            stdin=subprocess.PIPE,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    assert process.stdin is not None
+    with process.stdin:
+        process.stdin.write(payload)
+    _CHILDREN[process.pid] = process
+    return Submitted(process.pid, socket.gethostname(), output)
+
+
+def peek(pid: int, output: str) -> tuple[int | None, str]:
+    """The exit status of a process that was started from here, None while it runs, and what it has printed."""
+    process = _CHILDREN.get(pid)
+    code = process.poll() if process else None
+    if code is not None:
+        del _CHILDREN[pid]
+    return code, Path(output).read_text(encoding="utf-8", errors="replace")
+
+
+def _wait(made: Submitted, job: Job, look: Callable[[int, str], tuple[int | None, str]]) -> Submitted:
+    """Wait until the process has begun or ended."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        code, text = look(made.pid, made.output)
+        if code == 2:
+            raise StoreError(text.strip())
+        if code not in (None, 0):
+            raise RunStoppedError(f"the run ended at once (status {code}): {text.strip()}")
+        if code == 0 or any(each.pid == made.pid for each in last_run(job.store)):
+            return made
+        time.sleep(POLL_SECONDS)
+    raise RunStoppedError(f"the run has not begun within {START_SECONDS:g} s; {made.output} on {made.host} may say why")
+
+
+def main() -> int:
+    """The process: run the job that comes through standard input; the exit status is that of `limbsweep run`."""
+    from pipeline.errors import InputError, RunCancelledError
+    from pipeline.execution.run import run
+    from pipeline.monitor.progress import LineProgress
+    from pipeline.monitor.status import failed_cases, status
+
+    job: Job = pickle.loads(sys.stdin.buffer.read())
+    try:
+        run(job.sweep, job.store, job.cluster, [LineProgress(lambda text: print(text, flush=True))], job.granularity)
+    except (InputError, StoreError) as error:
+        print(error)
+        return 2
+    except RunStoppedError as error:
+        print(error)
+        return 130 if isinstance(error, RunCancelledError) else 1
+    return int(status(job.store).state != "finished" or bool(failed_cases(job.store)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Datasets for identification, exciting motions, and estimates from stored or recorded data."""

@@ -1,0 +1,95 @@
+"""Batches of a dataset for learning: windows of time of the cases of one part, shuffled with a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline.sweep.measurement import PARTS
+from storage.errors import StoreError
+from storage.places.place import Location
+from storage.store import open_results
+
+MIXED = 64
+"""Cases that are held in memory and mixed with each other at once."""
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Batches of the variables named, each (batch, window, ...): every window of every case once, in a seeded order.
+
+    A case is of a part if both its design and its trajectory are: what is for tests has robots and motions that were
+    never trained with. `window` absent: whole trajectories. `torch`: tensors instead of arrays. Raises StoreError.
+    """
+
+    store: Location
+    part: str = "train"
+    variables: Sequence[str] = ("measured_position", "measured_velocity", "measured_acceleration", "measured_force")
+    batch: int = 32
+    window: int | None = None
+    seed: int = 0
+    torch: bool = False
+
+    def __post_init__(self) -> None:
+        if self.part not in PARTS:
+            raise StoreError(f"part: got {self.part!r}; expected one of {', '.join(PARTS)}")
+        data = open_results(self.store)
+        series = [str(name) for name, each in data.data_vars.items() if "time" in each.dims]
+        if wrong := [name for name in self.variables if name not in series]:
+            raise StoreError(f"variables: got {wrong[0]!r}; expected series of the store: {', '.join(series)}")
+        if not 1 <= (self.window or 1) <= data.sizes["time"] or self.batch < 1:
+            raise StoreError(
+                f"window, batch: got {self.window}, {self.batch}; expected 1 to {data.sizes['time']}, above 0"
+            )
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The batches of one pass; the last may be smaller."""
+        data, random = open_results(self.store), np.random.default_rng(self.seed)
+        kept: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
+        cases = self._cases(data)
+        random.shuffle(cases)
+        for start in range(0, len(cases), MIXED):
+            fresh = [self._windows(data, tuple(case)) for case in cases[start : start + MIXED]]
+            whole = {name: np.concatenate([each[name] for each in fresh]) for name in self.variables}
+            order = random.permutation(len(next(iter(whole.values()))))
+            kept = {name: np.concatenate([kept[name], each[order]]) if kept[name].size else each[order]
+                    for name, each in whole.items()}  # fmt: skip
+            while len(next(iter(kept.values()))) >= self.batch:
+                yield self._given({name: each[: self.batch] for name, each in kept.items()})
+                kept = {name: each[self.batch :] for name, each in kept.items()}
+        if next(iter(kept.values())).size:
+            yield self._given(kept)
+
+    def _cases(self, data: Any) -> np.ndarray:
+        sizes = data.sizes
+        chosen = []
+        for dim in ("design", "trajectory"):
+            known = f"{dim}_part" in data.coords
+            parts = data[f"{dim}_part"].values if known else np.full(sizes[dim], PARTS[0])
+            chosen.append(np.flatnonzero(parts == self.part))
+        grid = np.meshgrid(chosen[0], np.arange(sizes["friction"]), chosen[1], indexing="ij")
+        return np.stack([each.ravel() for each in grid], axis=1)
+
+    def _windows(self, data: Any, case: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """Windows of one case (count, window, ...); what is left at the end is shorter than one and dropped."""
+        found = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
+        found = found.load(scheduler="synchronous")
+        size = self.window or data.sizes["time"]
+        result = {}
+        for name in self.variables:
+            values = found[name].values
+            count = len(values) // size
+            result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
+        return result
+
+    def _given(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+        if not self.torch:
+            return batch
+        try:
+            import torch
+        except ImportError:
+            raise StoreError("torch: the package is not installed; install limbsweep[torch], or use arrays") from None
+        return {name: torch.from_numpy(np.ascontiguousarray(each)) for name, each in batch.items()}

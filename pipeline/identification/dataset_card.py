@@ -1,0 +1,112 @@
+"""The card of a dataset: what is in it, how it was made, what it is for; Markdown that is kept in its store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pipeline.documents.units import size
+from pipeline.execution.true_parameters import PREFIX
+from storage.places.access import locate
+from storage.places.place import Location
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+    from pipeline.sweep.model import Sweep
+
+FILE = "CARD.md"
+
+
+def write(store: Location, sweep: Sweep, data: Dataset) -> str:
+    """Write the card of a finished dataset into its store; the text."""
+    text = "\n".join(lines(sweep, data)) + "\n"
+    locate(store).write(FILE, [text.encode()])
+    return text
+
+
+def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
+    """The card, line by line; nothing in it depends on the machine or the place of the store."""
+    sizes = data.sizes
+    yield f"# {sweep.title or f'Identification data of {sweep.robot}'}"
+    yield ""
+    yield f"Simulated motions and forces of `{sweep.robot}` for dynamic parameter identification."
+    yield f"The robot: {sweep.family.title}."
+    yield ""
+    yield f"- robots: {sizes['design']:,}, friction sets: {sizes['friction']:,}"
+    yield f"- trajectories: {sizes['trajectory']:,} of {sizes['time']:,} samples, one every {sweep.grid.step:g} s"
+    yield f"- gravity: {', '.join(f'{x:g}' for x in sweep.gravity)} m/s^2"
+    yield f"- bytes before compression: {size(data.nbytes)}"
+    yield f"- fingerprint of the sweep: `{sweep.fingerprint}`, seed of the measurement: {_seed(sweep)}"
+    yield f"- samples that could not be computed: {int(data['failed_samples'].sum())} (they hold NaN)"
+    yield from _section("Robots", _swept(data, "design"))
+    yield from _section("Friction", _groups(sweep, data))
+    yield from _section("Trajectories", _trajectories(sweep))
+    yield from _section("Parts", _parts(data))
+    yield from _section("Measurement", _measurement(sweep))
+    yield from _section("Variables", _variables(data))
+    truth = [str(name) for name in data.coords if str(name).startswith(PREFIX)]
+    yield from _section(
+        "Truth", [f"{len(truth)} coordinates along `design` that begin with `{PREFIX}`"] if truth else []
+    )
+    yield from _section("Limits", _limits(sweep))
+
+
+def _section(title: str, rows: list[str]) -> Iterator[str]:
+    if rows:
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield from (f"- {row}" for row in rows)
+
+
+def _seed(sweep: Sweep) -> str:
+    return "none" if sweep.measurement is None else str(sweep.measurement.seed)
+
+
+def _swept(data: Dataset, dim: str) -> list[str]:
+    chosen = [each for each in data.coords.values() if each.dims == (dim,) and each.dtype.kind == "f"]
+    return [
+        f"`{each.name}` from {float(each.min()):g} to {float(each.max()):g} {each.attrs.get('units', '')}".rstrip()
+        for each in chosen
+        if not str(each.name).startswith(PREFIX)
+    ]
+
+
+def _groups(sweep: Sweep, data: Dataset) -> list[str]:
+    groups = [f"law `{each.law}` in {len(each.places)} joints, load {each.load}" for each in sweep.friction.groups]
+    return groups + _swept(data, "friction")
+
+
+def _trajectories(sweep: Sweep) -> list[str]:
+    kinds = [each.kind for each in sweep.trajectories]
+    return [f"{kinds.count(kind)} of kind `{kind}`" for kind in dict.fromkeys(kinds)]
+
+
+def _parts(data: Dataset) -> list[str]:
+    rows = []
+    for dim in ("design", "trajectory"):
+        if f"{dim}_part" in data.coords:
+            parts = [str(each) for each in data[f"{dim}_part"].values]
+            rows.append(f"{dim}: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts)))
+    return rows
+
+
+def _measurement(sweep: Sweep) -> list[str]:
+    if sweep.measurement is None:
+        return []
+    return [f"`{name}`: {value:g}" for name, value in sweep.measurement.values.items()]
+
+
+def _variables(data: Dataset) -> list[str]:
+    return [_variable(str(name), each) for name, each in data.data_vars.items()]
+
+
+def _variable(name: str, each: DataArray) -> str:
+    units, text = each.attrs.get("units", ""), each.attrs.get("long_name", "")
+    return f"`{name}` ({', '.join(map(str, each.dims))}) [{units}]: {text}"
+
+
+def _limits(sweep: Sweep) -> list[str]:
+    rows = ["rigid bodies, ideal tracking: motions are the commanded ones"]
+    return rows + ([] if sweep.measurement is None else ["sensors as in the section on measurement, nothing else"])

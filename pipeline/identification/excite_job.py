@@ -1,0 +1,120 @@
+"""One search for an exciting motion: a random series of a sweep, made better within limits; the body of a task."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.identification.identify_job import friction_of, robot_of
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.trajectories.random_fourier import Entry, entries
+from robots.fourier import Series
+from robots.types import IDENTITY, TWIST
+from tasks.identification.base import base_parameters
+from tasks.identification.estimators import condition_number
+from tasks.identification.excitation import Excitation, Limits
+from tasks.identification.regressor import standard_parameters
+
+TURNED = (*TWIST[3:], *TWIST[:3])
+"""Names of the coordinates of an entry for a platform."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted: criterion, limits of actuators, steps of a search, samples of a period, design and friction set.
+
+    Limits are one number for all actuators, or one for each.
+    """
+
+    criterion: str = "condition"
+    force: tuple[float, ...] = (np.inf,)
+    stroke: tuple[float, ...] = (np.inf,)
+    actuator_velocity: tuple[float, ...] = (np.inf,)
+    actuator_acceleration: tuple[float, ...] = (np.inf,)
+    steps: int = 15
+    samples: int = 100
+    design: int = 0
+    friction: int = 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search finds: costs of its start and of what it found, and of the latter the condition and the series.
+
+    The series has all coordinates of the entry.
+    """
+
+    random: float
+    cost: float
+    condition: float
+    series: Series
+
+
+@dataclass(frozen=True)
+class ExciteJob:
+    """What a worker needs: the sweep, the name of its entry of random motions, which of them to begin with."""
+
+    text: str
+    name: str
+    number: int
+    wish: Wish
+
+    def run(self) -> Search:
+        """Search. Raises ValueError where no motion around the centre keeps the limits."""
+        entry, problem = _problem(self.text, self.name, self.wish)
+        moving = np.flatnonzero(entry.limits.free)
+        start = entry.free(self.number)[moving].ravel()
+        random = problem.cost(start)
+        cost, free = problem.search(start, self.wish.steps)
+        best = problem.series(free)
+        matrix = problem.matrix(best)
+        condition = condition_number(matrix.reshape(-1, matrix.shape[-1]))
+        return Search(random, cost, condition, _whole(best, entry, moving))
+
+
+@functools.lru_cache(maxsize=8)
+def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
+    """The entry, and the problem that all its starts share."""
+    sweep = Sweep.from_text(text)
+    entry = entries(text, sweep.family.reference)[name]
+    robot, friction = robot_of(sweep, wish.design), friction_of(sweep, wish.friction)
+    base = base_parameters(robot, friction=friction, shared=True, gravity=sweep.gravity)
+    nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
+    moving = np.flatnonzero(entry.limits.free)
+    coordinates = () if robot.mechanism.is_chain else tuple(TURNED[k] for k in moving)
+    problem = Excitation(
+        robot,
+        base,
+        _limits(entry, wish, moving),
+        entry.period,
+        centre=entry.limits.centre[moving],
+        samples=wish.samples,
+        criterion=wish.criterion,
+        nominal=nominal,
+        options={"friction": friction, "shared": True, "gravity": sweep.gravity},
+        coordinates=coordinates,
+        orientation=IDENTITY if entry.orientation is None else entry.orientation,
+    )
+    return entry, problem
+
+
+def _limits(entry: Entry, wish: Wish, moving: np.ndarray) -> Limits:
+    position, velocity, acceleration = (each[moving] for each in entry.limits.most)
+    return Limits(
+        position,
+        velocity,
+        acceleration,
+        force=np.array(wish.force),
+        stroke=np.array(wish.stroke),
+        actuator_velocity=np.array(wish.actuator_velocity),
+        actuator_acceleration=np.array(wish.actuator_acceleration),
+    )
+
+
+def _whole(series: Series, entry: Entry, moving: np.ndarray) -> Series:
+    """A series of the coordinates that move as one of all."""
+    sines, cosines = np.zeros((2, len(entry.limits.free), series.sines.shape[1]))
+    sines[moving], cosines[moving] = series.sines, series.cosines
+    return Series(entry.limits.centre, series.period, sines, cosines)

@@ -1,0 +1,33 @@
+"""Friction over speed from the results of a sweep with a constant-velocity friction test."""
+
+from __future__ import annotations
+
+import numpy as np
+from xarray import Dataset
+
+from robots.parameters import nearest
+from tasks.friction.curve import Curve, curve
+
+OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
+
+
+def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
+    """The friction of an actuator over speed from the test called `name` in the results of a sweep.
+
+    Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
+    what is needed.
+    """
+    if missing := [each for each in OUTPUTS if each not in results]:
+        raise ValueError(f"results: got no {', '.join(missing)}; expected {', '.join(OUTPUTS)} among the outputs")
+    names = [str(each) for each in results["trajectory"].values]
+    pairs = [(each, each.replace("_forward_", "_reverse_")) for each in names if each.startswith(f"{name}_forward_")]
+    if not pairs or any(reverse not in names for _, reverse in pairs):
+        raise ValueError(f"name: got {name!r}; expected a friction test of the sweep; {nearest(name, names)}")
+    chosen = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])
+
+    def rows(variable: str, which: int) -> np.ndarray:
+        return np.stack([chosen[variable].sel(trajectory=pair[which]).values for pair in pairs])
+
+    speed = np.abs(rows("actuator_velocity", 0)).mean(axis=1)
+    force, position = ([rows(variable, k) for k in (0, 1)] for variable in ("actuator_force", "actuator_position"))
+    return curve(speed, *force, *position)

@@ -1,0 +1,148 @@
+"""Identify the robots of a dataset: one Dask task for each design with a friction set, and a summary of all.
+
+Parameters of bodies that the data cannot tell apart come as groupings, see `tasks.identification.base`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.cluster.connection import connect
+from pipeline.execution.cluster_executor import executor
+from pipeline.execution.executor import reason, results
+from pipeline.execution.graph import job_graph
+from pipeline.execution.run import Cluster, settings
+from pipeline.identification.identify_job import Job, robot_of
+from pipeline.identification.recordings import SOURCES, Source, require
+from pipeline.plan.plan import plan
+from pipeline.stores.recompute import stored_sweep
+from robots.parameters import nearest
+from storage.errors import StoreError
+from storage.places.access import locate
+from storage.places.place import Location
+from storage.store import open_results
+from tasks.identification.methods import METHODS
+
+if TYPE_CHECKING:
+    from tasks.identification.fit import Fit
+
+COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "condition", "noise", "validation")
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Fits by design and friction set, and why others failed."""
+
+    fits: dict[tuple[int, int], Fit]
+    failed: dict[tuple[int, int], str]
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What `limbsweep identify` prints."""
+        yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
+        for case, told in list(self.failed.items())[:5]:
+            yield "failed", f"design {case[0]}, friction set {case[1]}: {told}"
+        if not self.fits:
+            return
+        fits = list(self.fits.values())
+        scores = np.abs(np.concatenate([each.scores for each in fits]))
+        yield "base parameters", f"{len(fits[0].names)} each"
+        yield "condition", f"{np.median([each.condition for each in fits]):.4g} (median)"
+        yield "residuals", f"{np.median([each.noise for each in fits]):.4g} N m or N (median)"
+        yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
+        yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
+        validation = [each.validation for each in fits]
+        if np.isfinite(validation).any():
+            yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
+
+    def save(self, path: Path) -> None:
+        """Write a new file: CSV with a line for each parameter, or JSON with an object for each case.
+
+        Raises StoreError for another kind of file.
+        """
+        writer = FORMATS[checked_suffix(path)]
+        with path.open("x", newline="", encoding="utf-8") as file:
+            writer(self, file)
+
+    def _write_csv(self, file: IO[str]) -> None:
+        table = csv.writer(file)
+        table.writerow(COLUMNS)
+        for case, each in sorted(self.fits.items()):
+            numbers = zip(each.truth.tolist(), each.values.tolist(), each.deviations.tolist(), strict=True)
+            whole = (each.condition, each.noise, each.validation)
+            table.writerows((*case, name, *row, *whole) for name, row in zip(each.names, numbers, strict=True))
+
+    def _write_json(self, file: IO[str]) -> None:
+        cases = [{"design": d, "friction": f, **_described(each)} for (d, f), each in sorted(self.fits.items())]
+        failed = [{"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items())]
+        json.dump({"cases": cases, "failed": failed}, file, indent=1, allow_nan=False)
+
+
+FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
+    ".csv": Identified._write_csv,
+    ".json": Identified._write_json,
+}
+"""How what was found is written, by the ending of a file's name."""
+
+
+def checked_suffix(path: Path) -> str:
+    """The ending of a file that can be written. Raises StoreError."""
+    if path.suffix not in FORMATS:
+        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
+    return path.suffix
+
+
+def _described(fit: Fit) -> dict[str, Any]:
+    """A fit in types of JSON; null for what is no number."""
+    columns = zip(fit.names, fit.truth.tolist(), fit.values.tolist(), fit.deviations.tolist(), strict=True)
+    parameters = [dict(zip(COLUMNS[2:6], row, strict=True)) for row in columns]
+    numbers = {"condition": fit.condition, "noise": fit.noise, "validation": fit.validation}
+    return {**{name: x if np.isfinite(x) else None for name, x in numbers.items()}, "parameters": parameters}
+
+
+def identify(
+    store: Location,
+    method: str = "weighted",
+    *,
+    clean: bool = False,
+    motion: Source | None = None,
+    designs: Sequence[int] | None = None,
+    cluster: Cluster = None,
+) -> Identified:
+    """Base parameters of the robots in a finished store from their measured signals, or `clean` ones.
+
+    motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
+    clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without
+    the signals, and for a method or designs that there are not; ClusterLostError.
+    """
+    if method not in METHODS:
+        raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    source: Source = motion or ("commanded" if clean else "measured")
+    if source not in SOURCES or (clean and source == "measured"):
+        known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
+        raise StoreError(f"motion: got {motion!r}; expected {known}")
+    place, sweep = locate(store), stored_sweep(store, plain=True)
+    require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
+    count = sweep.design.size
+    chosen = range(count) if designs is None else designs
+    if wrong := [each for each in chosen if not 0 <= each < count]:
+        raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
+    options = (method, clean, source)
+    jobs = (Job(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
+    found, run = Identified({}, {}), uuid.uuid4().hex[:8]
+    with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
+        for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), flying):
+            case = (int(result.key[1]), int(result.key[2]))
+            if isinstance(result.value, BaseException):
+                found.failed[case] = reason(result.value)
+            else:
+                found.fits[case] = result.value
+    return found

@@ -1,0 +1,84 @@
+"""One identification: the recordings of a design with a friction set, read from a store, and the fit to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipeline.identification.recordings import Source, recordings
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.side_files import stored_files
+from robots.model import Robot
+from storage.store import open_results
+from tasks.friction.given import FrictionInput
+from tasks.identification.fit import Fit, fit
+from tasks.identification.recorded import Filtering
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs: the store and the sweep in it, which case, how to estimate, which signals; small to send.
+
+    `source` is where the motion comes from.
+    """
+
+    store: str
+    text: str
+    design: int
+    friction: int
+    method: str
+    clean: bool
+    source: Source
+
+    @property
+    def case(self) -> tuple[int, int]:
+        """The design and friction set."""
+        return self.design, self.friction
+
+    def run(self) -> Fit:
+        """Read and estimate. Raises ValueError where the recordings do not suffice."""
+        sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
+        robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
+        data = open_results(self.store).isel(design=self.design, friction=self.friction)
+        found = {
+            part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
+            for part in ("train", "validation", "test")
+        }
+        unused = [*found["validation"], *found["test"]]
+        filtering = None
+        if sweep.measurement is not None and not self.clean:
+            filtering = Filtering(sweep.measurement.values, sweep.grid.step)
+        return fit(
+            robot,
+            friction,
+            found["train"],
+            unused,
+            self.method,
+            sweep.gravity,
+            filtering=filtering,
+            nominal=Robot(sweep.family, sweep.parameters),
+        )
+
+
+def robot_of(sweep: Sweep, design: int) -> Robot:
+    """The robot of a design."""
+    values = {name: float(each[0]) for name, each in sweep.designs(design, design + 1).items()}
+    return Robot(sweep.family, values)
+
+
+def friction_of(sweep: Sweep, number: int) -> FrictionInput:
+    """The friction of a set."""
+    values = sweep.friction.values(number, number + 1)
+    return FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
+
+
+def _of_part(data: Dataset, part: str) -> Dataset:
+    """The trajectories of one part; without a split all are for training."""
+    if "trajectory_part" not in data.coords:
+        return data if part == "train" else data.isel(trajectory=slice(0, 0))
+    return data.isel(trajectory=np.flatnonzero(data["trajectory_part"].values == part))

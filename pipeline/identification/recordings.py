@@ -1,0 +1,65 @@
+"""Recordings of one robot from the results of a sweep: motions as `tasks` takes them, and forces.
+
+The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
+comes from the sweep itself. So nothing of the platform has to be stored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pipeline.sweep.model import Sweep
+from robots.model import Robot
+from storage.errors import StoreError
+from tasks.blocks import commanded
+from tasks.blocks.block import Trajectory
+from tasks.identification import encoders
+from tasks.identification.recorded import Recording
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+Source = Literal["measured", "commanded"]
+SOURCES: tuple[Source, ...] = ("measured", "commanded")
+POSITION = "measured_position"
+
+
+def needed(clean: bool, source: Source) -> tuple[str, ...]:
+    """Variables that an identification reads."""
+    return ("actuator_force" if clean else "measured_force", *([POSITION] if source == "measured" else []))
+
+
+def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str) -> None:
+    """Refuses results without what an identification reads, by StoreError."""
+    if missing := [name for name in needed(clean, source) if name not in data]:
+        raise StoreError(
+            f"{store}: has no {', '.join(missing)}; expected them among the outputs of the sweep; run it with them"
+        )
+    mechanism = robot.mechanism
+    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
+    if source == "measured" and (actuators < freedoms or (actuators > freedoms and not mechanism.is_chain)):
+        raise StoreError(
+            f"{store}: {robot.name} has {actuators} actuators and {freedoms} freedoms, so that encoders do not give "
+            "its motion; expected as many of both; use the commanded motion"
+        )
+
+
+def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: Source) -> list[Recording]:
+    """One for each trajectory of `data`, of a design with a friction set."""
+    names, known = needed(clean, source), {each.name: each for each in sweep.trajectories}
+    # read here, in this task, not in tasks of its own
+    arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
+    origin = sweep.family.assemble(sweep.parameters).platform.home.position
+    result = []
+    for j, name in enumerate(data["trajectory"].values.tolist()):
+        each = known[name]
+        moved = commanded.moving(
+            sweep.family, Trajectory(each.kind, each.values, each.points, each.turn), sweep.times, origin
+        )
+        forces = arrays[names[0]][j]
+        if source == "commanded":
+            result.append(Recording(moved, forces))
+        else:
+            seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
+            result.append(Recording(seen, forces, moved))
+    return result

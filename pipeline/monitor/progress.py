@@ -1,0 +1,210 @@
+"""Progress of a run for the person who waits: samples, samples per second, time left, link to the dashboard.
+
+A bar on a terminal, plain lines everywhere else. Both are listeners of `pipeline.monitor.events` and count with a
+`Tally`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pipeline.monitor.events import (
+    BlockDone,
+    BlockFailed,
+    BlockRetried,
+    BlocksDone,
+    CaseFailed,
+    ClusterRestarted,
+    Event,
+    Finished,
+    Listener,
+    MetricFailed,
+    Started,
+    Stopped,
+    Waiting,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LINE_EVERY = 10.0
+"""Least time between two plain lines of progress [s]."""
+
+
+FAILURES = (BlockFailed, CaseFailed, MetricFailed, Stopped)
+"""Events that mean that something is missing in the end."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Samples of a run: in total, stored before it, computed in it; when it started [s].
+
+    The total counts every block as full, so it is an upper bound where the last blocks are smaller.
+    """
+
+    total: int = 0
+    before: int = 0
+    computed: int = 0
+    start: float = 0.0
+
+    @classmethod
+    def of(cls, event: Started, now: float) -> Tally:
+        """The tally at the start of a run."""
+        samples = event.samples_per_block
+        return cls(total=event.total_blocks * samples, before=event.done_blocks * samples, start=now)
+
+    def plus(self, samples: int) -> Tally:
+        """The tally after these samples."""
+        return replace(self, computed=self.computed + samples)
+
+    @property
+    def done(self) -> int:
+        """Samples that are stored now."""
+        return min(self.total, self.before + self.computed)
+
+    def rate(self, now: float) -> float:
+        """Samples per second of this run; what was stored before does not count."""
+        return self.computed / (now - self.start) if now > self.start else 0.0
+
+    def left(self, now: float) -> float | None:
+        """Time left [s], or None while no rate is known."""
+        rate = self.rate(now)
+        return (self.total - self.done) / rate if rate else None
+
+    def line(self, now: float) -> str:
+        """One line that says where the run is."""
+        percent = 100 * self.done // max(1, self.total)
+        return f"{percent} %  {count(self.done)} of {count(self.total)} samples, {self.speed(now)}"
+
+    def speed(self, now: float) -> str:
+        """Rate and time left in words."""
+        left = self.left(now)
+        return f"{count(self.rate(now))} samples/s, " + ("time left unknown" if left is None else f"{clock(left)} left")
+
+
+def count(number: float) -> str:
+    """A count for people: three digits and a prefix."""
+    for size, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= 0.9995 * size:
+            return f"{number / size:.3g}{prefix}"
+    return f"{number:.3g}"
+
+
+def clock(seconds: float) -> str:
+    """A time span as h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def headline(event: Started) -> str:
+    """What the run is going to do."""
+    samples = count(event.total_blocks * event.samples_per_block)
+    resumed = f", {event.done_blocks} done before" if event.done_blocks else ""
+    dashboard = f"; dashboard {event.dashboard}" if event.dashboard else ""
+    return f"{event.total_blocks} blocks, {samples} samples{resumed}{dashboard}"
+
+
+def summary(event: Finished) -> str:
+    """What the run did."""
+    rate = count(event.samples / event.seconds) if event.seconds > 0 else "-"
+    failed = f"; {event.failed_blocks} blocks given up" if event.failed_blocks else ""
+    failed += f"; {event.failed_cases} cases hold NaN" if event.failed_cases else ""
+    return f"{count(event.samples)} samples in {clock(event.seconds)}, {rate} samples/s{failed}"
+
+
+def note(event: Event) -> str | None:
+    """What is told of an event that is out of the ordinary; None for others."""
+    match event:
+        case BlockRetried(block, "isolate", reason):
+            return f"block {block} is isolated: {reason}"
+        case BlockRetried(block, "help", reason):
+            return f"block {block} is given to another worker too: {reason}"
+        case BlockRetried(block, _, reason):
+            return f"block {block} is tried again: {reason}"
+        case CaseFailed(block, design, friction, trajectory, reason):
+            place = f"design {design}, friction {friction}, trajectory {trajectory}"
+            return f"block {block}, {place} cannot be computed and holds NaN: {reason}"
+        case MetricFailed(block, metric, cases, design, friction, trajectory, reason):
+            place = f"the first in design {design}, friction {friction}, trajectory {trajectory}"
+            return f"block {block}, metric {metric} is NaN in {cases} cases, {place}: {reason}"
+        case BlockFailed(block, reason):
+            return f"block {block} given up: {reason}"
+        case Waiting(seconds, what):
+            return f"nothing came back for {clock(seconds)}: {what}"
+        case ClusterRestarted(reason):
+            return f"the cluster was lost ({reason}) and has been started again"
+        case Stopped(reason):
+            return f"stopped: {reason}"
+    return None
+
+
+class LineProgress:
+    """Progress as lines of text, at most one in `LINE_EVERY` seconds."""
+
+    def __init__(self, write: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._now = write, now
+        self._tally, self._next = Tally(), 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        now = self._now()
+        match event:
+            case Started():
+                self._tally, self._next = Tally.of(event, now), now + LINE_EVERY
+                self._write(headline(event))
+            case BlockDone(samples=samples) | BlocksDone(samples=samples):
+                self._tally = self._tally.plus(samples)
+                if now >= self._next:
+                    self._next = now + LINE_EVERY
+                    self._write(self._tally.line(now))
+            case Finished():
+                self._write(summary(event))
+            case _ if text := note(event):
+                self._write(text)
+
+
+@contextmanager
+def progress(console: Console | None = None) -> Iterator[Listener]:
+    """A listener for one run: a bar where the console (default: standard error) is a terminal, lines elsewhere."""
+    from rich.console import Console
+
+    console = console or Console(stderr=True)
+    if console.is_terminal:
+        with _bar(console) as listener:
+            yield listener
+    else:
+        yield LineProgress(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Listener]:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    bar = Progress(BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[speed]}"), console=console)
+    tally = Tally()
+
+    def listen(event: Event) -> None:
+        nonlocal tally
+        now = time.monotonic()
+        match event:
+            case Started():
+                tally = Tally.of(event, now)
+                console.print(headline(event), markup=False, soft_wrap=True)
+                bar.add_task("", total=tally.total, completed=tally.done, speed="")
+            case BlockDone(samples=samples) | BlocksDone(samples=samples):
+                tally = tally.plus(samples)
+                bar.update(bar.task_ids[-1], completed=tally.done, speed=tally.speed(now))
+            case Finished():
+                bar.update(bar.task_ids[-1], completed=tally.total, speed="")
+                console.print(summary(event), markup=False)
+            case _ if text := note(event):
+                console.print(
+                    text, markup=False, soft_wrap=True, style="red" if isinstance(event, FAILURES) else "yellow"
+                )
+
+    with bar:
+        yield listen

@@ -1,0 +1,159 @@
+"""Where the run of a store is, from the files of the store alone: nothing is computed and no cluster is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pipeline.monitor.cancel import cancel_requested
+from pipeline.monitor.events import (
+    BlockDone,
+    BlockFailed,
+    BlockRetried,
+    BlocksDone,
+    CaseFailed,
+    MetricFailed,
+    Started,
+    Stopped,
+    Waiting,
+)
+from pipeline.monitor.log import Record, last_run, records
+from pipeline.monitor.progress import clock
+from storage.ledger import Ledger
+from storage.manifest import Manifest
+from storage.places.access import holder
+from storage.places.place import Location
+
+State = Literal["finished", "running", "cancelling", "stopped"]
+RECENT = 120.0
+"""Span that the rate is taken over [s]."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of a store and of the run that writes to it, or wrote last.
+
+    rate: blocks per second of late; left: time left [s], None where nobody runs or no rate is known; owner: who holds
+    the lock, as the lock says; failed: reasons by block that was given up in the last run; cases: those that hold NaN;
+    metrics: where those of a user's own are NaN;
+    news: the last thing that went wrong or was waited for; last: when the run last wrote [s since 1970].
+    """
+
+    state: State
+    blocks: int
+    done: int
+    rate: float
+    left: float | None
+    owner: str | None
+    failed: dict[int, str]
+    cases: tuple[CaseFailed, ...]
+    metrics: tuple[MetricFailed, ...]
+    news: str | None
+    last: float | None
+
+    @property
+    def remaining(self) -> int:
+        """Blocks without a receipt that were not given up."""
+        return self.blocks - self.done - len(self.failed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON."""
+        return {**asdict(self), "remaining": self.remaining}
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What `limbsweep status` prints."""
+        yield "state", self.state
+        counts = f"{self.done:,} done, {len(self.failed):,} failed, {self.remaining:,} remaining"
+        yield "blocks", f"{self.blocks:,}: {counts}"
+        yield "rate", f"{self.rate:.3g} blocks/s"
+        if self.left is not None:
+            yield "time left", clock(self.left)
+        yield "run by", self.owner or "nobody"
+        if self.last is not None:
+            yield "last sign", datetime.fromtimestamp(self.last, UTC).isoformat(timespec="seconds")
+        if self.news:
+            yield "news", self.news
+        for block, reason in sorted(self.failed.items()):
+            yield f"block {block}", f"given up: {reason}"
+        for case in self.cases:
+            place = f"design {case.design}, friction {case.friction}, trajectory {case.trajectory}"
+            yield f"block {case.block}", f"{place} holds NaN: {case.reason}"
+        for each in self.metrics:
+            place = f"the first in design {each.design}, friction {each.friction}, trajectory {each.trajectory}"
+            yield f"metric {each.metric}", f"NaN in {each.cases} cases of block {each.block}, {place}: {each.reason}"
+
+
+def status(store: Location, now: float | None = None) -> Status:
+    """The status of a store. Raises StoreError where there is none."""
+    manifest = Manifest.load(store)
+    ledger = Ledger.read(store, manifest.layout.blocks)
+    owner, run = holder(store), last_run(store)
+    speed = _rate(run, time.time() if now is None else now)
+    failed = {each.block: each.reason for each in _events(run, BlockFailed) if not ledger.is_done(each.block)}
+    left = ledger.blocks - ledger.count - len(failed)
+    return Status(
+        state=_state(manifest, store, owner),
+        blocks=ledger.blocks,
+        done=ledger.count,
+        rate=speed,
+        left=left / speed if owner and speed else None,
+        owner=owner,
+        failed=failed,
+        cases=failed_cases(store),
+        metrics=tuple(record.event for record in records(store) if isinstance(record.event, MetricFailed)),
+        news=_news(run),
+        last=run[-1].time if run else None,
+    )
+
+
+def failed_cases(store: Location) -> tuple[CaseFailed, ...]:
+    """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
+    found = {(each.block, each.design, each.friction, each.trajectory): each for each in _logged_cases(store)}
+    return tuple(found[key] for key in sorted(found))
+
+
+def _logged_cases(store: Location) -> Iterator[CaseFailed]:
+    return (record.event for record in records(store) if isinstance(record.event, CaseFailed))
+
+
+def _state(manifest: Manifest, store: Location, owner: str | None) -> State:
+    if manifest.state == "finished":
+        return "finished"
+    if not owner:
+        return "stopped"
+    return "cancelling" if cancel_requested(store) else "running"
+
+
+def _rate(run: list[Record], now: float) -> float:
+    """Blocks per second over the last while of a run."""
+    if not run:
+        return 0.0
+    since = max(run[0].time, min(now, run[-1].time) - RECENT)
+    blocks = sum(_blocks(each) for each in run if each.time > since)
+    return blocks / (run[-1].time - since) if run[-1].time > since else 0.0
+
+
+def _blocks(record: Record) -> int:
+    return record.event.blocks if isinstance(record.event, BlocksDone) else isinstance(record.event, BlockDone)
+
+
+def _events(run: list[Record], kind: type[Any]) -> Iterator[Any]:
+    return (record.event for record in run if isinstance(record.event, kind))
+
+
+def _news(run: list[Record]) -> str | None:
+    """The last thing that was out of the ordinary."""
+    for record in reversed(run):
+        match record.event:
+            case Stopped(reason):
+                return f"stopped: {reason}"
+            case Waiting(seconds, what):
+                return f"nothing came back for {clock(seconds)}: {what}"
+            case BlockRetried(block, step, reason):
+                return f"block {block} is tried again ({step}): {reason}"
+            case Started():
+                return None
+    return None

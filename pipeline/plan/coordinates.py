@@ -1,0 +1,36 @@
+"""Coordinates of the dataset of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.plan.plan import Plan
+from pipeline.sweep.axes.columns import PartColumn, columns
+
+
+def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
+    """Coordinates of the dataset: name, dim, values, units, long name."""
+    sweep, mechanism = plan.sweep, plan.mechanism
+    units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
+    for name, values in columns(sweep.design).items():
+        yield name, "design", values, *units[name]
+    law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
+    for name, values in columns(sweep.friction.axis).items():
+        yield name, "friction", values, *law[name]
+    yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
+    if sweep.split is not None:
+        for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
+            yield (
+                f"{dim}_part",
+                dim,
+                PartColumn(sweep.split, count),
+                "",
+                f"part of the dataset that the {dim} belongs to",
+            )
+    yield "time", "time", sweep.times, "s", "time"
+    yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
+    if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
+        yield "limb", "limb", list(plan.limbs), "", "limb"
+        text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
+        yield "joint", "joint", list(mechanism.limbs[0].joints), "", text

@@ -1,0 +1,245 @@
+"""From a sweep to its plan: blocks, what each holds, how much is stored, what a task needs in memory.
+
+A plan depends on the sweep alone, never on the cluster, so that a run can be resumed on another one. Blocks are made on
+demand; a plan of a million blocks is as small as a plan of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pipeline.documents.units import size
+from pipeline.errors import InputError, Problem
+from pipeline.plan.cost import Work
+from pipeline.plan.memory import DOUBLE, REACTIONS, _assembled, _handed_on, _pair_bytes, _reacts, _status, extra_series
+from robots.friction_groups import settles
+from robots.model import Mechanism
+from storage.layout import Layout
+from storage.schema import FRICTION, VARIABLES
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
+
+BLOCK_SAMPLES = 1 << 22
+"""Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
+
+STRIP = 1 << 15
+"""Samples that the assembly of a block works on at a time; a longer trajectory is taken whole."""
+
+SMALL_BLOCK = 1 << 14
+"""Samples below which cutting a small sweep finer gains nothing."""
+
+WANTED_BLOCKS = 16
+"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
+
+FRICTION_SAMPLES = 1 << 22
+"""Samples times friction sets of a block."""
+
+BLOCK_BYTES = 256 << 20
+"""Bytes that one block may store."""
+
+BLOCK_TARGET = 384 << 20
+"""Bytes that the tasks of one block should hold at once; blocks are made shorter until they do."""
+
+BLOCK_MEMORY = 1 << 30
+"""Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
+
+MAX_FILES = 10**6
+"""Files of a store: file systems and archives become slow beyond."""
+
+
+ALWAYS = ("failed_samples", "worst_status")
+OF_SAMPLES = ("status", *ALWAYS)
+"""Variables that every store has: they say where results are NaN, and why."""
+
+AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep cut into blocks."""
+
+    sweep: Sweep
+    layout: Layout
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The robot's mechanism at the fixed parameters, for names and counts."""
+        return self.sweep.family.assemble(self.sweep.parameters)
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """Where trajectories count from, for all designs: the reference position at the fixed parameters [m]."""
+        return self.mechanism.platform.home.position
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return self.layout.blocks
+
+    @property
+    def samples(self) -> int:
+        """Designs x trajectories x times; friction sets share the dynamics of a sample."""
+        sizes = self.layout.sizes
+        return sizes["design"] * sizes["trajectory"] * sizes["time"]
+
+    @property
+    def block_samples(self) -> int:
+        """Samples of a full block."""
+        block = self.layout.block
+        return block["design"] * block["trajectory"] * self.layout.sizes["time"]
+
+    def samples_of(self, index: int) -> int:
+        """Samples of one block."""
+        bounds = self.layout.bounds(index)
+        pairs = math.prod(bounds[dim].stop - bounds[dim].start for dim in ("design", "trajectory"))
+        return pairs * self.layout.sizes["time"]
+
+    @property
+    def limbs(self) -> tuple[str, ...]:
+        """Names of the limbs: one task of each block for each."""
+        return tuple(each.name for each in self.mechanism.instances)
+
+    @property
+    def tasks_per_block(self) -> int:
+        """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
+        once = len(self.limbs) + 1
+        return 2 * once + 1 if _reacts(self.sweep) else once + 1
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes that the tasks of one block hold at once, at most."""
+        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
+        strip = min(self.block_samples, max(STRIP, self.layout.sizes["time"])) * _assembled(self.sweep, self.mechanism)
+        return self.block_samples * _handed_on(self.sweep, self.mechanism) + strip + held
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Series that are computed for metrics of a user's own alone."""
+        return extra_series(self.sweep)
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable of the schema in this sweep, whether it is stored or not."""
+        dims = VARIABLES[name].dims
+        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep, (name,)) else dims
+
+    @property
+    def _extra_bytes(self) -> int:
+        """Bytes of these series in a block."""
+        sizes = {**self.layout.sizes, **self.layout.block}
+        return sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
+
+    @property
+    def work(self) -> Work:
+        """What the time of the plan depends on."""
+        return Work(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.samples,
+            friction_sets=self.layout.sizes["friction"],
+            stored=self.stored,
+            tasks=self.blocks * self.tasks_per_block,
+            reacts=_reacts(self.sweep),
+        )
+
+    @property
+    def stored(self) -> int:
+        """Bytes of all variables, before compression."""
+        return sum(self.layout.bytes(name) for name in self.layout.variables)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What `limbsweep check` prints."""
+        sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
+        cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs"
+        return [
+            ("robot", self.sweep.robot),
+            *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
+            ("samples", f"{self.samples:,}"),
+            ("blocks", f"{self.blocks:,} of {cut}"),
+            ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
+            ("variables", ", ".join(self.layout.variables)),
+            ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
+            ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+            ("time", self.work.text),
+        ]
+
+
+def plan(sweep: Sweep) -> Plan:
+    """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
+    mechanism = sweep.family.assemble(sweep.parameters)
+    wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
+    own = tuple(each.variable for each in sweep.own)
+    variables = (*(name for name in VARIABLES if name in wanted), *(each.name for each in own))
+    sizes = sweep.sizes | {
+        "actuator": len(mechanism.actuators),
+        "limb": len(mechanism.instances),
+        "joint": max(len(limb.joints) for limb in mechanism.limbs),
+        "axis": 3,
+        "platform_axis": 3,
+        "wrench": 6,
+    }
+    steady = _steady(sweep, (*variables, *extra_series(sweep)))
+    known = {**VARIABLES, **{each.name: each for each in own}}
+    rows = tuple(known[name] for name in (*variables, *extra_series(sweep)))
+    per_set, shared = (_pair_bytes(sizes, rows, steady, per_set=each) for each in (True, False))
+    _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
+    handed_on = _handed_on(sweep, mechanism) * sizes["time"]
+    here = tuple(name for name in steady if name in variables)
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, own))
+    _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    if made.layout.files > MAX_FILES:
+        got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
+        raise InputError([Problem(sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
+    return made
+
+
+def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
+    """What friction does not change here.
+
+    That is what joints carry, where friction is in actuators alone: it is inside their drives. And whether a sample is
+    OK, where friction needs no iteration that could fail.
+    """
+    groups = sweep.friction.groups
+    passive = any(place.actuator < 0 for group in groups for place in group.places)
+    steady = (*(() if passive else REACTIONS), *(() if settles(groups) else OF_SAMPLES))
+    return tuple(name for name in variables if name in steady)
+
+
+def _settling(sweep: Sweep) -> tuple[str, ...]:
+    """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
+    return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
+
+
+def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:
+    """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set."""
+    times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
+    wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
+    fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
+    count = max(1, min(wanted // times, fitting, pairs))
+    friction = sizes["friction"]
+    if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
+        friction = _even(friction, max(1, FRICTION_SAMPLES // (count * times)))
+        friction = _even(friction, max(1, BLOCK_BYTES // (per_set * count)))
+    design = _even(sizes["design"], count)
+    trajectory = _even(sizes["trajectory"], max(1, count // design))
+    return {"design": design, "friction": friction, "trajectory": trajectory}
+
+
+def _require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
+    if need > limit:
+        got = f"{sweep.sizes['time']:,} times, {size(need)} of {what} for one design"
+        rule = f"at most {size(limit)}, because a trajectory is never cut"
+        hint = "Use a longer step, fewer outputs, or several shorter trajectories."
+        raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
+
+
+def _even(size: int, most: int) -> int:
+    """The length of equal parts of `size`, none longer than `most`."""
+    parts = -(-size // most)
+    return -(-size // parts)

@@ -1,0 +1,306 @@
+"""Robot files: from YAML to a description, with the place of everything that is wrong.
+
+Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, what makes no sense in
+a mechanism in `robots.formats.checks`. A description is plain data: nothing in a file is run.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline.documents.files import read_text
+from pipeline.documents.report import Got, Report, sentence, validate_keys
+from pipeline.documents.units import UNITS
+from pipeline.documents.yaml import MAX_BYTES, Document, Path, parse_yaml
+from pipeline.errors import InputError, Problem, show
+from pipeline.robot_files.sections import (
+    ClosureSection,
+    InstanceSection,
+    LimbSection,
+    LinkSection,
+    ParameterSection,
+    PlatformSection,
+    RobotFile,
+)
+from pipeline.robot_files.values import ValueReader
+from robots import catalog
+from robots.expressions import SMOOTH, Expression
+from robots.formats import checks, mobility, writing
+from robots.formats.description import CONSTANTS, Description
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.parameters import Parameter, nearest
+from robots.types import BASE, TWIST
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED = {"and", "or", "not", *SMOOTH, *CONSTANTS}
+BODIES = {"base": BASE, "platform": PLATFORM}
+"""Names that no body may have."""
+
+
+def read_robot(path: str | os.PathLike[str]) -> Description:
+    """The robot in a file. Raises InputError with all problems."""
+    name = os.fspath(path)
+    return parse_robot(read_text(name, MAX_BYTES), name)
+
+
+def parse_robot(text: str, name: str) -> Description:
+    """The robot in a text; `name` is what messages call it. Raises InputError with all problems."""
+    return describe(parse_yaml(text, name))
+
+
+def describe(document: Document) -> Description:
+    """The robot in a document. Raises InputError with all problems."""
+    report = Report(document)
+    require_format(report)
+    file, problems = validate_keys(RobotFile, document)
+    report.take(problems)
+    made = _Reader(report, file).description()
+    report.raise_if_any()
+    assert made is not None
+    return made
+
+
+def require_format(report: Report) -> None:
+    """Raises InputError for a file of another version."""
+    if (version := report.document.data.get("limbsweep")) != writing.FORMAT and isinstance(version, int):
+        hint = "Use the limbsweep that wrote it, or a newer one."
+        report(("limbsweep",), version, f"version {writing.FORMAT} of the format", hint)
+        report.raise_if_any()
+
+
+class _Reader:
+    """Reads a file section by section; `file` holds what is sound of it."""
+
+    def __init__(self, report: Report, file: Mapping[str, Any]) -> None:
+        self.report, self.file = report, file
+        self.values = ValueReader(report, set(CONSTANTS))
+
+    def description(self) -> Description | None:
+        """The description; None where something was wrong."""
+        parameters = tuple(self._parameters())
+        derived = tuple(self._derived())
+        limbs = self._limbs()
+        platform = self._platform()
+        instances = self._instances(limbs)
+        if self.report.problems:
+            return None
+        mechanism = Mechanism(tuple(limbs.values()), instances, platform)
+        file = self.file
+        made = Description(file["name"], file["title"], file["source"], parameters, derived, mechanism)
+        self._try(made)
+        return made
+
+    def _parameters(self) -> Iterator[Parameter]:
+        sections: Mapping[str, ParameterSection] = self.file.get("parameters", {})
+        for name, given in sections.items():
+            path = ("parameters", name)
+            self._new_name(name, path)
+            lower = -math.inf if given.lower is None else float(given.lower)
+            upper = math.inf if given.upper is None else float(given.upper)
+            made = Parameter(name, given.unit, float(given.default), lower, upper, given.text, given.source)
+            if lower > upper:
+                self.report((*path, "lower"), given.lower, f"at most upper, {upper:g}", "Swap them.")
+            elif problem := made.problem(made.scalar):
+                self.report((*path, "default"), Got(f"{made.default!r}, which {problem}"), made.bounds)
+            unit = UNITS.get(given.unit)
+            if unit is None or (unit.si != unit.name and unit.name != "deg"):
+                known = sorted({*(each.si for each in UNITS.values()), "deg"})
+                hint = f"Write it in {unit.si}." if unit else sentence(nearest(given.unit, known))
+                self.report((*path, "unit"), given.unit, "an SI unit, or deg", hint)
+            yield made
+
+    def _new_name(self, name: str, path: Path) -> None:
+        """See that expressions can use a name; it is known from now on."""
+        if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
+            self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
+        elif name in _RESERVED or name in self.values.names:
+            self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
+        elif same := [each for each in self.values.names if each.casefold() == name.casefold()]:
+            hint = "They are names of folders in a store, where some file systems see no capitals."
+            self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
+        self.values.names.add(name)
+
+    def _derived(self) -> Iterator[tuple[str, Expression]]:
+        for name, value in self.file.get("derived", {}).items():
+            path = ("derived", name)
+            constant = isinstance(value, int | float) and not isinstance(value, bool)
+            made = self.values.number(repr(value) if constant else value, path)
+            self._new_name(name, path)
+            if isinstance(made, Expression):
+                yield name, made
+
+    def _limbs(self) -> dict[str, Limb]:
+        sections: Mapping[str, LimbSection] = self.file.get("limbs", {})
+        return {name: self._limb(name, section, ("limbs", name)) for name, section in sections.items()}
+
+    def _limb(self, name: str, section: LimbSection, path: Path) -> Limb:
+        bodies = {"base": BASE}
+        links = tuple(self._link(each, bodies, (*path, "links", k)) for k, each in enumerate(section.links))
+        loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
+        tips = self._closures(section.tips, bodies, (*path, "tips"), tips=True)
+        places = [(*path, "links", k) for k in range(len(links))]
+        places += [(*path, key, k) for key in ("tips", "loops") for k in range(len(getattr(section, key)))]
+        self._once([link.joint for link in links] + [cut.joint for cut in (*tips, *loops)], places)
+        names = [link.joint for link in links]
+        for key in ("actuated", "independent"):
+            given = getattr(section, key)
+            for k, joint in enumerate(given):
+                if joint not in names:
+                    hint = sentence(nearest(joint, names))
+                    self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
+                elif joint in given[:k]:
+                    self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
+        return Limb(name, links, loops, tips, section.actuated, section.every_row, section.independent)
+
+    def _once(self, joints: Sequence[str], places: Sequence[Path]) -> None:
+        first: dict[str, Path] = {}
+        for joint, place in zip(joints, places, strict=True):
+            if joint in first:
+                line = self.report.document.where((*first[joint], "joint"))[0]
+                hint = f"Rename one; the first is in line {line}."
+                self.report((*place, "joint"), Got(f"joint {joint} again"), "a name for each joint", hint)
+            first.setdefault(joint, place)
+
+    def _link(self, section: LinkSection, bodies: dict[str, int], path: Path) -> Link:
+        parent = self._body(section.parent, bodies, (*path, "parent"), "a body further up, or base")
+        if section.body in bodies or section.body in BODIES:
+            got = Got(f"body {section.body} again") if section.body not in BODIES else section.body
+            hint = "A body has one parent; a second joint of it is a loop." if section.body not in BODIES else ""
+            self.report((*path, "body"), got, "a name for each body", hint)
+        bodies.setdefault(section.body, len([name for name in bodies if name != "base"]))
+        return Link(
+            section.joint,
+            section.body,
+            parent,
+            section.kind,
+            writing.AXES[section.axis],
+            self.values.frame(section.placement, (*path, "placement")),
+            self.values.inertia(section.inertia, (*path, "inertia")),
+            self.values.number(section.armature, (*path, "armature")),
+        )
+
+    def _body(self, name: str, bodies: Mapping[str, int], path: Path, rule: str) -> int:
+        if name not in bodies:
+            hint = "Parents come first; a joint that closes a loop belongs under loops. "
+            self.report(path, name, rule, hint + sentence(nearest(name, bodies)))
+        return bodies.get(name, BASE)
+
+    def _closures(
+        self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: Path, *, tips: bool
+    ) -> tuple[Closure, ...]:
+        return tuple(self._closure(each, bodies, (*path, k), tip=tips) for k, each in enumerate(sections))
+
+    def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: Path, *, tip: bool) -> Closure:
+        a = self._body(section.a, bodies, (*path, "a"), "a body of this limb, or base")
+        if tip and section.b is not None:
+            self.report((*path, "b"), section.b, "no other body: a tip joins the platform", "Remove it.")
+        if not tip and section.b is None:
+            self.report(path, Got("no key 'b'"), "'b', which is required in loops", "Add it.")
+        b = PLATFORM if tip else self._body(section.b or "base", bodies, (*path, "b"), "a body of this limb, or base")
+        if a == b and not self.report.problems:
+            self.report(path, Got(f"a joint of {section.a} with itself"), "two bodies", "Name another one.")
+        frames = [self.values.frame(getattr(section, key), (*path, key)) for key in ("frame_a", "frame_b")]
+        return Closure(section.joint, section.kind, a, frames[0], b, frames[1])
+
+    def _platform(self) -> Platform:
+        section: PlatformSection | None = self.file.get("platform")
+        if section is None:
+            return NO_PLATFORM
+        order = [TWIST.index(name) for name in section.mobility]
+        if order != sorted(set(order)):
+            hint = f"The order is {', '.join(TWIST)}."
+            self.report(("platform", "mobility"), section.mobility, "every component once, in order", hint)
+        inertia = self.values.inertia(section.inertia, ("platform", "inertia"))
+        return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
+
+    def _instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
+        sections: Mapping[str, InstanceSection] | None = self.file.get("instances")
+        chain = "platform" not in self.report.document.data
+        self._shape(limbs, sections, chain=chain)
+        if sections is None:
+            return (Instance(next(iter(limbs)), 0, Frame(), Frame()),) if limbs else ()
+        order, made = list(limbs), []
+        for name, section in sections.items():
+            path = ("instances", name)
+            if section.limb not in limbs:
+                self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
+                continue
+            frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))
+            made.append(Instance(name, order.index(section.limb), *frames))
+        return tuple(made)
+
+    def _shape(self, limbs: Mapping[str, Limb], sections: Mapping[str, InstanceSection] | None, *, chain: bool) -> None:
+        """See that limbs, instances and platform are those of a chain, or of a robot with a platform."""
+        report = self.report
+        if chain:
+            if len(limbs) > 1 or len(sections or ()) > 1:
+                report((), Got("several limbs and no platform"), "a platform, or one limb", "Add the key platform.")
+            if any(limb.tips for limb in limbs.values()):
+                report((), Got("tips and no platform"), "a platform, or no tips", "Add the key platform.")
+            if any(not limb.actuated for limb in limbs.values()):
+                report((), Got("a chain that nothing drives"), "at least one joint under actuated", "Name it.")
+        elif sections is None and "instances" not in report.document.data:
+            report((), Got("no key 'instances'"), "'instances', which a robot with a platform needs", "Add it.")
+        for name, limb in limbs.items():
+            if not chain and not limb.tips:
+                report(("limbs", name), Got("no tips"), "joints at the platform under tips", "Add them.")
+            if limb.independent and not chain:
+                report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
+
+    def _try(self, made: Description) -> None:
+        """Compute everything with the defaults, and report what cannot be or makes no sense."""
+        known: dict[str, Any] = CONSTANTS | {each.name: each.scalar for each in made.parameters}
+        rules = dict(made.derived)
+        for path, expression in self.values.found:
+            value = np.asarray(expression(known))
+            if not abs(value) <= checks.LARGEST:
+                hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
+                rule = f"a finite number of at most {checks.LARGEST:g}"
+                self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
+            if path[0] == "derived" and rules[str(path[1])] == expression:
+                known[str(path[1])] = float(value)
+        if self.report.problems:
+            return
+        for find in (checks.check, checks.check_loops, mobility.check_home):
+            for finding in find(made.family.reference):
+                self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
+            if self.report.problems:
+                return
+
+
+def is_file(name: str) -> bool:
+    """Whether the name of a robot is that of a file."""
+    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
+
+
+def find(name: str) -> Family:
+    """The family that a command names: a robot file, or one of the catalogue. Raises InputError, ParameterError."""
+    return read_robot(name).family if is_file(name) else catalog.family(name)
+
+
+def seen_from(name: str, folder: str | os.PathLike[str]) -> str:
+    """A robot's name as a sweep file in `folder` says it. Raises InputError for a robot file that is elsewhere."""
+    if not is_file(name):
+        return name
+    path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
+    if path.startswith(os.pardir):
+        rule = "a robot file in the folder of the sweep or below"
+        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
+    return f"./{path.replace(os.sep, '/')}"
+
+
+def beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
+    """The robot file that the file `sweep` in `folder` names. Raises InputError."""
+    root = os.path.realpath(folder)
+    place = "" if "\0" in name else os.path.realpath(os.path.join(root, name))
+    if not place.startswith(os.path.join(root, "")):
+        hint = "Copy it there: a sweep reads no files from elsewhere."
+        rule = "a file in the folder of the sweep or below"
+        raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
+    return read_robot(os.path.join(os.fspath(folder), name))

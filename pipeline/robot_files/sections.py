@@ -1,0 +1,179 @@
+"""The sections of a robot file as models: keys and types only; `pipeline.robot_files.reader` has what they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from pipeline.documents.report import Integer, Number, Section, Text
+from robots.formats.writing import FORMAT
+from robots.types import ClosureKind, JointKind
+
+MAX_LINKS = 100
+"""Links, closures or driven joints of a limb."""
+
+MAX_LIMBS = 64
+
+Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
+Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
+Value = Any
+"""A number, or the text of an expression: read by `pipeline.robot_files.values`."""
+
+Triple = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
+Rows = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
+Axis = Literal["x", "y", "z", "-x", "-y", "-z"]
+Line = Annotated[str, Field(strict=True, max_length=1000)]
+
+
+def _text_of_numbers(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+Turns = Annotated[
+    tuple[Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)], ...],
+    BeforeValidator(_text_of_numbers),
+    Field(min_length=1, max_length=9),
+]
+
+
+class ParameterSection(Section):
+    """A parameter: what users may set and sweep."""
+
+    default: Number = Field(description="value where none is given")
+    unit: Text = Field(default="1", description="SI unit, or deg")
+    lower: Number | None = Field(default=None, description="least value that makes sense")
+    upper: Number | None = Field(default=None, description="greatest value that makes sense")
+    text: Line = Field(default="", description="what it is, in words")
+    source: Line = Field(default="", description="where the default comes from")
+
+
+class FrameSection(Section):
+    """A frame in another one: its origin, and at most one of three ways to say how it is turned."""
+
+    position: Triple = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
+    turn: Turns | None = Field(
+        default=None,
+        description="turns one after the other about axes of the turned frame, in degrees, such as `[{x: 90}, {z: a}]`",
+    )
+    along: Triple | None = Field(default=None, description="direction in which z points; x stays level")
+    rotation: Rows | None = Field(default=None, description="rows of the matrix that turns components outwards")
+
+
+class InertiaSection(Section):
+    """Mass and inertia of a body in the frame of its link."""
+
+    mass: Value = Field(description="mass [kg]; 0 for a body that only joins two joints")
+    centre: Triple = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
+    moments: Triple = Field(default=(0.0, 0.0, 0.0), description="xx, yy, zz of the tensor about that centre [kg m^2]")
+    products: Triple = Field(
+        default=(0.0, 0.0, 0.0), description="xy, xz, yz of that tensor, so minus the sums of m x y [kg m^2]"
+    )
+
+
+class LinkSection(Section):
+    """A body and the joint that moves it relative to its parent; the frame of the link sits on the joint."""
+
+    joint: Label = Field(description="name of the joint")
+    body: Label = Field(description="name of the body")
+    parent: Label = Field(description="a body further up in the list, or `base`")
+    kind: JointKind = Field(description="kind of the joint")
+    axis: Axis = Field(description="axis of the joint in its own frame")
+    placement: FrameSection = Field(
+        default_factory=FrameSection, description="frame of the joint in the parent (base: in the mount frame)"
+    )
+    inertia: InertiaSection = Field(description="inertia of the body")
+    armature: Value = Field(default=0.0, description="inertia of the drive as seen at the joint [kg m^2 or kg]")
+
+
+class ClosureSection(Section):
+    """A joint that closes a loop, between `frame_a` on body `a` and `frame_b` on body `b`.
+
+    Revolute about both z axes, universal about x of `frame_a` and y of `frame_b`, spherical at both origins, prismatic
+    and cylindrical along both z axes.
+    """
+
+    joint: Label = Field(description="name of the joint")
+    kind: ClosureKind = Field(description="kind of the joint")
+    a: Label = Field(description="a body of the limb, or `base`")
+    frame_a: FrameSection = Field(default_factory=FrameSection, description="frame on body `a`")
+    b: Label | None = Field(default=None, description="another body, for loops; a tip joins the platform")
+    frame_b: FrameSection = Field(
+        default_factory=FrameSection, description="frame on body `b`, or for a tip in the mount frame at the platform"
+    )
+
+
+class LimbSection(Section):
+    """A limb: a tree of links, the joints that close its loops, and its joints at the platform."""
+
+    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
+        description="bodies with their joints, parents first"
+    )
+    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints that close loops within the limb"
+    )
+    tips: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints at the platform"
+    )
+    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(description="names of driven joints")
+    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints in which the motion of a chain is given; default: `actuated`"
+    )
+    every_row: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
+    )
+
+
+class InstanceSection(Section):
+    """A limb of the robot: a copy of one of `limbs`, and where it is mounted."""
+
+    limb: Label = Field(description="name of one of `limbs`")
+    base: FrameSection = Field(default_factory=FrameSection, description="mount frame in the base")
+    platform: FrameSection = Field(default_factory=FrameSection, description="mount frame in the platform")
+
+
+class PlatformSection(Section):
+    """The moving platform."""
+
+    inertia: InertiaSection = Field(description="inertia in the platform's frame")
+    mobility: Annotated[tuple[Literal["wx", "wy", "wz", "vx", "vy", "vz"], ...], Field(min_length=1, max_length=6)] = (
+        Field(description="free components of its twist, angular ones first")
+    )
+    home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
+
+
+class RobotFile(Section):
+    """A whole robot file."""
+
+    limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
+    name: Name = Field(description="name of the robot")
+    title: Line = Field(default="", description="what it is, in a line")
+    source: Line = Field(default="", description="where it comes from")
+    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="parameters by name"
+    )
+    derived: Annotated[dict[Text, Value], Field(max_length=1000)] = Field(
+        default_factory=dict, description="values by name, each of parameters and of those above it"
+    )
+    limbs: Annotated[dict[Label, LimbSection], Field(min_length=1, max_length=MAX_LIMBS)] = Field(
+        description="limbs by name; a chain is one limb without tips"
+    )
+    instances: Annotated[dict[Label, InstanceSection], Field(min_length=1, max_length=MAX_LIMBS)] | None = Field(
+        default=None, description="limbs of the robot; a chain without them stands on the base"
+    )
+    platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
+
+
+class LoopsFile(Section):
+    """What a URDF file cannot say: the joints that close loops, and which joints are driven."""
+
+    limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
+    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints between two links of the URDF file, in frames of these links"
+    )
+    actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = Field(
+        default=None, description="names of driven joints; default: all, which a closed chain seldom means"
+    )
+    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints in which the motion is given; default: `actuated`"
+    )

@@ -1,0 +1,166 @@
+"""More designs or friction sets for a finished store, without computing again what is there.
+
+A command of its own, because `run` must go on refusing another sweep: a mistake in a file would otherwise enlarge the
+store of last month. How the old content stays readable meanwhile is in `storage.growth`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.cluster_executor import executor
+from pipeline.execution.contents import contents, plan_at
+from pipeline.execution.graph import Granularity
+from pipeline.execution.run import Cluster, run
+from pipeline.monitor.events import Listener
+from pipeline.plan.plan import Plan
+from pipeline.stores.recompute import differing, stored_sweep, uncomputable
+from storage.errors import StoreError
+from storage.growth import Growing, abandon, begin, clear, commit, grown, is_growing
+from storage.integrity import receipts_of
+from storage.manifest import Manifest
+from storage.places.access import coordinator_lock, locate
+from storage.places.place import Location, Place
+from storage.store import describe, metadata, open_results
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from pipeline.sweep.model import Sweep
+
+PIECE = 1 << 16
+"""Designs that are compared at once."""
+
+
+def append(
+    store: Location,
+    sweep: Sweep,
+    cluster: Cluster = None,
+    listeners: Sequence[Listener] = (),
+    granularity: Granularity = "limb",
+) -> Dataset:
+    """Make a finished store larger: `sweep` is that of the store with designs or friction sets added at the end.
+
+    Computes new blocks, and those at the edge that become longer. The old content can be read all the time; what is
+    interrupted goes on with the same call. Raises StoreError with the difference where anything else has changed, where
+    the store is not finished, or where this machine does not compute the same bits as the store holds.
+    """
+    place = locate(store)
+    with coordinator_lock(place):
+        if is_growing(place) and Manifest.load(Growing(place)).state == "finished":
+            commit(place)
+        if Manifest.load(place).fingerprint == sweep.fingerprint:
+            if not is_growing(place):
+                clear(place)  # a commit that was killed at its very end leaves files that nobody reads
+            return open_results(place)
+        if not is_growing(place):
+            _begin(place, sweep)
+        _require_same(place, sweep)
+    run(sweep, Growing(place), cluster, listeners, granularity)
+    if Manifest.load(Growing(place)).state == "finished":
+        with coordinator_lock(place):
+            commit(place)
+    return open_results(place)
+
+
+def drop(store: Location) -> None:
+    """Give up an append that was begun: the store is what it was. Raises StoreError where there is none."""
+    place = locate(store)
+    with coordinator_lock(place):
+        if not is_growing(place):
+            raise StoreError(f"{place}: no append has been begun; there is nothing to drop")
+        abandon(place)
+
+
+def _require_same(place: Place, sweep: Sweep) -> None:
+    if Manifest.load(Growing(place)).fingerprint != sweep.fingerprint:
+        raise StoreError(
+            f"{place}: an append of another sweep has been begun; go on with that one, or drop it first: "
+            "limbsweep append --drop"
+        )
+
+
+def _begin(place: Place, sweep: Sweep) -> None:
+    """Check everything that can be checked, then prepare the store."""
+    manifest = Manifest.load(place)
+    if manifest.state != "finished":
+        raise StoreError(f"{place}: is not finished; first run its own sweep to the end")
+    stored = stored_sweep(place, Path(sweep.name).parent, sweep.own)
+    require_longer(place, stored, sweep)
+    old = plan_at(stored, place)
+    _require_reproducible(place, old)
+    new = Plan(sweep, grown(old.layout, sweep.sizes))
+    described = contents(new)
+    files = metadata(new.layout, **described)
+    larger = describe(new.layout, described["attributes"], files, manifest.generation + 1)
+    begin(place, larger, files)
+
+
+def require_longer(place: Place, stored: Sweep, sweep: Sweep) -> None:
+    """See that a sweep is the stored one, with designs or friction sets added. Raises StoreError: what else differs."""
+    lines = [*_other_content(stored, sweep), *_other_axis("design", stored.design, sweep.design)]
+    lines += _other_axis("friction", stored.friction.axis, sweep.friction.axis)
+    if lines:
+        raise StoreError(
+            f"{place}: only designs and friction sets can be appended, at the end of their axes; take back these "
+            "changes, or run the sweep into a new store:\n" + "\n".join(lines)
+        )
+
+
+def _other_content(stored: Sweep, sweep: Sweep) -> Iterator[str]:
+    """Differences beside the values of the two axes that may grow."""
+    for difference in stored.difference(sweep):
+        key = difference.partition(":")[0]
+        if not any(key.startswith(f"{section}.{kind}") for section, kind in _axis_keys(stored, sweep)):
+            yield difference.replace(" here", " in the store").replace(" there", " given")
+
+
+def _axis_keys(*sweeps: Sweep) -> Iterator[tuple[str, str]]:
+    """Sections and keys under which the values of axes stand."""
+    for sweep in sweeps:
+        for section, axis in (("design", sweep.design), ("friction", sweep.friction.axis)):
+            yield from ((section, kind) for kind in axis.describe())
+
+
+def _other_axis(name: str, stored: Any, given: Any) -> Iterator[str]:
+    """Differences of an axis that should begin with the stored one: names, length, values bit for bit."""
+    if stored.names != given.names:
+        yield f"{name}: axis of {list(stored.names)} in the store, of {list(given.names)} given"
+    elif given.size < stored.size:
+        yield f"{name}: {stored.size} in the store, {given.size} given"
+    else:
+        for start in range(0, stored.size, PIECE):
+            stop = min(start + PIECE, stored.size)
+            if text := _first_other(stored.values(start, stop), given.values(start, stop), start):
+                yield f"{name} {text}"
+                return
+
+
+def _first_other(stored: dict[str, Any], given: dict[str, Any], start: int) -> str:
+    """The first place where two tables differ."""
+    at = {name: np.flatnonzero(values != given[name]) for name, values in stored.items()}
+    first = min((int(places[0]) for places in at.values() if places.size), default=math.inf)
+    for name, places in at.items():
+        if places.size and places[0] == first:
+            where = int(first)
+            return f"{start + where}: {name} {stored[name][where]!s} in the store, {given[name][where]!s} given"
+    return ""
+
+
+def _require_reproducible(place: Place, old: Plan) -> None:
+    """Compute one stored block here: old and new results belong together only where their bits would be the same."""
+    skipped = uncomputable(place, old)
+    chosen = next((block for block in range(old.blocks) if block not in skipped), 0)
+    with connect(ClusterConfig.of("synchronous")) as client:
+        told = list(differing(old, receipts_of(place, (chosen,)), executor(client, old)))
+    for index, text in told:
+        raise StoreError(
+            f"{place}: block {index} {text}; another machine or version computed it: append with that one, "
+            "or run the larger sweep into a new store"
+        )

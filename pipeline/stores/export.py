@@ -1,0 +1,139 @@
+"""A store as files of other ecosystems, one design after another, so that memory does not grow with the dataset.
+
+Tables (Parquet, CSV) have a row for each sample, in one file for each part of the designs; archives (MAT, NPZ) hold the
+arrays of one design each. Every export has `designs.csv`: parameters, true parameters and part of each design.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from storage.errors import StoreError
+from storage.places.place import Location, refusals
+from storage.store import open_results
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+Table = dict[str, np.ndarray]
+
+CASE = ("design", "friction", "trajectory")
+WHOLE = "all"
+"""Part of a design where there is no split."""
+
+
+def export(store: Location, folder: str | Path, form: str) -> list[Path]:
+    """Write a finished store into a new folder; the files. Raises StoreError."""
+    if form not in FORMATS:
+        raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
+    data, folder = open_results(store), Path(folder)
+    if folder.exists():
+        raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
+    draft = folder.parent / f".{folder.name}.{uuid.uuid4().hex[:8]}.draft"
+    try:
+        with refusals(folder):
+            draft.mkdir(parents=True)
+            _write_designs(data, draft / "designs.csv")
+            FORMATS[form](data, draft)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return sorted(folder.iterdir())
+
+
+def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
+    """Each design with its part, in memory."""
+    parts = data["design_part"].values if "design_part" in data.coords else np.full(data.sizes["design"], WHOLE)
+    for index, part in enumerate(parts):
+        yield index, str(part), data.isel(design=index).load(scheduler="synchronous")
+
+
+def rows(index: int, design: Dataset) -> Iterator[Table]:
+    """Tables of one design, one for each friction set and trajectory: places, time, a column for each component."""
+    for f, j in np.ndindex(design.sizes["friction"], design.sizes["trajectory"]):
+        case = design.isel(friction=f, trajectory=j)
+        times = case["time"].values
+        table: Table = {name: np.full(len(times), at) for name, at in zip(CASE, (index, f, j), strict=True)}
+        table["time"] = times
+        for name, each in case.data_vars.items():
+            if each.dims[:1] == ("time",):
+                table |= _columns(str(name), each.values, [case[dim].values for dim in each.dims[1:]])
+        yield table
+
+
+def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
+    places = np.ndindex(values.shape[1:])
+    return {"_".join([name, *(str(labels[k][i]) for k, i in enumerate(at))]): values[:, *at] for at in places}
+
+
+def _write_designs(data: Dataset, path: Path) -> None:
+    chosen = [each for each in data.coords.values() if each.dims == ("design",)]
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["design", *(str(each.name) for each in chosen)])
+        columns = [each.values.tolist() for each in chosen]
+        table.writerows([index, *row] for index, row in enumerate(zip(*columns, strict=True)))
+        if not chosen:
+            table.writerows([index] for index in range(data.sizes["design"]))
+
+
+def _csv(data: Dataset, folder: Path) -> None:
+    with ExitStack() as open_files:
+        writers: dict[str, Any] = {}
+        for index, part, design in designs(data):
+            for table in rows(index, design):
+                if part not in writers:
+                    file = open_files.enter_context((folder / f"{part}.csv").open("x", newline="", encoding="utf-8"))
+                    writers[part] = csv.writer(file)
+                    writers[part].writerow(table)
+                writers[part].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+
+
+def _parquet(data: Dataset, folder: Path) -> None:
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError:
+        raise StoreError("format: parquet needs the package pyarrow; install limbsweep[parquet]") from None
+    units = {str(name): str(each.attrs.get("units", "")) for name, each in data.data_vars.items()}
+    with ExitStack() as open_files:
+        writers: dict[str, Any] = {}
+        for index, part, design in designs(data):
+            for each in rows(index, design):
+                table = arrow.table(each).replace_schema_metadata(units)
+                if part not in writers:
+                    path = folder / f"{part}.parquet"
+                    writers[part] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
+                writers[part].write_table(table)
+
+
+def arrays(design: Dataset) -> dict[str, np.ndarray]:
+    """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
+    found = {str(name): each.values for name, each in {**design.coords, **design.data_vars}.items()}
+    return {name: np.array(each.tolist()) if each.dtype.kind in "OT" else each for name, each in found.items()}
+
+
+def _npz(data: Dataset, folder: Path) -> None:
+    for index, part, design in designs(data):
+        np.savez_compressed(folder / f"{part}_{index:06d}.npz", **arrays(design))  # type: ignore[arg-type]
+
+
+def _mat(data: Dataset, folder: Path) -> None:
+    from scipy.io import savemat
+
+    for index, part, design in designs(data):
+        # MATLAB's names end at 63 letters
+        named = {name[:63]: each for name, each in arrays(design).items()}
+        savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)
+
+
+FORMATS: Mapping[str, Callable[[Any, Path], None]] = {"parquet": _parquet, "mat": _mat, "npz": _npz, "csv": _csv}
+"""What writes each format."""

@@ -1,0 +1,123 @@
+"""Metadata of a store made again from its plan: what a sweep means decides every file but the results.
+
+The manifest and the metadata of the group each hold the text of the sweep, so each can be made again from the other;
+metadata of arrays and coordinates follow from the plan, side files are taken from the folder. Blocks are computed again
+in `pipeline.stores.verify`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.execution.contents import contents, plan_at
+from pipeline.plan.plan import Plan, plan
+from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.side_files import Folder, Stored
+from storage.completion import finish
+from storage.errors import StoreError
+from storage.files import Files
+from storage.growth import FOLDER, is_growing
+from storage.integrity import Finding
+from storage.layout import Layout
+from storage.ledger import LEDGER, Ledger
+from storage.manifest import MANIFEST, Manifest
+from storage.places.access import coordinator_lock
+from storage.places.place import Place, refusals
+from storage.store import describe, metadata
+from storage.writer import METADATA, checksum, require_form
+
+LOST = "restore both from a copy, or run the sweep into a new store"
+
+
+def mend_files(place: Place, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
+    """Make damaged or missing metadata and coordinates again; the names of these files.
+
+    Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
+    a store that is being made larger or held by a run, InputError where its sweep cannot be read.
+    """
+    broken = [each.file for each in findings if each.kind == "metadata"]
+    if not broken:
+        return ()
+    _require_settled(place)
+    manifest, sweep = Manifest.load(place), stored_sweep(place, folder)
+    files = _files(plan_at(sweep, place), manifest.attributes)
+    keys = [key for key in manifest.files if place.at(key) in broken and key in files]
+    with coordinator_lock(place), refusals(place):
+        for key in keys:
+            place.write(key, (files[key],))
+        sums = {key: checksum(files[key]) for key in keys}
+        replace(manifest, files={**manifest.files, **sums}).save(place)
+    return tuple(place.at(key) for key in keys)
+
+
+def mend_manifest(place: Place, folder: str | Path) -> tuple[str, ...]:
+    """Make a damaged or missing manifest again from the metadata of the group; its name, nothing where it is sound.
+
+    Raises StoreError that names both files where these are no help either.
+    """
+    if (damage := _damage(place)) is None:
+        return ()
+    _require_settled(place)
+    try:
+        group = json.loads(place.read(METADATA))
+        attributes = {key: value for key, value in group["attributes"].items() if key != "coordinates"}
+        source = Stored(place, attributes, Folder(Path(folder)))
+        sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)
+        made = plan(sweep)
+        layout = replace(made.layout, block=_block(group, made.layout))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise StoreError(f"{damage}\n{place.at(METADATA)}: no help either ({error!r}); {LOST}") from error
+    if sweep.fingerprint != attributes.get("fingerprint"):
+        raise StoreError(f"{damage}\n{place.at(METADATA)}: holds a sweep with another fingerprint; {LOST}")
+    require_form(place, layout)
+    with coordinator_lock(place):
+        describe(layout, attributes, _files(Plan(sweep, layout), attributes), _generation(place)).save(place)
+        if Ledger.read(place, layout.blocks).count == layout.blocks:
+            finish(place)
+    return (place.at(MANIFEST),)
+
+
+def _damage(place: Place) -> str | None:
+    """What is wrong with the manifest. Raises StoreError for what is no store."""
+    try:
+        Manifest.load(place)
+    except StoreError as error:
+        if not place.is_folder() or not place.has(METADATA):
+            raise
+        return str(error)
+    return None
+
+
+def _require_settled(place: Place) -> None:
+    if is_growing(place) or place.has(f"{FOLDER}/{METADATA}"):
+        raise StoreError(f"{place}: an append has been begun; go on with it, or drop it first: limbsweep append --drop")
+
+
+def _files(made: Plan, attributes: Mapping[str, Any]) -> Files:
+    """All files of the store but results, with the attributes that it was made with: its versions, its time."""
+    described = contents(made)
+    fresh = described.pop("attributes")
+    kept = {key: attributes.get(key, value) for key, value in fresh.items()}
+    return metadata(made.layout, attributes={**kept, **attributes}, **described)
+
+
+def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
+    """Lengths of a block in the metadata of arrays, along the dims that are cut: those that the store began with."""
+    block = dict(layout.block)
+    for name in layout.variables:
+        array = group["consolidated_metadata"]["metadata"][name]
+        shard = zip(array["dimension_names"], array["chunk_grid"]["configuration"]["chunk_shape"], strict=True)
+        block |= {dim: length for dim, length in shard if dim in layout.block}
+    return block
+
+
+def _generation(place: Place) -> int:
+    """How often the store was made larger, by the name of its ledger."""
+    found = (re.match(rf"{LEDGER}(?:-([0-9]+))?[./]", key) for key in place.keys(""))
+    return max((int(each[1] or 1) for each in found if each), default=1)

@@ -1,0 +1,147 @@
+"""Is what is in a store what was computed? Reads everything, computes a share of it again, repairs what is damaged.
+
+What can be wrong with files is found by `storage.integrity`; here blocks are computed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.cluster.connection import connect
+from pipeline.documents.units import size
+from pipeline.errors import ClusterLostError, RunStoppedError
+from pipeline.execution.cluster_executor import executor
+from pipeline.execution.contents import plan_at
+from pipeline.execution.run import Cluster, run, settings
+from pipeline.stores.recompute import differing, stored_sweep, uncomputable
+from pipeline.stores.repair import mend_files, mend_manifest
+from storage.errors import StoreError
+from storage.integrity import (
+    Finding,
+    check_blocks,
+    check_files,
+    check_ledger,
+    open_for_repair,
+    receipts_of,
+)
+from storage.ledger import Receipt
+from storage.places.access import locate
+from storage.places.place import Location, Place
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was looked at in a store, and what is wrong with it.
+
+    `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
+    after which `findings` are those that are left; `mended` are files of metadata that it has made again.
+    """
+
+    store: str
+    blocks: int
+    bytes: int
+    findings: tuple[Finding, ...]
+    seed: int
+    recomputed: tuple[int, ...] = ()
+    repaired: tuple[int, ...] = ()
+    mended: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """What `limbsweep verify` prints."""
+        yield "blocks", f"{self.blocks:,} read, {size(self.bytes)} before compression"
+        if self.recomputed:
+            yield "computed again", f"{len(self.recomputed):,} blocks, seed {self.seed}"
+        if self.repaired:
+            yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
+        for file in self.mended:
+            yield "made again", file
+        for finding in self.findings:
+            yield finding.kind, str(finding)
+        yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
+
+
+def verify(
+    store: Location,
+    recompute: float = 0.0,
+    seed: int | None = None,
+    *,
+    repair: bool = False,
+    cluster: Cluster = None,
+    folder: str | Path = ".",
+) -> Verification:
+    """Hold everything in a store against its checksums and receipts.
+
+    `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
+    again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged
+    blocks, and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are
+    looked up in `folder`. Raises StoreError for what is no store, or cannot be repaired, RunStoppedError where the
+    cluster is lost.
+    """
+    if not 0 <= recompute <= 1:
+        raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
+    place, seed = locate(store), random.randrange(2**32) if seed is None else seed
+    mended = mend_manifest(place, folder) if repair else ()
+    found = _read(place, seed)
+    if repair and (files := mend_files(place, found.findings, folder)):
+        found, mended = _read(place, seed), (*mended, *files)
+    found = replace(found, mended=mended)
+    if recompute:
+        found = _recompute(place, found, recompute, cluster, folder)
+    if repair and found.findings and not any(finding.kind == "metadata" for finding in found.findings):
+        found = _repair(place, found, cluster, folder)
+    return found
+
+
+def _read(place: Place, seed: int) -> Verification:
+    findings = [*check_files(place), *check_ledger(place)]
+    if any(finding.kind == "metadata" for finding in findings):
+        return Verification(str(place), 0, 0, tuple(findings), seed)  # no block can be read by metadata that are wrong
+    blocks = total = 0
+    for block in check_blocks(place):
+        blocks, total = blocks + 1, total + block.bytes
+        findings += block.findings
+    return Verification(str(place), blocks, total, tuple(findings), seed)
+
+
+def _recompute(place: Place, found: Verification, share: float, cluster: Cluster, folder: str | Path) -> Verification:
+    """Compute a random share of the blocks, at least one; not those that are wrong or hold cases that failed."""
+    plan = plan_at(stored_sweep(place, folder), place)
+    wrong = {finding.block for finding in found.findings} | uncomputable(place, plan)
+    sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]
+    chosen = sorted(random.Random(found.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
+    try:
+        with connect(settings(cluster)) as client:
+            told = sorted(differing(plan, receipts_of(place, chosen), executor(client, plan)))
+    except ClusterLostError as error:
+        raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
+    findings = tuple(Finding("other result", str(place), f"block {block}: {text}", block) for block, text in told)
+    return replace(found, findings=found.findings + findings, recomputed=tuple(chosen))
+
+
+def _repair(place: Place, found: Verification, cluster: Cluster, folder: str | Path) -> Verification:
+    """Compute damaged blocks; what the store holds afterwards is read again."""
+    damaged = tuple(finding for finding in found.findings if finding.kind != "other result")
+    sweep = stored_sweep(place, folder)
+    old = open_for_repair(place, damaged)
+    run(sweep, place, cluster)
+    broken = sorted({finding.block for finding in damaged if finding.block is not None})
+    again = _read(place, found.seed)
+    kept = tuple(finding for finding in found.findings if finding.kind == "other result")
+    changed = tuple(_changed(place, old, receipts_of(place, old)))
+    findings = again.findings + kept + changed
+    return replace(found, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
+
+
+def _changed(place: Place, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:
+    """Blocks that were computed otherwise than at first: other versions or another machine."""
+    for block, receipt in new.items():
+        if receipt != old[block]:
+            yield Finding("other result", str(place), f"block {block}: repaired with other bits than at first", block)

@@ -1,0 +1,88 @@
+"""Values along an axis as sequences that compute what is asked for, so that an axis of any length takes no memory."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from pipeline.sweep.axes.kinds import Array, Axis
+
+if TYPE_CHECKING:
+    from pipeline.sweep.measurement import Parts
+
+
+class Column(Sequence[Any]):
+    """Values that are computed part by part; `size` of them."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> Any:
+        """The values from `start` up to before `stop`."""
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Any: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """One value, or those of a slice without gaps."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self._size)
+            if step != 1:
+                raise IndexError(f"a column got a slice with step {step}; expected neighbours, step 1")
+            return self.part(start, max(start, stop))
+        if not -self._size <= index < self._size:
+            raise IndexError(f"a column of {self._size} values got index {index}")
+        return self.part(index % self._size, index % self._size + 1)[0]
+
+
+class _Table:
+    """The values of all names of an axis; the last part is kept, because columns are asked for the same one in turn."""
+
+    def __init__(self, axis: Axis) -> None:
+        self._axis = axis
+        self._last: tuple[int, int] | None = None
+        self._values: dict[str, Array] = {}
+
+    def part(self, name: str, start: int, stop: int) -> Array:
+        """Values of one name."""
+        if self._last != (start, stop):
+            self._values, self._last = self._axis.values(start, stop), (start, stop)
+        return self._values[name]
+
+
+class AxisColumn(Column):
+    """The values of one parameter along an axis."""
+
+    def __init__(self, table: _Table, name: str, size: int) -> None:
+        super().__init__(size)
+        self._table, self._name = table, name
+
+    def part(self, start: int, stop: int) -> Array:
+        """Some of the values."""
+        return self._table.part(self._name, start, stop)
+
+
+class PartColumn(Column):
+    """The part of a dataset that each of `count` designs or trajectories belongs to."""
+
+    def __init__(self, parts: Parts, count: int) -> None:
+        super().__init__(count)
+        self._parts = parts
+
+    def part(self, start: int, stop: int) -> list[str]:
+        """The parts of some."""
+        return self._parts.of(start, stop)
+
+
+def columns(axis: Axis) -> dict[str, Column]:
+    """The values of each parameter along an axis, by name."""
+    table = _Table(axis)
+    return {name: AxisColumn(table, name, axis.size) for name in axis.names}

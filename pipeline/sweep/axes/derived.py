@@ -1,0 +1,128 @@
+"""Axes made from others: with parameters that follow from the rest, without the sets that break a condition, or a part.
+
+An axis with conditions is gone through once, in chunks, and keeps one bit for each set: 1e8 sets take 12.5 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.sweep.axes.kinds import Array, Axis, Indices
+from robots.expressions import Expression
+
+MAX_SCANNED = 10**8
+"""Sets of an axis that has conditions or derived parameters: all of them are looked at when the sweep is read."""
+
+CHUNK = 1 << 17
+"""Sets that are looked at together; a multiple of 8, so that each chunk has whole bytes of the bitmap."""
+
+Fixed = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Derived(Axis):
+    """An axis and parameters that follow from it: each by an expression in swept, `fixed` and earlier derived ones."""
+
+    base: Axis
+    rules: tuple[tuple[str, Expression], ...]
+    fixed: Fixed
+
+    @property
+    def size(self) -> int:
+        """Sets of the axis."""
+        return self.base.size
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The sets at `indices`, with the derived parameters."""
+        values = self.base.take(indices)
+        for name, rule in self.rules:
+            values[name] = np.broadcast_to(rule(dict(self.fixed) | values), indices.shape).astype(np.float64)
+        return values
+
+    def describe(self) -> dict[str, Any]:
+        """The axis, and the expressions."""
+        return self.base.describe() | {"derive": [[name, rule.text] for name, rule in self.rules]}
+
+
+@dataclass(frozen=True)
+class Kept(Axis):
+    """The sets of an axis, of at least one parameter, that meet all conditions on these and `fixed` ones, in order."""
+
+    base: Axis
+    conditions: tuple[Expression, ...]
+    fixed: Fixed
+
+    @property
+    def size(self) -> int:
+        """Sets that meet the conditions."""
+        return int(self._found[1][-1])
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The sets at `indices` of those that are kept."""
+        return self.base.take(self.places(indices))
+
+    def describe(self) -> dict[str, Any]:
+        """The axis, and the conditions."""
+        return {"kept": self.base.describe(), "where": [each.text for each in self.conditions]}
+
+    def places(self, indices: Indices) -> Indices:
+        """Where the kept sets at `indices` are on the whole axis: by rank, chunk by chunk."""
+        bits, before = self._found
+        order = np.argsort(indices, kind="stable")
+        ranks, result = indices[order], np.empty_like(indices)
+        ends = np.searchsorted(ranks, before)
+        for chunk in np.flatnonzero(np.diff(ends)):
+            part = slice(ends[chunk], ends[chunk + 1])
+            kept = np.flatnonzero(np.unpackbits(bits[chunk * CHUNK // 8 : (chunk + 1) * CHUNK // 8]))
+            result[order[part]] = chunk * CHUNK + kept[ranks[part] - before[chunk]]
+        return result
+
+    @cached_property
+    def _found(self) -> tuple[NDArray[np.uint8], Indices]:
+        """One bit for each set of the whole axis, and the number of kept ones before each chunk and at the end."""
+        chunks = [(np.packbits(kept), int(np.count_nonzero(kept))) for kept in self._look()]
+        counts = np.cumsum([0, *(count for _, count in chunks)], dtype=np.int64)
+        return np.concatenate([bits for bits, _ in chunks]), counts
+
+    def _look(self) -> Iterator[NDArray[np.bool_]]:
+        for values in in_chunks(self.base):
+            known = dict(self.fixed) | values
+            kept = np.ones(len(next(iter(values.values()))), bool)
+            for condition in self.conditions:
+                kept &= condition(known)
+            yield kept
+
+
+@dataclass(frozen=True)
+class Part(Axis):
+    """Every `step`-th set of an axis from `start` up to before `stop`."""
+
+    base: Axis
+    start: int
+    stop: int
+    step: int = 1
+
+    @property
+    def size(self) -> int:
+        """Sets of the part."""
+        return len(range(self.start, self.stop, self.step))
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The sets at `indices` of the part."""
+        return self.base.take(self.start + indices * self.step)
+
+    def describe(self) -> dict[str, Any]:
+        """The axis, and which part of it."""
+        return {"part": self.base.describe(), "range": [self.start, self.stop, self.step]}
+
+
+def in_chunks(axis: Axis) -> Iterator[dict[str, Array]]:
+    """All sets of an axis, a chunk at a time."""
+    for start in range(0, axis.size, CHUNK):
+        yield axis.values(start, min(start + CHUNK, axis.size))

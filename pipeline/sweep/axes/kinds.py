@@ -1,0 +1,226 @@
+"""Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
+
+A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is
+drawn once from its seed, a product combines these. Lengths are Python integers, so products of lengths do not overflow.
+Conditions, derived parameters and parts of axes are in `pipeline.sweep.axes.derived`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.sweep.axes import samples
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+MAX_SAMPLES = 10**10
+"""Samples of a sweep: designs x friction sets x trajectories x times."""
+
+MAX_DRAWN = 10**7
+"""Numbers in a seeded sample: it is drawn whole, because a Latin hypercube is one object."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """`num` numbers from `start` to `stop`, both included: the numbers of `numpy.linspace`, bit for bit.
+
+    With `log`, neighbours have equal ratios instead of equal differences.
+    """
+
+    start: float
+    stop: float
+    num: int
+    log: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many numbers; not a length, because Python's are machine integers."""
+        return self.num
+
+    def take(self, indices: Indices) -> Array:
+        """The numbers at `indices`, in SI units."""
+        if self.num == 1:
+            return np.full(indices.shape, self.start + 0.0)  # numpy too makes 0.0 of -0.0
+        if self.log:
+            inner = samples.between(self.start, self.stop, indices / (self.num - 1), log=True)
+            return np.where(indices == self.num - 1, self.stop, inner)
+        delta, intervals = self.stop - self.start, self.num - 1
+        step = delta / intervals
+        # The order of operations is numpy's, also where the step underflows to zero.
+        offset = indices * step if step else indices / intervals * delta
+        return np.where(indices == intervals, self.stop, offset + self.start)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers one by one."""
+
+    numbers: tuple[float, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return len(self.numbers)
+
+    def take(self, indices: Indices) -> Array:
+        """The numbers at `indices`, in SI units."""
+        return np.asarray(self.numbers, float)[indices]
+
+
+@dataclass(frozen=True)
+class Axis(ABC):
+    """One axis of a sweep: the parameters that change along it, and how many sets of values it has."""
+
+    names: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of sets of values."""
+
+    @abstractmethod
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values of each parameter at `indices`."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What defines the axis, in types of JSON: equal descriptions are equal axes."""
+
+    def values(self, start: int = 0, stop: int | None = None) -> dict[str, Array]:
+        """Values of each parameter in SI units, (stop - start,), from `start` up to before `stop` (absent: the end).
+
+        Raises IndexError where that leaves the axis.
+        """
+        stop = self.size if stop is None else stop
+        if not 0 <= start <= stop <= self.size:
+            raise IndexError(
+                f"values {start} to {stop} were asked of an axis with {self.size}; expected 0 <= start <= stop"
+            )
+        return self.take(np.arange(start, stop, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Grid(Axis):
+    """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
+
+    columns: tuple[Range | Values, ...]
+
+    @property
+    def size(self) -> int:
+        """Product of the column lengths, exact."""
+        return math.prod(column.size for column in self.columns)
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values at `indices`: digits of a mixed radix, from the last column to the first."""
+        digits: list[Array] = []
+        for column in reversed(self.columns):
+            indices, digit = np.divmod(indices, column.size)
+            digits.append(column.take(digit))
+        return dict(zip(self.names, reversed(digits), strict=True))
+
+    def describe(self) -> dict[str, Any]:
+        """Name, then what defines its column, in order."""
+        return {"grid": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
+
+
+@dataclass(frozen=True)
+class Listed(Axis):
+    """Columns of equal length that are gone through together."""
+
+    columns: tuple[Range | Values, ...]
+
+    @property
+    def size(self) -> int:
+        """Common length of the columns."""
+        return self.columns[0].size
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The rows at `indices`."""
+        return {name: column.take(indices) for name, column in zip(self.names, self.columns, strict=True)}
+
+    def describe(self) -> dict[str, Any]:
+        """Name, then its numbers."""
+        return {"list": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
+
+
+@dataclass(frozen=True)
+class Sampled(Axis):
+    """`count` sets drawn between `low` and `high` (one each per name) from a seed: the same for the same seed.
+
+    `log` tells for each name whether its logarithm is spread evenly (absent: none). `axis` is the name of the axis,
+    which has streams of its own.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    method: samples.Method
+    count: int
+    seed: int
+    log: tuple[bool, ...] = ()
+    axis: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of sets drawn."""
+        return self.count
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """The sets at `indices` of the whole sample."""
+        unit = samples.sample(self.method, self.count, self.seed, self.axis, self.names)[:, indices]
+        logs = self.log or (False,) * len(self.names)
+        rows = zip(self.names, self.low, self.high, unit, logs, strict=True)
+        return {name: samples.between(low, high, row, log=log) for name, low, high, row, log in rows}
+
+    def describe(self) -> dict[str, Any]:
+        """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""
+        bounds = [list(each) for each in zip(self.names, self.low, self.high, strict=True)]
+        logs = {"log": [name for name, log in zip(self.names, self.log, strict=False) if log]} if any(self.log) else {}
+        return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds} | logs}
+
+
+@dataclass(frozen=True)
+class Product(Axis):
+    """All combinations of the sets of several axes; the last changes fastest."""
+
+    parts: tuple[Axis, ...]
+
+    @property
+    def size(self) -> int:
+        """Product of the sizes, exact."""
+        return math.prod(part.size for part in self.parts)
+
+    def take(self, indices: Indices) -> dict[str, Array]:
+        """Values at `indices`: digits of a mixed radix, from the last axis to the first."""
+        taken: list[dict[str, Array]] = []
+        for part in reversed(self.parts):
+            indices, digit = np.divmod(indices, part.size)
+            taken.append(part.take(digit))
+        return {name: values for each in reversed(taken) for name, values in each.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """What defines each axis, in order."""
+        return {kind: value for part in self.parts for kind, value in part.describe().items()}
+
+
+NOTHING = Grid((), ())
+"""The axis of what is not swept: one set, of no values."""
+
+
+def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:
+    """All parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
+    swept = axis.values(start, stop)
+    return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
+
+
+def _column(column: Range | Values) -> Any:
+    if isinstance(column, Values):
+        return {"values": list(column.numbers)}
+    return [column.start, column.stop, column.num, *(["log"] if column.log else [])]

@@ -1,0 +1,98 @@
+"""The sections of a sweep file that make it a dataset for identification: what sensors do, and how it is split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.sections import Split
+from robots.measurement import CLEAN, MEASUREMENT, SHORTEST
+from robots.parameters import nearest
+
+PARTS = ("train", "validation", "test")
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What sensors do: all parameters of `robots.measurement`, and the seed of the noise."""
+
+    values: Mapping[str, float]
+    seed: int
+
+    def describe(self) -> dict[str, Any]:
+        """The same in types of JSON."""
+        return {"values": dict(self.values), "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Shares of what is kept from training."""
+
+    validation: float
+    test: float
+
+    def describe(self) -> dict[str, Any]:
+        """The same in types of JSON."""
+        return {"validation": self.validation, "test": self.test}
+
+    def of(self, start: int, stop: int) -> list[str]:
+        """The part of each design or trajectory from number `start` up to before `stop`.
+
+        Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
+        is made longer keeps the parts that it has.
+        """
+        return [self._part((index + 0.5) * GOLDEN % 1.0) for index in range(start, stop)]
+
+    def _part(self, x: float) -> str:
+        if x < self.test:
+            return "test"
+        return "validation" if x < self.test + self.validation else "train"
+
+
+def read_measurement(
+    report: Report, file: Mapping[str, Any], outputs: tuple[str, ...], step: float, samples: int
+) -> Measured | None:
+    """The section `measurement`; what is wrong goes to `report`."""
+    given: Mapping[str, float] | None = file.get("measurement")
+    wanted = [name for name in outputs if name in CLEAN]
+    if given is None:
+        if wanted:
+            hint = "Add it; {} changes nothing but differences for velocities."
+            report(("outputs",), Got(f"{wanted[0]} without measurement"), "a section measurement", hint)
+        return None
+    table = {each.name: each for each in MEASUREMENT}
+    for name, value in given.items():
+        if name not in table:
+            report(
+                ("measurement", name), name, "a parameter of a measurement", sentence(nearest(name, table)), key=True
+            )
+        elif problem := table[name].problem(value):
+            report(("measurement", name), value, table[name].bounds, f"It {problem}.")
+    if file.get("seed") is None:
+        report(
+            ("measurement",), Got("noise without seed"), "a seed at the top of the file", "Add for instance seed: 1."
+        )
+    for name in wanted:
+        if CLEAN[name] not in outputs:
+            report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
+    values = {name: float(given.get(name, each.scalar)) for name, each in table.items()}
+    if values["cutoff"] >= 0.5 / step:
+        hint = "A filter cannot let through what sampling does not see."
+        report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
+    if samples < SHORTEST:
+        report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
+    return Measured(values, file.get("seed") or 0)
+
+
+def read_split(report: Report, split: Split | None) -> Parts | None:
+    """The section `split`; what is wrong goes to `report`."""
+    if split is None:
+        return None
+    if split.validation + split.test >= 1.0:
+        got = Got(f"{split.validation:g} for validation and {split.test:g} for tests")
+        report(("split",), got, "less than 1 together", "The rest is for training.")
+    return Parts(split.validation, split.test)

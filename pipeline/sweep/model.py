@@ -1,0 +1,143 @@
+"""A sweep: what a user asked for, checked and in SI units. Pure data; `pipeline.plan` cuts it into blocks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline.documents.files import read_yaml
+from pipeline.documents.yaml import parse_yaml
+from pipeline.errors import Problem
+from pipeline.sweep.axes.kinds import Array, Axis, complete
+from pipeline.sweep.friction import FrictionAxis
+from pipeline.sweep.limits import describe
+from pipeline.sweep.measurement import Measured, Parts
+from pipeline.sweep.reader import read_parts
+from pipeline.sweep.sections import FORMAT
+from pipeline.sweep.side_files import Source, source_of
+from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.trajectories.reader import Trajectory
+from pipeline.sweep.user_metric import Prepared
+from robots.formats.description import Description, family_of
+from robots.limits import NO_LIMITS, Limits
+from robots.model import Family
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A checked sweep; make one with `from_yaml` or `from_text`. Equal fingerprints mean equal content."""
+
+    title: str
+    robot: str
+    fixed: Mapping[str, float]
+    design: Axis
+    friction: FrictionAxis
+    trajectories: tuple[Trajectory, ...]
+    grid: TimeGrid
+    gravity: tuple[float, float, float]
+    outputs: tuple[str, ...]
+    metrics: tuple[str, ...]
+    text: str
+    name: str = "sweep"
+    """What messages call the file. Not part of the content."""
+    warnings: tuple[Problem, ...] = ()
+    measurement: Measured | None = None
+    split: Parts | None = None
+    description: Description | None = None
+    """The robot where it is none of the catalogue."""
+    limits: Limits = NO_LIMITS
+    own: tuple[Prepared, ...] = ()
+    """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
+    precision: Literal["double", "single"] = "double"
+    sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    """The files that the sweep names, by the names that it has for them: what its store keeps."""
+
+    @classmethod
+    def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
+        """The sweep in a file; files that it names are looked up beside it. Raises InputError with all problems."""
+        return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | Source = ".") -> Sweep:
+        """The sweep in a text; messages call it `name`, files that it names are in `folder`, or another source.
+
+        Raises InputError.
+        """
+        return cls(**read_parts(parse_yaml(text, name), source_of(folder)))
+
+    @property
+    def family(self) -> Family:
+        """The robot's family."""
+        return family_of(self.robot, self.description)
+
+    @property
+    def times(self) -> Array:
+        """Times of every trajectory [s], (time,)."""
+        return self.grid.values
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes by the name of their dim, slowest first."""
+        sizes = {"design": self.design.size, "friction": self.friction.size, "trajectory": len(self.trajectories)}
+        return sizes | {"time": self.grid.samples}
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Every parameter of the robot in its order: fixed values, defaults for the others (swept ones too)."""
+        return {each.name: self.fixed.get(each.name, each.scalar) for each in self.family.parameters}
+
+    def designs(self, start: int, stop: int) -> dict[str, Array]:
+        """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
+        return complete(self.design, self.parameters, start, stop)
+
+    @cached_property
+    def canonical(self) -> dict[str, Any]:
+        """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""
+        swept = set(self.design.names)
+        return {
+            "limbsweep": FORMAT,
+            "title": self.title,
+            "robot": self.robot,
+            **({"description": self.description.digest} if self.description else {}),
+            "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
+            "design": self.design.describe(),
+            "friction": self.friction.describe(),
+            "trajectories": {each.name: each.describe() for each in self.trajectories},
+            "trajectory order": [each.name for each in self.trajectories],
+            "time": {"step": self.grid.step, "samples": self.grid.samples},
+            "gravity": list(self.gravity),
+            **({"precision": self.precision} if self.precision != "double" else {}),
+            "outputs": list(self.outputs),
+            "metrics": list(self.metrics),
+            **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
+            **({"measurement": self.measurement.describe()} if self.measurement else {}),
+            **({"split": self.split.describe()} if self.split else {}),
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical content, in hexadecimal; floats count with all their bits."""
+        text = json.dumps(self.canonical, sort_keys=True, allow_nan=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def difference(self, other: Sweep) -> tuple[str, ...]:
+        """One line for every value that `other` has otherwise; empty where the fingerprints are equal."""
+        mine, theirs = dict(_flat(self.canonical)), dict(_flat(other.canonical))
+        keys = [*mine, *(key for key in theirs if key not in mine)]
+        pairs = ((key, mine.get(key, "nothing"), theirs.get(key, "nothing")) for key in keys)
+        return tuple(f"{key}: {here} here, {there} there" for key, here, there in pairs if here != there)
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, json.dumps(value)

@@ -1,0 +1,229 @@
+"""The sections of a sweep file as models: keys and types only; `pipeline.sweep.reader` has what they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SkipValidation
+
+from pipeline.documents.report import Count, Integer, Number, Section, Text, Vector
+
+FORMAT = 1
+"""Version of the file format that this program reads."""
+
+Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
+Group = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
+Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
+
+
+Seed = Annotated[Integer, Field(ge=0, le=2**128)]
+Scale = Literal["linear", "log"]
+MAX_RULES = 64
+"""Conditions of an axis, or parameters that are derived on it."""
+
+
+def _bare_list(value: Any) -> Any:
+    return {"values": value} if isinstance(value, list) else value
+
+
+def _bare_text(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Conditions = Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(max_length=MAX_RULES)]
+
+
+class Column(Section):
+    """Values of one parameter: a list, or these keys."""
+
+    values: Numbers | None = Field(default=None, description="numbers one by one")
+    start: Number | None = Field(default=None, description="first number of a range")
+    stop: Number | None = Field(default=None, description="last number of the range, included")
+    num: Count | None = Field(default=None, description="how many numbers the range has")
+    scale: Scale = Field(default="linear", description="`log`: neighbours of the range have equal ratios")
+    step: Number | None = Field(default=None, description="refused: whether the end belongs to it is a matter of luck")
+    unit: Text | None = Field(default=None, description="unit of the numbers, such as mm; default: SI")
+
+
+ColumnOrList = Annotated[Column, BeforeValidator(_bare_list)]
+
+
+class Bounds(Section):
+    """Where a sampled parameter lies, both ends included."""
+
+    low: Number = Field(description="least value")
+    high: Number = Field(description="greatest value")
+    scale: Scale | None = Field(default=None, description="`log`: spread evenly over its logarithm; default: linear")
+    unit: Text | None = Field(default=None, description="unit of both ends; default: SI")
+
+
+class Sample(Section):
+    """A seeded random sample. Without a seed it could not be repeated, so the seed is asked for."""
+
+    method: Literal["latin_hypercube", "sobol", "uniform", "log_uniform"] = Field(
+        description="`log_uniform` is `uniform` with `scale: log`"
+    )
+    count: Count = Field(description="sets that are drawn; a power of two suits `sobol`")
+    seed: Seed | None = Field(default=None, description="default: the `seed` of the file")
+    parameters: Annotated[dict[Text, Bounds], Field(min_length=1)] = Field(description="bounds of each parameter")
+
+
+class Axes(Section):
+    """One axis: a grid, a list, a sample, or all combinations of these where several are given."""
+
+    grid: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
+        default=None, description="all combinations of the values; the last parameter changes fastest"
+    )
+    listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
+        default=None, alias="list", description="values that go together, all lists and ranges of one length"
+    )
+    sample: Sample | None = Field(default=None, description="a seeded random sample")
+    derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(
+        default_factory=dict, description="parameters that follow from others, such as `rod_length: 4 * upper_arm`"
+    )
+    where: Conditions = Field(
+        default=(), description="conditions, such as `upper_arm < rod_length`; sets that break one are left out"
+    )
+
+
+class Selection(Section):
+    """A part of an axis: a range of its sets, every so many, or those that meet conditions."""
+
+    start: Annotated[Integer, Field(ge=0)] = Field(default=0, description="first set, counted from 0")
+    stop: Count | None = Field(default=None, description="the set before which it ends; default: the end")
+    every: Count = Field(default=1, description="take every so many")
+    where: Conditions = Field(default=(), description="conditions on the sets of the range")
+
+
+class Subset(Section):
+    """A named part of a sweep: `limbsweep run --subset NAME`."""
+
+    design: Selection | None = Field(default=None, description="which designs; default: all")
+    friction: Selection | None = Field(default=None, description="which friction sets; default: all")
+    trajectories: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
+        default=None, description="names of trajectories; default: all"
+    )
+
+
+Above = Annotated[Number, Field(gt=0)]
+
+
+class JointSection(Section):
+    """Limits of some joints."""
+
+    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
+    )
+    velocity: Above | None = Field(default=None, description="largest size of the velocity")
+    unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
+
+
+class ActuatorSection(Section):
+    """What some actuators can give."""
+
+    force: Above | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: Above | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: Above | None = Field(default=None, description="largest size of the power [W]")
+
+
+class LimitSection(Section):
+    """Limits of joints and actuators, for samples that are not usable, and for margins."""
+
+    joints: Annotated[dict[Text, JointSection], Field(max_length=1000)] = Field(
+        default_factory=dict,
+        description="limits under `actuated`, `passive`, `all`, or names and patterns of joints such as `'limb_1.*'`",
+    )
+    actuators: Annotated[dict[Text, ActuatorSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="limits under `all`, or names and patterns of actuators"
+    )
+
+
+class RobotSection(Section):
+    """What one of several robots has of its own, instead of the sections of these names at the top."""
+
+    parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
+    design: Axes | None = Field(default=None, description="designs of this robot")
+    limits: LimitSection | None = Field(default=None, description="limits of its joints and actuators")
+
+
+def _names_of_robots(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
+        return {name: {} for name in value}
+    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
+
+
+Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
+
+
+class FrictionGroup(Section):
+    """A friction law and the joints that it acts in."""
+
+    law: Text | None = Field(default=None, description="name of a friction law")
+    joints: Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(min_length=1, max_length=1000)] = Field(
+        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
+    )
+    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
+
+
+class Friction(FrictionGroup, Axes):
+    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
+
+    groups: Annotated[dict[Group, FrictionGroup], Field(min_length=1, max_length=100)] | None = Field(
+        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
+    )
+
+
+class Time(Section):
+    """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
+
+    stop: Annotated[Number, Field(gt=0)] = Field(description="end of all trajectories [s], included")
+    step: Annotated[Number, Field(gt=0)] | None = Field(default=None, description="time between samples [s]")
+    samples: Annotated[Integer, Field(ge=2)] | None = Field(
+        default=None, description="number of samples, instead of `step`; both ends count"
+    )
+
+
+Share = Annotated[Number, Field(ge=0, lt=1)]
+
+
+class Split(Section):
+    """Shares of designs and of trajectories that are kept from training; the rest is for training."""
+
+    validation: Share = Field(default=0.1, description="share for validation")
+    test: Share = Field(default=0.2, description="share for tests")
+
+
+class SweepFile(Section):
+    """A whole sweep file."""
+
+    limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
+    title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
+    robot: Annotated[Text | dict[str, Any] | None, SkipValidation] = Field(
+        default=None,
+        description="name of a robot, or of a robot file beside the sweep, or its content; this or `robots`",
+    )
+    robots: Robots | None = Field(
+        default=None, description="several robots, as a list or each with sections of its own: a store for each"
+    )
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters of the robot, not swept")
+    design: Axes | None = Field(default=None, description="designs; default: one, of the fixed parameters")
+    friction: Friction | None = Field(default=None, description="friction sets; default: no friction")
+    trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
+        description="motions of the platform, each under a name"
+    )
+    time: Time = Field(description="time grid of all trajectories")
+    gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
+    precision: Literal["double", "single"] = Field(
+        default="double", description="of the computation; single takes half the time and has six digits"
+    )
+    outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
+    metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
+    limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
+    seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
+    measurement: dict[Text, Number] | None = Field(
+        default=None, description="what sensors make of positions and forces, for outputs that are measured"
+    )
+    split: Split | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")
+    subsets: dict[Name, Subset] = Field(default_factory=dict, description="named parts of the sweep")
+    subset: Text | None = Field(default=None, description="the part to run, as `--subset` would say; default: all")

@@ -1,0 +1,126 @@
+"""Files that a sweep names, such as points: from the folder of the sweep file, or from the store that was made from it.
+
+Whatever is read is kept with the sweep, so that its store can hold it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from pipeline.documents.files import read_bytes
+from pipeline.errors import InputError, Problem
+from storage import sources
+from storage.places.access import locate
+from storage.places.place import Location, Place
+
+
+class Source(Protocol):
+    """Where files are."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that takes the place of the sweep's own."""
+
+    def holds(self, name: str) -> bool:
+        """Whether a sweep may name this file."""
+
+    def shown(self, name: str) -> str:
+        """What messages call a file."""
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file of at most `limit` bytes. Raises InputError."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a sweep file, and what is below it."""
+
+    path: Path
+
+    @property
+    def root(self) -> Path:
+        """The folder."""
+        return self.path
+
+    def holds(self, name: str) -> bool:
+        """Whether a name stays in the folder, links followed."""
+        root = self.path.resolve()
+        return "\0" not in name and (root / name).resolve().is_relative_to(root)
+
+    def shown(self, name: str) -> str:
+        """The path of a file."""
+        return str(self.path / name)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file. Raises InputError."""
+        return read_bytes(self.shown(name), limit)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The files in a store with these attributes; what is lost there is taken from a folder, if it is the same file."""
+
+    place: Place
+    attributes: Mapping[str, Any]
+    folder: Folder
+
+    @property
+    def root(self) -> Path:
+        """The folder for what the store does not have."""
+        return self.folder.path
+
+    def _has(self, name: str) -> bool:
+        return name in self.attributes.get(sources.ATTRIBUTE, {})
+
+    def holds(self, name: str) -> bool:
+        """Whether the store or the folder may have the file; stores of older versions have none."""
+        return self._has(name) or self.folder.holds(name)
+
+    def shown(self, name: str) -> str:
+        """What messages call a file."""
+        return sources.read(self.place, self.attributes, name)[0] if self._has(name) else self.folder.shown(name)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file, the same as when the store was made. Raises InputError."""
+        if not self._has(name):
+            return self.folder.read(name, limit)
+        shown, hashed, data = sources.read(self.place, self.attributes, name)
+        if data is None and self.folder.holds(name) and os.path.exists(self.folder.shown(name)):
+            other = self.folder.read(name, limit)
+            data = other if sources.digest(other) == hashed else None
+        if data is None:
+            hint = f"Put that file at {self.folder.shown(name)} as it was, then: limbsweep verify --repair."
+            rule = f"the file {name} that the store was made from"
+            raise InputError([Problem(shown, 0, 0, "", "a file that is missing or damaged", rule, hint)])
+        return data
+
+
+@dataclass
+class SideFiles:
+    """The files of one sweep while it is read; `taken` are those that were asked for."""
+
+    source: Source
+    taken: dict[str, bytes] = field(default_factory=dict)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file. Raises InputError."""
+        if name not in self.taken:
+            self.taken[name] = self.source.read(name, limit)
+        return self.taken[name]
+
+
+def source_of(place: str | os.PathLike[str] | Source) -> Source:
+    """The source that a folder stands for, or the source itself."""
+    return Folder(Path(place)) if isinstance(place, str | os.PathLike) else place
+
+
+def stored_files(store: Location, folder: str | Path = ".") -> Stored:
+    """The files in a store. Raises StoreError."""
+    from storage.manifest import Manifest
+
+    place = locate(store)
+    return Stored(place, Manifest.load(place).attributes, Folder(Path(folder)))

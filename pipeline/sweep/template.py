@@ -1,0 +1,138 @@
+"""The first sweep file of a user: a commented `sweep.yaml` for one robot, valid as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from robots.friction import LAWS
+from robots.model import Family
+from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS, Motion
+from robots.parameters import Parameter
+from robots.types import TRANSLATION
+
+SPREAD = 0.1
+"""Half width of the first design axis, relative to the default."""
+
+
+def sweep_text(family: Family, robot: str = "") -> str:
+    """The text of a sweep over a parameter of `family`, with what else may be swept in comments.
+
+    `robot` is what the file calls the robot, if not by its name: the place of a robot file.
+    """
+    chain = family.reference.is_chain
+    motions = JOINT_MOTIONS if chain else MOTIONS
+    return _TEMPLATE.format(
+        name=family.name,
+        title=family.title or "a robot of your own",
+        gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
+        robot=robot or family.name,
+        designs=_designs(family),
+        laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
+        movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
+        motions=_kinds(motions) + _turns(family),
+        motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+    )
+
+
+def _designs(family: Family) -> str:
+    """The sections of parameters and designs; of a robot without parameters there is one design."""
+    # a tenth of nothing is no range
+    able = [p for p in family.parameters if p.default] or family.parameters
+    if not able:
+        return "# The robot has no parameters, so there is one design.\n"
+    first, other, last = able[0], able[min(1, len(able) - 1)], able[-1]
+    low, high = _around(first)
+    return _DESIGNS.format(
+        parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
+        first=first.name,
+        last=last.name,
+        other=other.name,
+        low=f"{_around(other)[0]:.4g}",
+        high=f"{_around(other)[1]:.4g}",
+        fixed=f"{{{last.name}: {last.default}}}",
+        swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
+    )
+
+
+def _kinds(motions: Mapping[str, Motion]) -> str:
+    return _comment(f"{each.name:<11} {', '.join(p.name for p in each.parameters)}" for each in motions.values())
+
+
+def _turns(family: Family) -> str:
+    """How the platform can turn, where it can."""
+    if set(family.reference.platform.mobility) <= set(TRANSLATION):
+        return ""
+    return f"\n{_TURNS}\n{_kinds(TURNS)}"
+
+
+def _normal(family: Family) -> list[int]:
+    """The direction along which the platform is not free to move, or z."""
+    mobility = family.reference.platform.mobility
+    return [0, 1, 0] if "vy" not in mobility else [0, 0, 1]
+
+
+def _around(parameter: Parameter) -> tuple[float, float]:
+    default = parameter.default
+    assert not isinstance(default, tuple), "parameters of robots are scalars"
+    ends = sorted((default * (1 - SPREAD), default * (1 + SPREAD)))
+    return max(ends[0], parameter.lower), min(ends[1], parameter.upper)
+
+
+def _comment(lines: Iterable[str]) -> str:
+    return "\n".join(f"#   {line}".rstrip() for line in lines)
+
+
+_DESIGNS = """\
+# Parameters of the robot with their defaults. Set some for the whole sweep here, sweep others under `design`:
+{parameters}
+# parameters: {fixed}
+
+# Designs: a grid over all combinations, a `list` of values taken together, or a seeded `sample`; all combinations of
+# these where several are given. Parameters may follow from others, and conditions leave designs out:
+#   sample: {{method: latin_hypercube, count: 1000, seed: 1, parameters: {{{other}: {{low: {low}, high: {high}}}}}}}
+#   derive: {{{last}: 2 * {first}}}
+#   where: [{first} < 3 * {other}]
+design:
+  grid:
+    {swept}
+"""
+
+_PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_TURNS = """\
+# With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
+# pitch and yaw [rad]:"""
+_JOINT_MOTION = "first: {kind: harmonic, amplitude: 0.1, period: 1.0}"
+
+_TEMPLATE = """\
+# A sweep of {name}: {title}.
+# Numbers are in SI units and radians, unless a `unit` stands beside them. See what it would do with `limbsweep check`,
+# then start it with `limbsweep run`; both take the name of this file.
+
+limbsweep: 1                      # version of this file format
+title: First sweep of {name}
+robot: {robot}
+
+{designs}
+# Friction of the actuated joints. Laws and their parameters:
+{laws}
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid:
+    viscous: {{values: [0.0, 0.05]}}
+  parameters: {{coulomb: 0.1}}
+
+# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
+{motions}
+trajectories:
+  {motion}
+
+time: {{stop: 1.0, step: 0.001}}    # from zero, both ends included
+gravity: {gravity}
+
+outputs: [actuator_force]         # time series to store; may be empty
+metrics: [peak_force, rms_force]  # numbers per design, friction set and trajectory; may be empty
+
+# Parts of the sweep by name, for `limbsweep run --subset first`:
+# subsets: {{first: {{design: {{stop: 2}}, trajectories: [first]}}}}
+"""

@@ -1,0 +1,1 @@
+"""The trajectories of a sweep file, one module for each way to ask for them."""

@@ -1,0 +1,59 @@
+"""Values of the parameters of motions in a sweep file: numbers, or lists of them, checked against `robots.motions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.documents.report import Report, number_hint
+from pipeline.documents.yaml import Path
+from pipeline.sweep.axes.reader import check_bounds
+from robots.motions import Motion
+from robots.parameters import Parameter
+
+Value = float | tuple[float, ...]
+
+
+def read_values(
+    report: Report, motion: Motion, given: Mapping[str, Any], path: Path, joints: int = 0
+) -> dict[str, Value]:
+    """All parameters of a motion, defaults included; those of `joints` may be lists of one number for each."""
+    return {each.name: _value(report, each, given, path, joints) for each in motion.parameters}
+
+
+def _value(report: Report, parameter: Parameter, given: Mapping[str, Any], path: Path, joints: int) -> Value:
+    if parameter.name not in given:
+        return parameter.default
+    value, path = given[parameter.name], (*path, parameter.name)
+    if parameter.shape:
+        return vector(report, parameter, value, path, parameter.shape[0])
+    if joints and isinstance(value, list):
+        return vector(report, parameter, value, path, joints)
+    if is_number(report, value, path):
+        check_bounds(report, parameter, value, path)
+        return float(value)
+    return parameter.default
+
+
+def vector(report: Report, parameter: Parameter, value: Any, path: Path, length: int) -> Value:
+    """So many numbers; the default where they are none, which is reported."""
+    if not isinstance(value, list) or len(value) != length:
+        report(path, value, f"a list of {length} numbers [{parameter.unit}]")
+        return parameter.default
+    # A list, not a generator: every component that is wrong is reported.
+    numbers = [is_number(report, each, (*path, index)) for index, each in enumerate(value)]
+    if not all(numbers):
+        return parameter.default
+    if parameter.unit == "1" and not any(value):
+        report(path, value, "a direction, so not all zero")
+    for index, each in enumerate(value):
+        check_bounds(report, parameter, each, (*path, index))
+    return tuple(map(float, value))
+
+
+def is_number(report: Report, value: Any, path: Path) -> bool:
+    """Whether a value is a number; what is none is reported."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return True
+    report(path, value, "a number", number_hint(value) if isinstance(value, str) else "")
+    return False

@@ -1,0 +1,34 @@
+"""A metric of a user's own as a sweep has it, checked; `pipeline.sweep.user_metrics` makes it from a function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from storage.schema import Variable
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
+
+    variable: Variable
+    payload: bytes
+    fingerprint: str
+    series: tuple[str, ...]
+    values: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in the dataset."""
+        return self.variable.name
+
+    @property
+    def per_actuator(self) -> bool:
+        """Whether it has a number for each actuator."""
+        return "actuator" in self.variable.dims
+
+    def describe(self) -> dict[str, Any]:
+        """What defines it, in types of JSON."""
+        row = self.variable
+        return {"function": self.fingerprint, "units": row.units, "long_name": row.long_name, "dims": list(row.dims)}

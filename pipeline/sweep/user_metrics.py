@@ -1,0 +1,130 @@
+"""Metrics of a user's own for a sweep in Python: plain functions on the arrays of one case, shipped by value.
+
+The parameters of a function name what it is given: series of the dataset, in their dims within a case, such as
+`actuator_force` (time, actuator); `time`; `parameters` and `friction`, the numbers of the design and of the friction
+set. Files cannot name functions: a sweep that somebody sends must not bring code along.
+
+What identifies a function is its byte code with everything that it refers to, so another spelling or comment is the
+same function, and another constant in an enclosing scope is another one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline.documents.report import sentence
+from pipeline.errors import InputError, Problem
+from pipeline.sweep.function_hash import of_function
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.user_metric import Prepared
+from robots.parameters import nearest
+from storage.schema import NAME, OF_MOTORS, VARIABLES, Variable
+from tasks.blocks.user_metric import VALUES
+
+Function = Callable[..., Any]
+
+DIMS = ("design", "friction", "trajectory")
+POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class UserMetric:
+    """A function with its unit, its meaning, and whether it returns a number for each actuator instead of one."""
+
+    function: Function
+    units: str = "1"
+    long_name: str = ""
+    per_actuator: bool = False
+
+
+def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> Sweep:
+    """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
+    problems: list[Problem] = []
+    made: list[Prepared] = []
+    for name, given in metrics.items():
+        metric = given if isinstance(given, UserMetric) else UserMetric(given)
+        found = [
+            *_wrong_name(sweep, name, [each.name for each in made]),
+            *_wrong_function(sweep, name, metric.function),
+        ]
+        if not found:
+            made.append(_prepared(name, metric))
+        problems += found
+    if problems:
+        raise InputError(problems)
+    return replace(sweep, own=tuple(made))
+
+
+def _prepared(name: str, metric: UserMetric) -> Prepared:
+    asked = list(inspect.signature(metric.function).parameters)
+    dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
+    text = metric.long_name or name.replace("_", " ")
+    variable = Variable(name, dims, metric.units, text, "none", "metric")
+    series = tuple(each for each in asked if each in VARIABLES)
+    values = tuple(each for each in asked if each in VALUES)
+    return Prepared(variable, _by_value(metric.function), of_function(metric.function), series, values)
+
+
+def _by_value(function: Function) -> bytes:
+    """The function with the code of its module's other functions that it calls, so that no worker has to have it."""
+    import cloudpickle
+
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or module.__name__ == "__main__":
+        return bytes(cloudpickle.dumps(function))
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        return bytes(cloudpickle.dumps(function))
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]:
+    taken = {
+        *others,
+        *VARIABLES,
+        *sweep.sizes,
+        *sweep.design.names,
+        *sweep.friction.axis.names,
+        "actuator",
+        "limb",
+        "joint",
+    }
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        return [_problem(f"{name}", repr(name), "letters, digits and '_', a letter first", "Rename it.")]
+    if name.casefold() in {each.casefold() for each in taken}:  # names are folders, also where capitals do not count
+        return [_problem(name, "a name of the dataset", "a name of its own", "Rename it.")]
+    return []
+
+
+def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:
+    if not inspect.isfunction(function):
+        got = f"a {type(function).__name__}"
+        return [_problem(name, got, "a function written in Python", "Wrap it in one.")]
+    known = {*VALUES, *_series(sweep)}
+    problems = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in POSITIONAL:
+            rule = "parameters that have the names of series"
+            problems.append(_problem(f"{name}({parameter})", "any number of arguments", rule, "Name them."))
+        elif parameter.name not in known:
+            hint = sentence(nearest(parameter.name, sorted(known)))
+            problems.append(_problem(f"{name}({parameter.name})", "no such series", "one that this sweep has", hint))
+    return problems
+
+
+def _series(sweep: Sweep) -> list[str]:
+    """Series that the sweep's robot has."""
+    mechanism = sweep.family.reference
+    left_out = set() if mechanism.motors else set(OF_MOTORS)
+    kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")
+    rows = (row for row in VARIABLES.values() if row.kind in kinds and "time" in row.dims and row.name not in left_out)
+    return [row.name for row in rows if sweep.measurement is not None or not row.name.startswith("measured_")]
+
+
+def _problem(field: str, got: str, expected: str, hint: str) -> Problem:
+    return Problem("metrics", 0, 0, field, got, expected, hint)

@@ -1,0 +1,100 @@
+"""Trees from published tables: one row per link, every number of it a named parameter.
+
+Frames are natural ones: parallel to the world at zero joint variables, with the origin on the joint's axis; so a row
+gives all its vectors in them. Parameters are called after the body: `link_2_mass`, `link_2_centre_x`,
+`link_2_inertia_xx`, `link_2_origin_x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from robots.geometry import shifted
+from robots.inertia import diagonal
+from robots.model import Inertia, Link
+from robots.parameters import Parameter
+from robots.types import ZERO, Number, Vector
+
+Triple = tuple[float, float, float]
+
+Z: Vector = (0.0, 0.0, 1.0)
+ALL = "xyz"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A link with a revolute joint: `moments` [kg m^2] about `centre`; `origin` is in the parent [m].
+
+    Without `origin`, where the joint stands is no parameter: at the base's origin, or as `links` is told.
+    """
+
+    number: str
+    parent: int
+    mass: float
+    centre: Triple
+    moments: Triple
+    origin: Triple | None = None
+    axis: Vector = Z
+
+    @property
+    def joint(self) -> str:
+        """Name of the joint."""
+        return f"joint_{self.number}"
+
+    @property
+    def body(self) -> str:
+        """Name of the link."""
+        return f"link_{self.number}"
+
+
+def parameters(rows: Sequence[Row], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
+    """All parameters of a table; vectors have components along `directions` alone, and are zero along others."""
+    return tuple(each for row in rows for each in _of_row(row, source, directions))
+
+
+def _of_row(row: Row, source: str, directions: str) -> Iterator[Parameter]:
+    joint, body = row.joint.replace("_", " "), row.body.replace("_", " ")
+    if row.origin is not None:
+        yield from point(f"{row.body}_origin", row.origin, f"{joint} in the parent link", source, directions)
+    yield Parameter(f"{row.body}_mass", "kg", row.mass, 1e-6, 1e6, f"mass of {body}", source)
+    yield from point(f"{row.body}_centre", row.centre, f"centre of mass of {body}", source, directions)
+    for axis, moment in zip(ALL, row.moments, strict=True):
+        text = f"inertia of {body} about its centre of mass, {axis}"
+        yield Parameter(f"{row.body}_inertia_{axis}{axis}", "kg m^2", moment, 0.0, 1e6, text, source)
+
+
+def point(name: str, default: Triple, text: str, source: str, directions: str = ALL) -> Iterator[Parameter]:
+    """The parameters of a point: its coordinates along some directions."""
+    for axis, value in zip(ALL, default, strict=True):
+        if axis in directions:
+            yield Parameter(f"{name}_{axis}", "m", value, -1e2, 1e2, f"{text}, {axis}", source)
+
+
+def vector(p: Mapping[str, Number], name: str) -> Vector:
+    """A point from its parameters."""
+    x, y, z = (p.get(f"{name}_{axis}", 0.0) for axis in ALL)
+    return (x, y, z)
+
+
+def links(
+    rows: Sequence[Row], p: Mapping[str, Number], place: Callable[[Row], Vector] = lambda row: ZERO
+) -> tuple[Link, ...]:
+    """The links of a table; `place` says where a joint stands whose origin is no parameter."""
+    return tuple(
+        Link(
+            row.joint,
+            row.body,
+            row.parent,
+            "revolute",
+            row.axis,
+            shifted(place(row) if row.origin is None else vector(p, f"{row.body}_origin")),
+            _inertia(row, p),
+        )
+        for row in rows
+    )
+
+
+def _inertia(row: Row, p: Mapping[str, Number]) -> Inertia:
+    moments = (p[f"{row.body}_inertia_{axis}{axis}"] for axis in ALL)
+    return Inertia(p[f"{row.body}_mass"], vector(p, f"{row.body}_centre"), diagonal(*moments))

@@ -1,0 +1,54 @@
+"""A payload for any robot: parameters of a body that the platform carries, or the last link of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from robots.inertia import diagonal, joined
+from robots.model import Family, Inertia, Mechanism
+from robots.parameters import Parameter
+from robots.types import Number
+
+SOURCE = "free choice; nothing is carried by default"
+AXES = "xyz"
+
+
+def parameters() -> Iterator[Parameter]:
+    """Mass, centre in the frame of what carries it, and principal moments about that centre along the same axes."""
+    yield Parameter("payload_mass", "kg", 0.0, 0.0, 1e6, "mass of what is carried", SOURCE)
+    for axis in AXES:
+        text = f"centre of mass of what is carried, {axis} of platform or last link"
+        yield Parameter(f"payload_centre_{axis}", "m", 0.0, -1e2, 1e2, text, SOURCE)
+    for axis in AXES:
+        text = f"inertia of what is carried about its centre of mass, {axis}"
+        yield Parameter(f"payload_inertia_{axis}{axis}", "kg m^2", 0.0, 0.0, 1e6, text, SOURCE)
+
+
+PARAMETERS = tuple(parameters())
+
+
+def _carried(p: Mapping[str, Number]) -> Inertia:
+    x, y, z = (p[f"payload_centre_{axis}"] for axis in AXES)
+    moments = (p[f"payload_inertia_{axis}{axis}"] for axis in AXES)
+    return Inertia(p["payload_mass"], (x, y, z), diagonal(*moments))
+
+
+@dataclass(frozen=True)
+class _Loading:
+    """The assembly of a family with what it carries."""
+
+    family: Family
+
+    def __call__(self, p: Mapping[str, Number]) -> Mechanism:
+        made, body = self.family.assemble(p), _carried(p)
+        if not made.is_chain:
+            return replace(made, platform=replace(made.platform, inertia=joined(made.platform.inertia, body)))
+        (limb,) = made.limbs
+        last = replace(limb.links[-1], inertia=joined(limb.links[-1].inertia, body))
+        return replace(made, limbs=(replace(limb, links=(*limb.links[:-1], last)),))
+
+
+def with_payload(family: Family) -> Family:
+    """The family with parameters of a payload; for a mass of zero the same to the last bit."""
+    return replace(family, parameters=(*family.parameters, *PARAMETERS), assemble=_Loading(family))

@@ -1,0 +1,128 @@
+"""What the platform of a robot can do at its reference pose, by the velocities of all joints and bodies there.
+
+A velocity of the mechanism is a rate of every joint of the limbs, and the twist of the platform; every closure takes
+some away. What is left has to hold the declared mobility, and nothing of it where all actuators are held. What turns
+without harm, a rod between two balls or a platform on a single hinge, is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.formats.checks import Finding, Pose, joined, poses_at
+from robots.model import PLATFORM, Closure, Frame, Limb, Mechanism
+from robots.types import BASE, TWIST
+
+Array = NDArray[np.float64]
+
+RANK = 1e-9
+"""Share of the largest singular value below which one counts as zero."""
+
+MOVES = 1e-6
+"""Share of the platform in a velocity of length one from which on the platform moves."""
+
+
+def check_home(mechanism: Mechanism) -> Iterator[Finding]:
+    """A mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
+    if mechanism.is_chain:
+        return
+    rows, driven = _constraints(mechanism)
+    free = _motions(rows)
+    mobility = mechanism.platform.mobility
+    declared = [TWIST.index(name) for name in mobility]
+    if missing := [name for name in mobility if not _allows(free, TWIST.index(name))]:
+        got = f"{', '.join(missing)}, in which the limbs let nothing move at the reference pose"
+        hint = f"They allow {np.linalg.matrix_rank(free, tol=MOVES)} freedoms there."
+        yield Finding(("platform", "mobility"), got, "freedoms that the limbs allow", hint)
+        return
+    held = _motions(np.delete(rows, driven, axis=1))[:, declared]
+    if np.abs(held).max(initial=0.0) > MOVES:
+        motion = held[np.argmax(np.abs(held).max(axis=1))]
+        named = ", ".join(name for name, x in zip(mobility, motion, strict=True) if abs(x) > 0.1 * np.abs(motion).max())
+        got = f"a singular pose: with all actuators held the platform moves along {named}"
+        hint = "The least singular value is zero there; change the reference pose, or where the limbs are mounted."
+        yield Finding(("platform", "home"), got, "a pose that the actuators hold", hint)
+
+
+def _allows(free: Array, component: int) -> bool:
+    """Whether a twist along one component is among those that are left, (motions, 6)."""
+    if not len(free):
+        return False
+    unit = np.eye(len(TWIST))[component]
+    weights = np.linalg.lstsq(free.T, unit, rcond=None)[0]
+    return bool(np.abs(free.T @ weights - unit).max() < MOVES)
+
+
+def _motions(rows: Array) -> Array:
+    """The platform's part (motions, 6) of the velocities that no row forbids; its columns are the last six."""
+    if not rows.size:
+        return np.eye(rows.shape[1])[:, -len(TWIST) :]
+    _, values, directions = np.linalg.svd(rows)
+    rank = int((values > RANK * values[0]).sum())
+    return directions[rank:, -len(TWIST) :]
+
+
+def _constraints(mechanism: Mechanism) -> tuple[Array, list[int]]:
+    """The rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
+    home = mechanism.platform.home
+    limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
+    poses = [poses_at(limb, each, home) for limb, each in zip(limbs, mechanism.instances, strict=True)]
+    scale = max((float(np.linalg.norm(p)) for at in poses for _, p in at.values()), default=1.0) or 1.0
+    width = sum(len(limb.links) for limb in limbs) + len(TWIST)
+    origin = np.array(home.position, dtype=float) / scale
+    rows, driven, first = [np.zeros((0, width))], list[int](), 0
+    for limb, at in zip(limbs, poses, strict=True):
+        lengths = {k: (r, p / scale) for k, (r, p) in at.items()}
+        for closure in (*limb.tips, *limb.loops):
+            rows.append(_rows(closure, limb, lengths, first, origin, width, scale))
+        driven += [first + k for k, link in enumerate(limb.links) if link.joint in limb.actuated]
+        first += len(limb.links)
+    return np.concatenate(rows), driven
+
+
+def _rows(
+    closure: Closure, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int, scale: float
+) -> Array:
+    """The rows of one closure: components of the velocity of one side relative to the other that it forbids."""
+    (r_a, p_a), (r_b, _) = (
+        joined(at[body], _scaled(frame, scale))
+        for body, frame in ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
+    )
+    sides = [_twist_at(body, p_a, limb, at, first, origin, width) for body in (closure.a, closure.b)]
+    turning, moving = (sides[1] - sides[0]).reshape(2, 3, width)
+    x, y = r_a[:, :1].T, r_a[:, 1:2].T
+    across: Sequence[Array] = {
+        "spherical": (moving,),
+        "universal": (moving, np.cross(r_a[:, 0], r_b[:, 1])[None] @ turning),
+        "revolute": (moving, x @ turning, y @ turning),
+        "prismatic": (turning, x @ moving, y @ moving),
+        "cylindrical": (x @ turning, y @ turning, x @ moving, y @ moving),
+    }[closure.kind]
+    return np.concatenate(across)
+
+
+def _twist_at(body: int, point: Array, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int) -> Array:
+    """Angular velocity and velocity of a body at a point, (6, width)."""
+    made = np.zeros((6, width))
+    if body == PLATFORM:
+        made[:, -6:] = np.eye(6)
+        arm = point - origin
+        made[3:, -6:-3] = -np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
+        return made
+    while body != BASE:
+        link, (rotation, position) = limb.links[body], at[body]
+        axis = rotation @ np.array(link.axis, dtype=float)
+        turns = link.kind == "revolute"
+        made[:3, first + body] = axis if turns else 0.0
+        made[3:, first + body] = np.cross(axis, point - position) if turns else axis
+        body = link.parent
+    return made
+
+
+def _scaled(frame: Frame, scale: float) -> Frame:
+    """A frame in other units of length."""
+    x, y, z = (float(each) / scale for each in frame.position)
+    return Frame(frame.rotation, (x, y, z))

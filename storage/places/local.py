@@ -1,0 +1,301 @@
+"""Stores in a folder, on a local disk or on a file system that machines share.
+
+A file is written under a draft's name, forced to the disk, renamed, and the folder is forced to the disk as well: after
+a loss of power there is the old file or the new one, and never a receipt without its data.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from storage.places.lock import LOCK, holder_of, locked_file
+from storage.places.place import Place, Room
+
+DRAFT = ".draft"
+"""How names of files end that are being written; they start with a dot."""
+
+PIECE = 1 << 20
+"""Bytes that are compared at once."""
+
+
+class LocalPlace(Place):
+    """A folder."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self.path = Path(path).absolute()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LocalPlace) and self.path == other.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def at(self, key: str) -> str:
+        """The path of a file."""
+        return os.path.join(self.name, key)
+
+    def _file(self, key: str, *, replaced: bool = False) -> Path:
+        """The file of a key. Raises OSError for one behind a link, which could lead anywhere.
+
+        A link that is `replaced` may be the file itself.
+        """
+        file = self.path / key
+        seen, known = (os.path.dirname(file), os.path.dirname(key)) if replaced else (file, key)
+        if os.path.realpath(seen) != os.path.normpath(os.path.join(os.path.realpath(self.path), known)):
+            raise OSError(errno.ELOOP, "a link, where a store has files of its own", str(file))
+        return file
+
+    def exists(self) -> bool:
+        """Whether there is a folder, a file, or a link to nothing."""
+        return self.path.exists() or self.path.is_symlink()
+
+    def is_folder(self) -> bool:
+        """Whether there is a folder."""
+        return self.path.is_dir()
+
+    def read(self, key: str) -> bytes:
+        """The bytes of a file."""
+        return self._file(key).read_bytes()
+
+    def size(self, key: str) -> int:
+        """The length of a regular file."""
+        file = self._file(key)
+        if not file.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
+        return file.stat().st_size
+
+    def write(self, key: str, parts: Iterable[bytes]) -> None:
+        """Writes a draft, forces it to the disk, and gives it its name."""
+        file = self._file(key, replaced=True)
+        self._make_folders(file.parent)
+        draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}{DRAFT}")
+        try:
+            _write(draft, parts)
+            os.replace(draft, file)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_directory(file.parent)
+
+    def _make_folders(self, folder: Path) -> None:
+        """Makes folders inside the store, never the store: where that is missing, it is not mounted here."""
+        if folder != self.path and not folder.is_dir():
+            self._make_folders(folder.parent)
+            folder.mkdir(exist_ok=True)
+            sync_directory(folder.parent)
+
+    def holds(self, key: str, parts: list[bytes]) -> bool:
+        """Reads a file again, piece by piece."""
+        piece = bytearray(PIECE)
+        with self._file(key).open("rb", buffering=0) as stream:
+            pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
+            same = all(_next_is(stream, expected, piece) for expected in pieces)
+            return same and not stream.read(1)
+
+    def delete(self, key: str) -> None:
+        """Removes a file, and folders that are empty then."""
+        file = self.path / key
+        file.unlink(missing_ok=True)
+        for folder in file.parents:
+            if folder == self.path or not _remove_empty(folder):
+                break
+
+    def keys(self, folder: str = "") -> Iterator[str]:
+        """All files, those of writers that are at work or were killed as well."""
+        for directory, _, files in os.walk(self.path / folder):
+            parent = os.path.relpath(directory, self.path)
+            yield from (name if parent == "." else f"{parent}/{name}".replace(os.sep, "/") for name in files)
+
+    def make(self, files: Mapping[str, bytes], last: str) -> None:
+        """Makes a draft of the whole folder beside it, and gives it its name."""
+        if self.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path))
+        draft = self.path.parent / f".{self.path.name}.{uuid.uuid4().hex[:8]}{DRAFT}"
+        try:
+            draft.mkdir(parents=True)
+            with _occupied(draft):
+                for key in (*(key for key in files if key != last), last):
+                    (draft / key).parent.mkdir(parents=True, exist_ok=True)
+                    _write(draft / key, (files[key],))
+                for directory, _, _ in os.walk(draft, topdown=False):
+                    sync_directory(Path(directory))
+                draft.rename(self.path)
+            sync_directory(self.path.parent)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def journal(self, name: str) -> FileJournal:
+        """A file of lines."""
+        return FileJournal(self.path / f"{name}.jsonl")
+
+    def lock(self) -> AbstractContextManager[None]:
+        """The lock of the operating system on a file of its own."""
+        return locked_file(self.path / LOCK, self.name)
+
+    def holder(self) -> str | None:
+        """Who holds the lock."""
+        return holder_of(self.path / LOCK)
+
+    def used(self) -> int:
+        """Bytes of all files."""
+        return sum(self.size(key) for key in self.keys())
+
+    def tidy(self) -> int:
+        """Removes drafts of files in the store, and of this store beside it that nobody is making any more."""
+        drafts = list(filter(is_draft, self.keys()))
+        for key in drafts:
+            self.delete(key)
+        return len(drafts) + sum(map(_remove_if_left, self.path.parent.glob(f".{self.path.name}.*{DRAFT}")))
+
+    def room(self) -> Room | None:
+        """What `statvfs` says of the nearest folder that is there; some file systems keep no count."""
+        folder = next(each for each in (self.path, *self.path.parents) if each.is_dir())
+        free = os.statvfs(folder)
+        return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
+
+    def zarr_store(self) -> Any:
+        """The folder. Raises OSError where a part of it is a link, which Zarr would follow."""
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                self._file(entry.name)
+        return self.path
+
+
+class FileJournal:
+    """A journal in one file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.name = file, str(file)
+        self._descriptor = -1
+        self._end = self.torn = 0
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the file; none where there is no file."""
+        self._end = self.torn = 0
+        if self.file.exists():
+            with self.file.open("rb") as stream:
+                for line in stream:
+                    if line.endswith(b"\n"):
+                        self._end += len(line)
+                        yield line[:-1]
+                    else:
+                        self.torn = len(line)
+
+    def open(self) -> None:
+        """Makes the file where there is none, and cuts off a line that was torn."""
+        self._descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT, 0o644)
+        os.ftruncate(self._descriptor, self._end)
+        sync_directory(self.file.parent)
+
+    def append(self, line: bytes) -> None:
+        """Adds a line whole, or takes back what was written of it."""
+        data = line + b"\n"
+        try:
+            if os.pwrite(self._descriptor, data, self._end) != len(data):
+                raise OSError(errno.ENOSPC, "only a part of the line was written")
+        except OSError:
+            os.ftruncate(self._descriptor, self._end)
+            raise
+        self._end += len(data)
+
+    def sync(self) -> None:
+        """Forces the file to the disk."""
+        if self._descriptor >= 0:
+            os.fsync(self._descriptor)
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Writes another file and puts it in the place of this one."""
+        draft = self.file.with_name(f".{self.file.name}.{uuid.uuid4().hex}{DRAFT}")
+        try:
+            _write(draft, (line + b"\n" for line in lines))
+            os.replace(draft, self.file)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_directory(self.file.parent)
+
+    def remove(self) -> None:
+        """Removes the file."""
+        self.file.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Closes the file; a second call does nothing."""
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
+
+
+def is_draft(key: str) -> bool:
+    """Whether a key is a file that is being written, or was when its writer was killed."""
+    name = key.rpartition("/")[2]
+    return name.startswith(".") and name.endswith(DRAFT)
+
+
+def sync_directory(path: Path) -> None:
+    """Makes new names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_empty(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _write(file: Path, parts: Iterable[bytes]) -> None:
+    with file.open("wb") as stream:
+        stream.writelines(parts)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
+    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow."""
+    if len(expected) < len(piece):
+        return stream.read(len(expected)) == expected
+    return stream.readinto(piece) == len(piece) and piece == expected
+
+
+class _occupied:  # noqa: N801 - a context manager that reads as a word
+    """Shows others that a draft of a folder is being made: a lock that ends with its maker."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None:
+        self.descriptor = os.open(self.folder, os.O_RDONLY)
+        with suppress(OSError):  # a file system without locks leaves drafts of killed makers to the user
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+
+
+def _remove_if_left(draft: Path) -> bool:
+    """Removes the draft of a folder whose maker is dead."""
+    try:
+        descriptor = os.open(draft, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(draft, ignore_errors=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

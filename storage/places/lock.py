@@ -1,0 +1,196 @@
+"""One coordinator per store: locks that end with their holder, however it dies.
+
+In a folder the operating system keeps the lock (`flock`), which holds on local disks and on NFS of the last decade; a
+file system without it says so, and the run is refused. Some shared file systems lock on each machine for itself; so the
+holder also shows a sign of life in the file, a number that it raises, and who finds a holder from another machine
+watches that number before it believes it dead. Clocks are never compared: they jump, and machines disagree about them.
+Object storage has no locks; there the lock is an object that only one can make, with the same sign of life
+(`storage.places.objects`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+from storage.errors import StoreError
+from storage.places.place import refusals
+
+LOCK = "coordinator.lock"
+
+BEAT_SECONDS = 5.0
+"""Between two signs of life."""
+
+WATCH_SECONDS = 25.0
+"""Without a sign of life, before a holder on another machine is taken for dead."""
+
+UNKNOWN = "it has not said who it is"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who holds a store. `machine` tells running kernels apart, `started` processes that had the same number."""
+
+    pid: int
+    host: str
+    machine: str
+    started: str
+    since: str
+    beat: int = 0
+
+    @classmethod
+    def here(cls) -> Self:
+        """This process."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(os.getpid(), socket.gethostname(), _machine(), _started(os.getpid()), now)
+
+    @classmethod
+    def parse(cls, data: bytes) -> Self | None:
+        """The owner in a file; None where it does not say."""
+        try:
+            return cls(**json.loads(data))
+        except (ValueError, TypeError):
+            return None
+
+    def dump(self) -> bytes:
+        """The owner as a line of JSON."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it runs, or ran, where this process can see it."""
+        return self.machine == _machine()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it surely has ended; False also where that cannot be seen from here."""
+        return self.is_near and _started(self.pid) != self.started
+
+    def __str__(self) -> str:
+        return json.dumps({"pid": self.pid, "host": self.host, "since": self.since})
+
+
+def holder_of(file: Path) -> str | None:
+    """Who holds a store through a file in it."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        # A shared lock is given back at once; a run that begins in that instant is refused and can be begun again.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return str(Owner.parse(_read(descriptor)) or UNKNOWN)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def busy(name: str, owner: object) -> StoreError:
+    """What is told who finds a store in use."""
+    return StoreError(
+        f"{name}: another run is writing to this store ({owner or UNKNOWN}); "
+        "wait for it, stop it, or choose another store"
+    )
+
+
+@contextmanager
+def locked_file(file: Path, name: str) -> Iterator[None]:
+    """Holds a store through a file in it, which shows who we are and that we live."""
+    with refusals(file):
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    owner = Owner.here()
+    try:
+        with refusals(file):
+            _acquire(descriptor, name)
+            _show(descriptor, owner)
+        with beating(lambda beat: _show(descriptor, replace(owner, beat=beat))):
+            yield
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)  # left in order: nobody need ask whether we live
+    finally:
+        # The file stays: removing it would let a third process lock a new file while a second holds the old one.
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, name: str) -> None:
+    """Takes the lock of the system, and sees that no holder lives for whom it does not count."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise busy(name, Owner.parse(_read(descriptor))) from None
+    owner = Owner.parse(_read(descriptor))
+    if owner is not None and not owner.is_near and lives(lambda: _read(descriptor)):
+        raise busy(name, owner)
+
+
+def lives(look: Callable[[], bytes]) -> bool:
+    """Whether what `look` reads changes while it is watched, by the clock of this process alone."""
+    first, start = look(), time.monotonic()
+    while time.monotonic() - start < WATCH_SECONDS:
+        time.sleep(min(BEAT_SECONDS, WATCH_SECONDS) / 10)
+        if look() != first:
+            return True
+    return False
+
+
+@contextmanager
+def beating(show: Callable[[int], None]) -> Iterator[None]:
+    """Calls `show` in a thread, with a number that grows from 1; an error is not the end: the next may pass."""
+    over = threading.Event()
+
+    def beat() -> None:
+        count = 0
+        while not over.wait(BEAT_SECONDS):
+            count += 1
+            with suppress(OSError):
+                show(count)
+
+    thread = threading.Thread(target=beat, name="limbsweep-lock", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _read(descriptor: int) -> bytes:
+    return os.pread(descriptor, 4096, 0)
+
+
+def _show(descriptor: int, owner: Owner) -> None:
+    text = owner.dump()
+    os.pwrite(descriptor, text, 0)
+    os.ftruncate(descriptor, len(text))
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """One running kernel, and the processes that see each other on it; the host's name where the system is another."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return socket.gethostname()
+
+
+def _started(pid: int) -> str:
+    """When a process began, in ticks since the machine did; "" where there is none, "?" where nobody says."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except FileNotFoundError:
+        return "" if Path("/proc/self/stat").exists() else "?"
+    except (OSError, IndexError):
+        return "?"

@@ -1,0 +1,320 @@
+"""Stores in object storage, through fsspec: `s3://`, `gs://`, `abfs://` ..., and `memory://` for tests.
+
+An object is there whole or not at all, so drafts are not needed; there is no renaming and no appending, so a journal is
+a row of objects. Keys and passwords are never taken from us: they come from where the service's own tools look for
+them, or from fsspec's configuration, so none can be stored or printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+from storage.errors import StoreError
+from storage.places.lock import Owner, beating, busy, lives
+from storage.places.place import Place, Room, refusals
+
+LEASE = "coordinator.lease"
+MAKING = "limbsweep.making"
+"""The first object of a store that is being made: says that what lies about is ours."""
+
+SEGMENT = 1 << 20
+"""Bytes of a journal's object before the next one is begun."""
+
+EXTRAS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
+"""Packages that fsspec needs for a protocol."""
+
+NO_STORES = frozenset(
+    [
+        "http",
+        "https",
+        "ftp",
+        "zip",
+        "tar",
+        "libarchive",
+        "data",
+        "github",
+        "git",
+        "jupyter",
+        "reference",
+        "dir",
+        "cached",
+        "blockcache",
+        "filecache",
+        "simplecache",
+        "generic",
+        "webhdfs",
+        "dask",
+    ]
+)
+"""Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
+
+
+class ObjectPlace(Place):
+    """A prefix of keys in a bucket."""
+
+    def __init__(self, protocol: str, path: str) -> None:
+        path = path.rstrip("/")
+        # The text is not in the message: it may be a secret.
+        if "@" in path.partition("/")[0] or "?" in path or "::" in path:
+            raise StoreError(
+                f"a URL of {protocol}:// holds more than a bucket and a path; expected {protocol}://bucket/path, with "
+                "keys and options where the tools of the service look for them, or in the configuration of fsspec"
+            )
+        if protocol in NO_STORES:
+            raise StoreError(f"{protocol}:// cannot hold a store; expected a folder, or object storage such as s3://")
+        if not path.partition("/")[0]:
+            raise StoreError(f"{protocol}://{path} names no bucket; expected {protocol}://bucket/path")
+        self.name, self.protocol, self.root = f"{protocol}://{path}", protocol, path
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectPlace) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def files(self) -> Any:
+        """The file system of fsspec, which keeps one for each process and set of options."""
+        import fsspec
+
+        try:
+            return fsspec.filesystem(self.protocol)
+        except Exception as error:  # each file system of fsspec asks for things of its own
+            extra = EXTRAS.get(self.protocol)
+            hint = f"install {extra} here and on all workers" if extra else "expected a protocol that fsspec knows"
+            raise StoreError(f"{self.name}: cannot be opened ({error}); {hint}") from error
+
+    def exists(self) -> bool:
+        """Whether any object is here but those of a store that was never completed."""
+        files = self.files
+        files.invalidate_cache()
+        try:
+            names = {path.rpartition("/")[2] for path in files.ls(self.root, detail=False)}
+        except FileNotFoundError:
+            return False
+        return MAKING not in names and any(not name.startswith(LEASE) for name in names)
+
+    def is_folder(self) -> bool:
+        """Whether any object is here."""
+        return self.exists()
+
+    def read(self, key: str) -> bytes:
+        """The bytes of an object."""
+        return bytes(self.files.cat_file(self._path(key)))
+
+    def size(self, key: str) -> int:
+        """The length of an object."""
+        files = self.files
+        files.invalidate_cache()
+        found = files.info(self._path(key))
+        if found["type"] != "file":
+            raise FileNotFoundError(self.at(key))
+        return int(found["size"])
+
+    def write(self, key: str, parts: Iterable[bytes]) -> None:
+        """Puts an object."""
+        self.files.pipe_file(self._path(key), b"".join(parts))
+
+    def holds(self, key: str, parts: list[bytes]) -> bool:
+        """Gets an object again."""
+        return self.read(key) == b"".join(parts)
+
+    def claim(self, key: str, data: bytes) -> None:
+        """Puts an object where there is none. Raises FileExistsError: of several who try, one succeeds."""
+        self.files.pipe_file(self._path(key), data, mode="create")
+
+    def delete(self, key: str) -> None:
+        """Removes an object."""
+        files = self.files
+        with suppress(FileNotFoundError):
+            files.rm_file(self._path(key))
+        files.invalidate_cache()
+
+    def keys(self, folder: str = "") -> Iterator[str]:
+        """All objects."""
+        files = self.files
+        files.invalidate_cache()
+        root = self.root.lstrip("/")
+        for path in files.find(self._path(folder) if folder else self.root):
+            yield path.lstrip("/").removeprefix(root).lstrip("/")
+
+    def make(self, files: Mapping[str, bytes], last: str) -> None:
+        """Puts all objects, the last one where there must be none: whoever puts it has made the store."""
+        if self.exists():
+            raise FileExistsError(f"{self.name}: exists")
+        with self.lock():
+            if self.exists():
+                raise FileExistsError(f"{self.name}: exists")
+            self.write(MAKING, (b"",))
+            for key in (*(key for key in files if key != last), last):
+                self.write(key, (files[key],))
+            self.delete(MAKING)
+
+    def journal(self, name: str) -> ObjectJournal:
+        """A row of objects."""
+        return ObjectJournal(self, name)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """An object with our name in it."""
+        return _lease(self)
+
+    def holder(self) -> str | None:
+        """Who holds the lease with the highest number, if it is not surely dead."""
+        owners = [_owner(self, number) for number in _leases(self)]
+        return next((str(owner) for owner in reversed(owners) if owner is not None and not owner.is_dead), None)
+
+    def used(self) -> int:
+        """Bytes of all objects."""
+        files = self.files
+        files.invalidate_cache()
+        return int(files.du(self.root))
+
+    def tidy(self) -> int:
+        """Nothing is left by a killed writer: an object that was not complete is not there."""
+        return 0
+
+    def room(self) -> Room | None:
+        """Nobody can say."""
+        return None
+
+    def zarr_store(self) -> Any:
+        """The URL, for Zarr to open through fsspec."""
+        return self.name
+
+    def _path(self, key: str) -> str:
+        return f"{self.root}/{key}"
+
+
+class ObjectJournal:
+    """A journal in objects of about a MiB, which are put again as they grow; each start begins a new one.
+
+    An object is begun only where there is none, so that of two writers, one of whom believes the other dead, the second
+    to begin one is stopped.
+    """
+
+    def __init__(self, place: ObjectPlace, name: str) -> None:
+        self.place, self.folder, self.name = place, name, place.at(name)
+        self.torn = 0
+        self._number = 0
+        self._lines: list[bytes] = []
+        self._bytes = 0
+        self._is_new = self._is_dirty = False
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of all objects, in order."""
+        for key in sorted(self.place.keys(self.folder)):
+            self._number = max(self._number, _number(key))
+            yield from self.place.read(key).splitlines()
+
+    def open(self) -> None:
+        """Begins the next object, once there is a line for it."""
+        self._begin()
+
+    def append(self, line: bytes) -> None:
+        """Keeps a line until `sync`."""
+        self._lines.append(line + b"\n")
+        self._bytes += len(line) + 1
+        self._is_dirty = True
+
+    def sync(self) -> None:
+        """Puts the object that grows; it is complete as soon as it is long enough."""
+        if not self._is_dirty:
+            return
+        key, data = f"{self.folder}/{self._number:08d}.jsonl", b"".join(self._lines)
+        if self._is_new:
+            try:
+                self.place.claim(key, data)
+            except FileExistsError:
+                raise StoreError(
+                    f"{self.place.at(key)}: another run has taken over this store; this one stops"
+                ) from None
+        else:
+            self.place.write(key, (data,))
+        self._is_new = self._is_dirty = False
+        if self._bytes >= SEGMENT:
+            self._begin()
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Puts the lines into a new object, then removes the others; until then all lines are there."""
+        old = sorted(self.place.keys(self.folder))
+        number = 1 + max(map(_number, old), default=0)
+        self.place.write(f"{self.folder}/{number:08d}.jsonl", (line + b"\n" for line in lines))
+        for key in old:
+            self.place.delete(key)
+
+    def remove(self) -> None:
+        """Removes all objects."""
+        for key in list(self.place.keys(self.folder)):
+            self.place.delete(key)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _begin(self) -> None:
+        self._number, self._lines, self._bytes = self._number + 1, [], 0
+        self._is_new = True
+
+
+@contextmanager
+def _lease(place: ObjectPlace) -> Iterator[None]:
+    """Holds a store through an object that only one can make.
+
+    Leases are numbered. Who finds one whose holder is dead makes the next number, which again only one can; one that
+    appears beside ours, and that we have not seen dead, means that another was faster.
+    """
+    with refusals(place.name):
+        dead = [number for number in _leases(place) if not _holds(place, number)]
+        if alive := [number for number in _leases(place) if number not in dead]:
+            raise busy(place.name, _owner(place, alive[-1]))
+        mine, owner = max(dead, default=0) + 1, Owner.here()
+        try:
+            place.claim(_key(mine), owner.dump())
+        except FileExistsError:
+            raise busy(place.name, _owner(place, mine)) from None
+    try:
+        with refusals(place.name):
+            if others := [number for number in _leases(place) if number != mine and number not in dead]:
+                raise busy(place.name, _owner(place, others[-1]))
+            for number in dead:
+                place.delete(_key(number))
+        with beating(lambda beat: place.write(_key(mine), (replace(owner, beat=beat).dump(),))):
+            yield
+    finally:
+        with refusals(place.name):
+            place.delete(_key(mine))
+
+
+def _holds(place: ObjectPlace, number: int) -> bool:
+    """Whether the holder of a lease lives."""
+    owner = _owner(place, number)
+    if owner is None or owner.is_dead:
+        return False
+    return owner.is_near or lives(lambda: _look(place, number))
+
+
+def _owner(place: ObjectPlace, number: int) -> Owner | None:
+    return Owner.parse(_look(place, number))
+
+
+def _look(place: ObjectPlace, number: int) -> bytes:
+    try:
+        return place.read(_key(number))
+    except FileNotFoundError:
+        return b""
+
+
+def _leases(place: ObjectPlace) -> list[int]:
+    return sorted(_number(key) for key in place.keys(LEASE))
+
+
+def _key(number: int) -> str:
+    return f"{LEASE}/{number:08d}.json"
+
+
+def _number(key: str) -> int:
+    """The last number in a key."""
+    return int(re.findall(r"\d+", key)[-1])

@@ -1,0 +1,160 @@
+"""Where a store lives: a folder or object storage, behind the few operations that a store needs.
+
+A key is a relative name with "/" between its parts. Whatever is written under a key is there whole or not at all, and
+stays after a loss of power. Folders are in `storage.places.local`, URLs in `storage.places.objects`; what is kept under
+which key, in `storage.store`, `storage.manifest` and `storage.ledger`. Every operation may raise OSError; `refusals`
+turns it into words.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from storage.errors import StoreError
+
+
+class Journal(Protocol):
+    """Lines that are only ever added to. Used by one writer; readers may look at any time."""
+
+    name: str
+
+    torn: int
+    """Bytes of a line that was cut short, as the last reading of `lines` has found."""
+
+    def lines(self) -> Iterator[bytes]:
+        """All complete lines, without their ends. A line that a crash has cut short at the very end is left out."""
+
+    def open(self) -> None:
+        """Makes ready for more lines, after all of `lines` have been read."""
+
+    def append(self, line: bytes) -> None:
+        """Adds a line with its end, whole or not at all."""
+
+    def sync(self) -> None:
+        """Makes all lines so far durable."""
+
+    def replace(self, lines: Iterable[bytes]) -> None:
+        """Leaves these lines and no others, also after a crash; not while it is open."""
+
+    def remove(self) -> None:
+        """Removes all lines, and what they are kept in."""
+
+    def close(self) -> None:
+        """Ends writing; lines that are not durable yet may be lost."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What is free: bytes, and files that can still be made; None where a file system keeps no count."""
+
+    bytes: int | None
+    files: int | None
+
+
+class Place(ABC):
+    """A place for one store. Small to pickle; compares equal where it is the same place."""
+
+    name: str
+    """What messages call it. Never holds a secret."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def at(self, key: str) -> str:
+        """What messages call a key."""
+        return f"{self.name}/{key}"
+
+    def has(self, key: str) -> bool:
+        """Whether there is something under a key."""
+        try:
+            self.size(key)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Whether there is anything here, be it a store or not."""
+
+    @abstractmethod
+    def is_folder(self) -> bool:
+        """Whether what is here can hold keys."""
+
+    @abstractmethod
+    def read(self, key: str) -> bytes:
+        """What is under a key. Raises FileNotFoundError where there is nothing."""
+
+    @abstractmethod
+    def size(self, key: str) -> int:
+        """Bytes under a key. Raises FileNotFoundError where there is nothing."""
+
+    @abstractmethod
+    def write(self, key: str, parts: Iterable[bytes]) -> None:
+        """Puts bytes under a key, in place of what was there, whole or not at all, durably."""
+
+    @abstractmethod
+    def holds(self, key: str, parts: list[bytes]) -> bool:
+        """Whether exactly these bytes are under a key, as far as reading them again can tell."""
+
+    @abstractmethod
+    def delete(self, key: str) -> None:
+        """Removes a key; does nothing where there is none."""
+
+    @abstractmethod
+    def keys(self, folder: str = "") -> Iterator[str]:
+        """All keys, or those below a folder, in no order; drafts of unfinished writes among them."""
+
+    @abstractmethod
+    def make(self, files: Mapping[str, bytes], last: str) -> None:
+        """Makes a new store of these files, as far as a reader can tell at once; `last` is what makes it one.
+
+        Raises FileExistsError where there is something already; then nothing has changed.
+        """
+
+    @abstractmethod
+    def journal(self, name: str) -> Journal:
+        """The journal of this name; its keys start with the name."""
+
+    @abstractmethod
+    def lock(self) -> AbstractContextManager[None]:
+        """Holds the place for this process while it writes. Raises StoreError that says who holds it."""
+
+    @abstractmethod
+    def holder(self) -> str | None:
+        """Who holds the place, in the words of the lock; None where nobody does."""
+
+    @abstractmethod
+    def used(self) -> int:
+        """Bytes of all that is here."""
+
+    @abstractmethod
+    def tidy(self) -> int:
+        """Removes what writers that were killed have left; how many there were. The caller holds the lock."""
+
+    @abstractmethod
+    def room(self) -> Room | None:
+        """What is free, without what is kept for the administrator; None where nobody can say."""
+
+    @abstractmethod
+    def zarr_store(self) -> Any:
+        """What Zarr opens for reading."""
+
+
+Location = str | os.PathLike[str] | Place
+
+
+@contextmanager
+def refusals(what: object) -> Iterator[None]:
+    """Turns an error of the operating system or of a service into a StoreError that names the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or what}: {error.strerror or str(error) or type(error).__name__}; "
+            "check free space and permissions, or choose another store"
+        ) from error

@@ -1,0 +1,1 @@
+"""Public functions on arrays of states: kinematics, dynamics, reactions, equations of motion."""

@@ -1,0 +1,91 @@
+"""What the bearings of a robot's joints carry, for batches: constraint forces and torques across and along each axis.
+
+The 3D force screw of a joint: its reaction, taken apart along its axis and across it. A revolute joint's bearings carry
+a moment and a force across the axis and a force along it; those of a prismatic one a moment and a force across and a
+moment along. The rest, the drive's part and friction, is no constraint. The same in kernels, for friction, is
+`tasks.friction.joints.carried`. Source: joint-friction paper, Eqs. (37) to (47).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from robots.friction_groups import LOADS
+from robots.model import Robot
+from robots.parameters import complete
+from tasks.arrays.bodies import body_motion
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inverse import joint_reactions
+from tasks.friction.given import Friction
+from tasks.friction.joints import normal_load
+
+Array = Any
+
+
+class ConstraintForces(NamedTuple):
+    """Magnitudes (*batch, limb, joint) in the order of `Limb.joints`, and the status (*batch).
+
+    moment_across [N m]: tau_r of a revolute joint, tau_p of a prismatic one; force_across [N]: f_r, f_p; along: f_m [N]
+    of a revolute joint, tau_m [N m] of a prismatic one; normal: the equivalent normal torque tau_n [N m] of a revolute
+    joint, the equivalent normal force f_n [N] of a prismatic one.
+    """
+
+    moment_across: np.ndarray
+    force_across: np.ndarray
+    along: np.ndarray
+    normal: np.ndarray
+    status: np.ndarray
+
+
+def constraint_forces(
+    robot: Robot,
+    *,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    load_axes: str = "world",
+    friction: Friction = None,
+    weights: Array = None,
+    arms: Mapping[str, float] | None = None,
+    **moving: Unpack[Moving],
+) -> ConstraintForces:
+    """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
+
+    `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
+    `robots.friction_groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
+    where `joint_reactions` has it. Raises ParameterError for arms that are unknown or out of bounds, else as
+    `joint_reactions`. Source: Eqs. (39), (44), (46), (47), with the dimensions of the last as `normal_load` has them.
+    """
+    known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
+    acting: dict[str, Any] = {"gravity": gravity, "load": load, "load_axes": load_axes, "friction": friction}
+    wrenches, status = joint_reactions(robot, **acting, weights=weights, full=True, **moving)
+    parts = np.full((4, *wrenches.shape[:-1]), np.nan)
+    for limb, joint, kind, axis in _axes(robot, moving):
+        wrench = wrenches[..., limb, joint, :]
+        (turned, bending), (pushed, radial) = (_apart(axis, each) for each in (wrench[..., :3], wrench[..., 3:]))
+        along = pushed if kind == "revolute" else turned
+        normal = normal_load(kind, bending, radial, along, known)
+        for part, value in zip(parts, (bending, radial, along, normal), strict=True):
+            part[..., limb, joint] = value
+    return ConstraintForces(parts[0], parts[1], parts[2], parts[3], status)
+
+
+def _apart(axis: np.ndarray, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Magnitudes of a vector (*batch, 3) along an axis and across it. Eqs. (38), (43), (45)."""
+    along = (axis * vector).sum(axis=-1, keepdims=True)
+    return np.abs(along[..., 0]), np.linalg.norm(vector - along * axis, axis=-1)
+
+
+def _axes(robot: Robot, moving: Moving) -> Iterator[tuple[int, int, str, np.ndarray]]:
+    """Limb, number, kind and axis (*batch, 3) in the world of every joint with one variable."""
+    motion, mechanism = body_motion(robot, **moving), robot.mechanism
+    for k, instance in enumerate(mechanism.instances):
+        limb, bodies = mechanism.limbs[instance.limb], motion.limbs[k]
+        for i, link in enumerate(limb.links):
+            yield k, i, link.kind, bodies[i].turned(link.axis)
+        for i, cut in enumerate(limb.cuts, start=len(limb.links)):
+            if limb.one_variable[i]:
+                z = np.asarray(cut.frame_a.rotation, dtype=float)[:, 2]
+                yield k, i, cut.kind, bodies[cut.a].turned((z[0], z[1], z[2]))

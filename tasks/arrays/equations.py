@@ -1,0 +1,224 @@
+"""The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
+
+Functions take keyword arguments with any leading batch dims, as those of `tasks.arrays.inverse`. SI units, world axes.
+Motion over time is in `tasks.motion.platforms`, the pose that belongs to actuator positions in
+`tasks.arrays.forward_kinematics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from robots.model import Robot
+from robots.status import Status
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.inertia.programs import is_tree, matrix_program
+from tasks.kernels.batches import checked, rows
+from tasks.kernels.cache import kernel
+from tasks.kernels.program import Program
+from tasks.mechanics.structure import structure_of
+from tasks.programs import equations
+
+Array = Any
+Arrays = Mapping[str, np.ndarray]
+
+
+class Equations(NamedTuple):
+    """M_t V' + C_t V + gravity = J_IK^T u + load, all (*batch, ...); V has the freedoms of the platform's mobility.
+
+    mass, coriolis (freedom, freedom), gravity (freedom); jacobian J_IK and its rate (actuator, freedom). In actuator
+    coordinates, NaN where there are more actuators than freedoms: actuator_mass, actuator_coriolis (actuator,
+    actuator), actuator_gravity (actuator), forward J_FK and its rate (freedom, actuator). Energies [J] and status ().
+    """
+
+    mass: np.ndarray
+    coriolis: np.ndarray
+    gravity: np.ndarray
+    jacobian: np.ndarray
+    jacobian_rate: np.ndarray
+    actuator_mass: np.ndarray
+    actuator_coriolis: np.ndarray
+    actuator_gravity: np.ndarray
+    forward: np.ndarray
+    forward_rate: np.ndarray
+    kinetic_energy: np.ndarray
+    potential_energy: np.ndarray
+    status: np.ndarray
+
+
+class Model:
+    """The kernels of one robot's equations of motion; arrays (1, size, padded samples)."""
+
+    def __init__(self, robot: Robot, gravity: Array = GRAVITY):
+        self.robot, self.made = robot, structure_of(robot.family)
+        self.constants = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
+        self.mounts = inputs.mounts(robot)
+        self.instances = self.made.mechanism.instances
+        self.freedoms = self.made.positions
+        self.actuators = len(self.made.mechanism.actuators)
+
+    def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> dict[str, np.ndarray]:
+        """Outputs of the share programs of all limbs and the platform, under the name of each and its owner.
+
+        The joints are where inverse kinematics finds them, or where `angles` of each limb says.
+        """
+        family, width, given = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
+        own = kernel(equations.platform_share_program(family))(given, width)
+        parts = {f"{name}_platform": value for name, value in own.items()}
+        for k, (each, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
+            mounted = {**given, "mount": mount}
+            if angles is None:
+                made = kernel(equations.limb_share_program(family, each.limb))(mounted, width)
+            else:
+                run = kernel(equations.limb_state_program(family, each.limb))
+                made = run({**mounted, "angles": angles[k]}, width)
+            parts |= {f"{name}_{k}": value for name, value in made.items()}
+        return parts
+
+    def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
+        """The summed equations; see `equation_programs.total_program`."""
+        program = equations.total_program(self.robot.family)
+        return kernel(program)(_known(program, motion, parts), motion.shape[-1])
+
+    def acceleration(
+        self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations of the freedoms (freedom, samples) from actuator forces and the load along them; status."""
+        program = equations.acceleration_program(self.robot.family)
+        given = _known(program, motion, parts) | {"force": force, "load": load}
+        made, status = kernel(program)(given, motion.shape[-1]), self.status(parts)
+        massless = (status == Status.OK) & (made["massless"][0, 0] > 0.5)
+        return made["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
+
+    def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
+        """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
+        worst = np.max([parts[f"status_{k}"][0, 0] for k in range(len(self.instances))], axis=0)
+        if total is None:
+            return np.asarray(worst)
+        return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
+
+    def unloaded(self, motion: np.ndarray) -> np.ndarray:
+        """No load along any freedom, (freedom, padded samples)."""
+        return np.zeros((len(self.freedoms), motion.shape[-1]))
+
+    def speeds(self, motion: np.ndarray) -> np.ndarray:
+        """The free components of the twist (freedom, padded samples) in a motion input."""
+        if self.made.mechanism.is_chain:
+            return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
+        twist = motion[0, 12:18] if self.made.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
+        return np.asarray(twist[self.freedoms])
+
+
+def _known(program: Program, motion: np.ndarray, parts: Arrays) -> dict[str, np.ndarray]:
+    return {"motion": motion} | {name: parts[name] for name in program.sample if name in parts}
+
+
+def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> Equations:
+    """Matrices of the equations of motion in task space and actuator coordinates, and energies.
+
+    The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
+    are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
+    hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
+    """
+    batch, motion = inputs.moving_input(robot, moving)
+    model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
+    parts = model.shares(motion)
+    total, speed = model.total(motion, parts), model.speeds(motion)
+    fields = {
+        name: _core_last(total[source], shape) if source in total else np.full((motion.shape[-1], *shape), np.nan)
+        for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
+    }
+    fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
+    owners = ("platform", *range(len(model.instances)))
+    fields["potential_energy"] = np.sum([parts[f"potential_{owner}"][0, 0] for owner in owners], axis=0)
+    status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
+    for values in fields.values():
+        values[status != Status.OK] = np.nan
+    kept = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
+    return Equations(**kept, status=status[:samples].astype(np.int8).reshape(batch))
+
+
+def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each matrix of `Equations`: the output of `total_program` and its shape."""
+    return {
+        "mass": ("mass", (free, free)),
+        "coriolis": ("coriolis", (free, free)),
+        "gravity": ("gravity_force", (free,)),
+        "jacobian": ("jacobian", (driven, free)),
+        "jacobian_rate": ("jacobian_rate", (driven, free)),
+        "actuator_mass": ("actuator_mass", (driven, driven)),
+        "actuator_coriolis": ("actuator_coriolis", (driven, driven)),
+        "actuator_gravity": ("actuator_gravity", (driven,)),
+        "forward": ("forward", (free, driven)),
+        "forward_rate": ("forward_rate", (free, driven)),
+    }
+
+
+def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A kernel's output (1, size, samples) as (samples, *shape)."""
+    return np.ascontiguousarray(values[0].T).reshape(-1, *shape)
+
+
+def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
+    """NONFINITE for samples (samples,) that nothing else is wrong with, and whose results (samples, ...) say so."""
+    finite = np.all([np.isfinite(each).reshape(len(status), -1).all(axis=1) for each in results], axis=0)
+    return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
+
+
+def inertia_matrix(robot: Robot, *, method: str = "crba", **moving: Unpack[Moving]) -> np.ndarray:
+    """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
+
+    Drives are included. For a tree, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
+    `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
+    """
+    if is_tree(robot.family):
+        return _tree_matrix(robot, method, moving)
+    if method != "crba":
+        raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for trees alone")
+    return equations_of_motion(robot, **moving).mass
+
+
+def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
+    program, freedoms = matrix_program(robot.family, method), len(robot.mechanism.freedoms)
+    batch, motion = inputs.moving_input(robot, moving)
+    given = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
+    found = kernel(program)(given, motion.shape[-1])["inertia"]
+    samples = int(np.prod(batch, dtype=int))
+    return _core_last(found, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
+
+
+def forward_dynamics(
+    robot: Robot,
+    *,
+    force: Array,
+    gravity: Array = GRAVITY,
+    load: Array = None,
+    load_axes: str = "world",
+    full: bool = False,
+    **moving: Unpack[Moving],
+) -> Any:
+    """Acceleration of the robot from actuator forces (*batch, actuator).
+
+    Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
+    joints. Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not,
+    there is an acceleration nevertheless; where the mass matrix has lost rank, the status is SINGULAR. With `full`, a
+    pair with the status (*batch). Eq. (129).
+    """
+    model = Model(robot, gravity)
+    given = checked("force", force, (model.actuators,))
+    load = inputs.in_world(robot, load, moving.get("rotation"), load_axes)
+    acting = checked("load", np.zeros(6) if load is None else load, (6,))
+    batch, motion = inputs.moving_input(robot, moving, {"force": given.shape[:-1], "load": acting.shape[:-1]})
+    samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
+    along = rows(acting, batch)[model.freedoms] if load is not None else model.unloaded(motion)
+    found, status = model.acceleration(motion, parts, rows(given, batch)[None], np.ascontiguousarray(along)[None])
+    status = _with_nonfinite(status, found.T)
+    result = np.zeros((found.shape[1], len(found) if robot.mechanism.is_chain else 6))
+    result[:, model.freedoms] = found.T
+    result[status != Status.OK] = np.nan
+    result = result[:samples].reshape(*batch, -1)
+    return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result

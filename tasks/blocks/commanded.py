@@ -1,0 +1,86 @@
+"""The root of a block's graph: the motion of its trajectories, the same for all designs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.model import Family
+from robots.motions import WORKSPACE
+from tasks.arrays.inputs import JOINTS, Moving
+from tasks.blocks.block import Arrays, Block, Trajectory, time_first
+from tasks.mechanics.structure import structure_of
+from tasks.trajectories import closed_forms, turns
+
+
+@dataclass(frozen=True)
+class Motions:
+    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs."""
+
+    motion: np.ndarray
+
+
+def motions(block: Block) -> Motions:
+    """Evaluate the trajectories of a block."""
+    return Motions(np.stack([commanded(block.family, each, block.times, block.origin) for each in block.trajectories]))
+
+
+def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
+    """The motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
+    made = structure_of(family)
+    joints, home = made.freedoms if made.mechanism.is_chain else 0, family.reference.platform.home.rotation
+    moved = closed_forms.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
+    if joints:
+        return moved
+    moved[:3] += np.reshape(origin, (3, 1))
+    turned = turns.turning(trajectory.turn, home, times) if made.motion_size != 9 else None
+    return closed_forms.motion_vector(moved, made.motion_size, turned)
+
+
+def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
+    """The same as functions of `tasks` take it, (time, ...) each."""
+    flat = commanded(family, trajectory, times, origin)[:, : len(times)].T
+    if family.reference.is_chain:
+        return dict(zip(JOINTS, np.split(flat, 3, axis=1), strict=True))  # type: ignore[return-value]
+    if flat.shape[1] == 9:
+        still = np.zeros((len(flat), 3))
+        position, velocity, acceleration = np.split(flat, 3, axis=1)
+        twist, change = (np.concatenate([still, each], axis=1) for each in (velocity, acceleration))
+        return {"position": position, "twist": twist, "acceleration": change}
+    position, rotation, twist, change = np.split(flat, (3, 12, 18), axis=1)
+    return {"position": position, "rotation": rotation.reshape(-1, 3, 3), "twist": twist, "acceleration": change}
+
+
+def volume_of(trajectory: Trajectory) -> float:
+    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    if trajectory.kind != WORKSPACE:
+        return math.nan
+    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    return math.prod(float(length) for length, count in edges if count > 1)
+
+
+def platform_series(block: Block, root: Motions) -> Arrays:
+    """The platform's motion in the dims of the dataset, for those of `block.series` that are of the platform."""
+    t, motion = len(block.times), root.motion
+    out: Arrays = {}
+    small = motion.shape[1] == 9
+    if "platform_position" in block.series:
+        out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
+    if "platform_rotation" in block.series:
+        home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
+        rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
+        out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
+    for name, rows, full in (
+        ("platform_twist", slice(3, 6), slice(12, 18)),
+        ("platform_acceleration", slice(6, 9), slice(18, 24)),
+    ):
+        if name in block.series:
+            out[name] = np.zeros((len(motion), t, 6))
+            if small:
+                out[name][..., 3:] = time_first(motion[:, rows], t)
+            else:
+                out[name][...] = time_first(motion[:, full], t)
+    return out

@@ -1,0 +1,117 @@
+"""Metrics of a user's own: a plain Python function called for one case after another of a block.
+
+What it asks for by the names of its parameters are series in the dims that the dataset gives them within a case:
+without design, friction and trajectory, so (time, actuator), (time, limb, joint), ... No array can be written to. It
+may also ask for `time` (time,), and for `parameters` and `friction`, the numbers of design and friction set by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.blocks.block import Arrays, Block
+from tasks.blocks.user_metric import FRICTION, PARAMETERS, TIME, OwnMetric
+
+REASON = 400
+"""Characters of the text of an error that are kept."""
+
+Place = tuple[int, int, int]
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Cases of a block for which a metric had no number: how many, the first of them within the block, and why."""
+
+    metric: str
+    cases: int
+    first: Place
+    reason: str
+
+
+def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[Complaint, ...]]:
+    """The arrays that a block stores, from those that it has computed, with own metrics; what these could not do."""
+    result = {name: array for name, array in arrays.items() if name not in block.extra}
+    complaints: list[Complaint] = []
+    for metric in block.own:
+        result[metric.name], told = computed(block, metric, arrays)
+        complaints += told
+    return result, tuple(complaints)
+
+
+def computed(block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list[Complaint]]:
+    """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it."""
+    core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
+    shape = (block.designs, len(block.friction), len(block.trajectories))
+    out, failed = np.full((*shape, *core), np.nan), list[tuple[Place, str]]()
+    function = _loaded(metric.payload)
+    for place in np.ndindex(*shape):
+        try:
+            with np.errstate(all="ignore"):
+                out[place] = _number(function(**_inputs(block, metric, arrays, place)), core)
+        except Exception as error:
+            failed.append((place, f"{type(error).__name__}: {error}"[:REASON]))
+    return out, list(_grouped(metric.name, failed))
+
+
+def _number(value: Any, core: tuple[int, ...]) -> np.ndarray:
+    found = np.asarray(value)
+    if found.shape != core or found.dtype.kind not in "fiub":
+        wanted = f"{core[0]} real numbers, one for each actuator" if core else "one real number"
+        raise ValueError(f"it returned {found.dtype} of shape {found.shape}; expected {wanted}")
+    return found.astype(float)
+
+
+def _inputs(
+    block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray], place: tuple[int, ...]
+) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, depends in metric.inputs:
+        view = arrays[name][tuple(at for at, has in zip(place, depends, strict=True) if has)].view()
+        view.flags.writeable = False
+        given[name] = view
+    design, friction, _ = place
+    names = {
+        TIME: lambda: block.times.copy(),
+        PARAMETERS: lambda: _named([p.name for p in block.family.parameters], block.parameters[design]),
+        FRICTION: lambda: _named(_friction_names(block), block.friction[friction]),
+    }
+    return given | {name: names[name]() for name in metric.values}
+
+
+def _named(names: Sequence[str], values: np.ndarray) -> dict[str, float]:
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def _friction_names(block: Block) -> list[str]:
+    """Names of a friction set's numbers, as in the dataset: behind the name of their group, where it has one."""
+    return [f"{group.name}_{name}" if group.name else name for group in block.groups for name in group.parameters]
+
+
+@functools.lru_cache(maxsize=32)
+def _loaded(payload: bytes) -> Function:
+    """The function; where it cannot be had on this machine, one that says so for every case."""
+    try:
+        function: Function = pickle.loads(payload)
+    except Exception as error:
+        return functools.partial(_absent, f"it cannot be loaded here ({type(error).__name__}: {error})")
+    return function
+
+
+def _absent(reason: str, **given: Any) -> Any:
+    raise RuntimeError(reason)
+
+
+def _grouped(metric: str, failed: Sequence[tuple[Place, str]]) -> Iterator[Complaint]:
+    """One complaint for each kind of error, the text of its first case."""
+    kinds: dict[str, list[tuple[Place, str]]] = {}
+    for place, reason in failed:
+        kinds.setdefault(reason.partition(":")[0], []).append((place, reason))
+    for cases in kinds.values():
+        yield Complaint(metric, len(cases), *cases[0])

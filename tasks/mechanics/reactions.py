@@ -1,0 +1,299 @@
+"""Reaction wrenches of all joints of a limb, passive, actuated and cut ones, for one sample.
+
+Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
+Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics
+has dropped as redundant are free as far as the limb is concerned. The balance of the platform in the directions in
+which it cannot move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N
+and N m weighed alike, at the joints. Components that statics determines do not depend on that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import PLATFORM
+from robots.types import TWIST
+from tasks.mathematics.algebra import array, cross, inverse
+from tasks.mechanics import recursion
+from tasks.mechanics.closures import Joined
+from tasks.mechanics.drives import Transmission
+from tasks.mechanics.embedding import total_wrench
+from tasks.mechanics.kinematics import columns, path
+from tasks.mechanics.limb import Mounted, Solved, transmission, tree_dynamics
+from tasks.mechanics.platform import held_directions
+
+Scalar = Any
+Array = Any
+Wrench = tuple[Array, Array]
+
+NOTHING: Wrench = (np.zeros(3), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What joint wrenches are linear in.
+
+    own: wrenches that the motions of bodies take; tree: forces Q, friction in joints of the tree included; actuators:
+    their forces; redundant: free multipliers; cut: friction in cut joints, at the platform and of loops.
+    """
+
+    own: Sequence[Wrench]
+    tree: Array
+    actuators: Array
+    redundant: Array
+    cut: Array
+
+
+@dataclass(frozen=True)
+class LimbStatics:
+    """The statics of one limb at one configuration; wrenches in the axes of its mount frame at the base."""
+
+    mounted: Mounted
+    solved: Solved
+
+    @property
+    def redundant_count(self) -> int:
+        """Number of free multipliers: dropped rows of tips, then of loops."""
+        tips = self.solved.tips
+        return len(tips.dropped_matrix) + sum(len(loop.redundant.rows) for loop in tips.embedding.loops)
+
+    @cached_property
+    def geared(self) -> Transmission:
+        """What the actuators have to do with the joints."""
+        return transmission(self.mounted, self.solved)
+
+    def motion(self, gravity: Array) -> Causes:
+        """The part of the motion and of gravity."""
+        own, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
+        return Causes(own, array(tree), *self._silent(), self._smooth())
+
+    def actuator(self, index: int) -> Causes:
+        """The part of a unit force of one actuator."""
+        actuators, redundant = self._silent()
+        actuators[index] = 1.0
+        return Causes(*self._still(), actuators, redundant, self._smooth())
+
+    def multiplier(self, index: int) -> Causes:
+        """The part of a unit value of one free multiplier."""
+        actuators, redundant = self._silent()
+        redundant[index] = 1.0
+        return Causes(*self._still(), actuators, redundant, self._smooth())
+
+    def friction(self, joint: int) -> Causes:
+        """The part of unit friction against positive velocity in a joint, by its number in `Limb.joints`."""
+        own, tree = self._still()
+        cut, count = self._smooth(), len(tree)
+        if joint < count:
+            tree[joint] = 1.0
+        else:
+            tree, cut[joint - count] = self._cut_row(joint - count), 1.0
+        return Causes(own, tree, *self._silent(), cut)
+
+    def _cut_row(self, index: int) -> Array:
+        """Velocity of a cut joint over the rates of the tree, the platform at rest."""
+        tips, links = self.solved.tips, self.mounted.limb.links
+        closure, joined = self.mounted.limb.cuts[index], tips.cut_joints[index]
+        axis, turns = joined.a.axes[:, 2], closure.kind == "revolute"
+        row = np.array(np.zeros(len(links)), dtype=object)
+        for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
+            side = path(links, body) if body != PLATFORM else ()
+            for i, (omega, v) in columns(links, tips.at, side, joined.point).items():
+                row[i] = row[i] + (axis @ (omega if turns else v)) * sign
+        return array(row)
+
+    def _smooth(self) -> np.ndarray:
+        return np.zeros(len(self.mounted.limb.cuts))
+
+    def _silent(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(self.mounted.limb.actuators)), np.zeros(self.redundant_count)
+
+    def _still(self) -> tuple[list[Wrench], np.ndarray]:
+        return [NOTHING] * len(self.mounted.limb.links), np.zeros(len(self.mounted.limb.links))
+
+    def kept(self, causes: Causes) -> Array:
+        """Multipliers of the rows at the platform that kinematics keeps."""
+        tips, embedding = self.solved.tips, self.solved.tips.embedding.matrix
+        dropped = causes.redundant[: len(tips.dropped_matrix)]
+        driven = self.geared.rows(embedding)
+        free = embedding.T @ (causes.tree - tips.dropped_matrix.T @ dropped) - driven.T @ causes.actuators
+        return tips.inverse.T @ free
+
+    def on_platform(self, causes: Causes) -> np.ndarray:
+        """(moment, force) of the platform on the limb, at the platform's origin; of a chain, forces of its freedoms."""
+        tips = self.solved.tips
+        dropped = causes.redundant[: len(tips.dropped_matrix)]
+        result = tips.covector(self.kept(causes)) + tips.dropped_covector(dropped)
+        for joined, offset, size in zip(tips.joined, tips.offsets, causes.cut[: len(tips.joined)], strict=True):
+            moment, force = _along(joined, size)
+            result = result + array([*(moment + cross(offset, force)), *force])
+        return result
+
+    def joint_wrenches(self, causes: Causes) -> list[Wrench]:
+        """(moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
+        tips, limb = self.solved.tips, self.mounted.limb
+        cut = self._cut_wrenches(causes)
+        own = list(causes.own)
+        closures = (*limb.tips, *limb.loops)
+        for closure, joined, (moment, force) in zip(closures, tips.cut_joints, cut, strict=True):
+            for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
+                if body != PLATFORM:
+                    arm, inward = joined.point - tips.at[body].position, tips.at[body].rotation.T
+                    m, f = inward @ (moment + cross(arm, force)) * sign, inward @ force * sign
+                    own[body] = (own[body][0] + m, own[body][1] + f)
+        in_tree = recursion.joint_wrenches(limb.links, self.solved.states, own)
+        turned = [(tips.at[i].rotation @ m, tips.at[i].rotation @ f) for i, (m, f) in enumerate(in_tree)]
+        return [*turned, *((-moment, -force) for moment, force in cut)]
+
+    def _cut_wrenches(self, causes: Causes) -> list[Wrench]:
+        """(moment, force) on body a of each joint at the platform and each cut joint of a loop."""
+        tips = self.solved.tips
+        kept, used = self.kept(causes), len(tips.dropped_matrix)
+        dropped = causes.redundant[:used]
+        demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
+        demand = demand - self.geared.joint_forces(causes.actuators)
+        wrenches = [*tips.joint_wrenches(kept, dropped), *self._loop_wrenches(demand, causes.redundant[used:])]
+        rubbing = (_along(joined, size) for joined, size in zip(tips.cut_joints, causes.cut, strict=True))
+        return [(m + n, f + g) for (m, f), (n, g) in zip(wrenches, rubbing, strict=True)]
+
+    def _loop_wrenches(self, demand: Array, redundant: Array) -> list[Wrench]:
+        """The same of the cut joints of loops, for the forces that joints of the tree demand of them."""
+        tips, dropped = self.solved.tips, iter(redundant)
+        loops = tips.embedding.loops
+        free = [[next(dropped) for _ in loop.redundant.rows] for loop in loops]
+        for loop, values in zip(loops, free, strict=True):
+            demand = demand - loop.dropped_matrix.T @ array(values)
+        wrenches = []
+        for loop, kept, values in zip(loops, tips.embedding.multipliers(demand), free, strict=True):
+            (m, f), (n, g) = total_wrench(loop.joined, kept), total_wrench(loop.redundant, values)
+            root = tips.at[loop.choice.root].rotation
+            wrenches.append((root @ (m + n), root @ (f + g)))
+        return wrenches
+
+    def held(self, causes: Causes) -> np.ndarray:
+        """Components along the held directions of what the platform does to the limb, world axes."""
+        names = held_directions(self.mounted.mobility)
+        if not names:
+            return np.zeros(0)
+        covector, turn = self.on_platform(causes), self.mounted.base.rotation
+        world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
+        return array([world[TWIST.index(name)] for name in names])
+
+
+def _along(joined: Joined, size: Scalar) -> Wrench:
+    """A moment about the axis of a cut joint, or a force along it, on body a."""
+    push = joined.a.axes[:, 2] * size
+    return (push, NOTHING[1]) if joined.kind == "revolute" else (NOTHING[0], push)
+
+
+SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
+"""What the balance of the platform needs of a limb; see `share`."""
+
+FRICTION_SHARES = ("held_friction", "wish_friction")
+"""What it needs besides of friction in passive joints; see `friction_share`."""
+
+
+def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
+    """What the balance needs: wrenches along the held directions, and the norm of joint wrenches as a function of nu.
+
+    The norm is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
+    """
+    motion = statics.motion(gravity)
+    driven = [statics.actuator(k) for k in range(len(motion.actuators))]
+    free = [statics.multiplier(k) for k in range(len(motion.redundant))]
+    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
+    rows = len(held_directions(statics.mounted.mobility))
+    return {
+        "held_passive": statics.held(motion),
+        "held_driven": _stack([statics.held(each) for each in driven], rows),
+        "held_redundant": _stack([statics.held(each) for each in free], rows),
+        "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
+        "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
+        "wish_driven": -(spread.T @ _stack(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
+    }
+
+
+def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:
+    """What the balance needs of friction in passive joints, one column for each: see `share`."""
+    free = [statics.multiplier(k) for k in range(statics.redundant_count)]
+    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    caused = _stack([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))
+    return {
+        "held_friction": _stack(
+            [statics.held(each) for each in rubbing], len(held_directions(statics.mounted.mobility))
+        ),
+        "wish_friction": -(spread.T @ caused) if free else np.zeros((0, len(rubbing))),
+    }
+
+
+def share_shapes(directions: int, driven: int, redundant: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of a share."""
+    shapes = ((directions,), (directions, driven), (directions, redundant), (redundant, redundant), (redundant,))
+    return dict(zip(SHARES, (*shapes, (redundant, driven)), strict=True))
+
+
+def _flat(wrenches: Sequence[Wrench]) -> np.ndarray:
+    return array([x for moment, force in wrenches for x in (*moment, *force)])
+
+
+def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
+    return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
+
+
+def redundant_multipliers(
+    shares: Sequence[Mapping[str, Array]],
+    forces: Sequence[Array],
+    wrench: Array,
+    carried: Sequence[int],
+    rubbing: Sequence[Array] | None = None,
+) -> tuple[list[Array], list[Scalar]]:
+    """nu of every limb from shares, actuator forces (per limb) and the platform's own wrench along the held directions.
+
+    `rubbing` is the friction in passive joints (per limb), for shares that have it.
+
+    Least norm of all joint wrenches under: sum of the platform's wrenches on limbs = -wrench, along those of the held
+    directions that are `carried`. Also what is missing along the others, which limbs cannot make up for.
+    """
+    wishes = [s["wish_passive"] + s["wish_driven"] @ u for s, u in zip(shares, forces, strict=True)]
+    missing = -array(wrench)
+    for s, u in zip(shares, forces, strict=True):
+        missing = missing - s["held_passive"] - s["held_driven"] @ u
+    for k, friction in enumerate(rubbing or ()):
+        if len(friction):
+            wishes[k] = wishes[k] + shares[k]["wish_friction"] @ friction
+            missing = missing - shares[k]["held_friction"] @ friction
+    rows = [s["held_redundant"][list(carried)] for s in shares]
+    multipliers = [s["metric"] @ wish for s, wish in zip(shares, wishes, strict=True)]
+    if carried:
+        system = sum(each @ s["metric"] @ each.T for each, s in zip(rows, shares, strict=True))
+        short = missing[list(carried)] - sum(each @ nu for each, nu in zip(rows, multipliers, strict=True))
+        balance = inverse(array(system)) @ short
+        multipliers = [
+            nu + s["metric"] @ (each.T @ balance) for nu, s, each in zip(multipliers, shares, rows, strict=True)
+        ]
+    for s, nu in zip(shares, multipliers, strict=True):
+        missing = missing - s["held_redundant"] @ nu
+    return multipliers, [missing[row] for row in range(len(missing)) if row not in carried]
+
+
+def joint_reactions(
+    statics: LimbStatics, gravity: Array, actuators: Array, redundant: Array, rubbing: Mapping[int, Scalar]
+) -> list[list[Scalar]]:
+    """(moment, force) on the child by the parent at the joint, world axes, of all joints in the order of `Limb.joints`.
+
+    `rubbing` is the friction in passive joints by their number.
+
+    The child of a joint at the platform is the platform, that of a loop's cut joint its body b. Drives act inside their
+    joint.
+    """
+    motion, turn = statics.motion(gravity), statics.mounted.base.rotation
+    causes = replace(motion, actuators=actuators, redundant=redundant)
+    for joint, size in rubbing.items():
+        unit = statics.friction(joint)
+        causes = replace(causes, tree=causes.tree + unit.tree * size, cut=causes.cut + unit.cut * size)
+    return [[*(turn @ moment), *(turn @ force)] for moment, force in statics.joint_wrenches(causes)]

@@ -1,0 +1,179 @@
+"""The structure of a robot family, decided once: how its limbs are solved and what differs between them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family, Frame, Instance, Mechanism
+from robots.types import TWIST
+from tasks.kernels.expression import Graph
+from tasks.mechanics import chain, limb, platform
+from tasks.mechanics.embedding import LimbChoice, others
+from tasks.mechanics.field import MOVING
+from tasks.mechanics.frames import mount_pose
+from tasks.mechanics.kinematics import REST, Motion, Pose
+from tasks.mechanics.platform import held_directions
+from tasks.mechanics.topology import choose
+
+Array = Any
+Shape = tuple[int, ...]
+Shapes = dict[str, Shape]
+
+GRAVITY = 3
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What is decided once for a family: the mechanism at its defaults, how limbs are solved, what differs in them."""
+
+    family: Family
+    mechanism: Mechanism
+    choices: tuple[LimbChoice, ...]
+    differing: tuple[tuple[int, ...], ...]  # for each limb: positions in the 24 numbers of its mount frames
+
+    @property
+    def freedoms(self) -> int:
+        """Number of freedoms; see `Mechanism.freedoms`."""
+        return len(self.mechanism.freedoms)
+
+    @property
+    def positions(self) -> list[int]:
+        """Where the freedoms are in a twist; of a chain among themselves."""
+        if self.mechanism.is_chain:
+            return list(range(self.freedoms))
+        return [TWIST.index(name) for name in self.mechanism.platform.mobility]
+
+    @property
+    def held(self) -> int:
+        """Number of components of the platform's twist that are not free."""
+        return len(held_directions(self.mechanism.platform.mobility))
+
+    def speed(self, motion: Array) -> Array:
+        """Rates of the freedoms (freedom,) in a motion vector: V_t of Eq. (82), of a chain those of its joints."""
+        if self.mechanism.is_chain:
+            return motion[self.freedoms : 2 * self.freedoms]
+        body = self.mechanism.platform
+        return platform.free_twist(body, platform.unpack(motion, body)[1])
+
+    def redundant(self, limb_index: int) -> int:
+        """Number of rows of a limb's cut joints that its kinematics has dropped."""
+        limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
+        kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
+        return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+
+    @property
+    def driven(self) -> list[slice]:
+        """The actuators of each limb of the robot."""
+        counts = [len(self.mechanism.limbs[each.limb].actuators) for each in self.mechanism.instances]
+        return [slice(sum(counts[:k]), sum(counts[: k + 1])) for k in range(len(counts))]
+
+    @property
+    def motion_size(self) -> int:
+        """Length of a motion vector: of a chain, positions, rates and accelerations of its independent joints."""
+        return 3 * self.freedoms if self.mechanism.is_chain else platform.motion_size(self.mechanism.platform.mobility)
+
+    def instances(self, limb_index: int) -> list[Instance]:
+        """The limbs of the robot that are copies of one representative limb."""
+        return [each for each in self.mechanism.instances if each.limb == limb_index]
+
+
+def flat_mount(instance: Instance) -> list[Any]:
+    """The 24 numbers of an instance's mount frames: rotation, position, at base and platform."""
+    frames = (instance.base, instance.platform)
+    # entries may be arrays over designs, which an array of objects would take apart
+    return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
+
+
+def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
+    def frame(part: Sequence[Any]) -> Frame:
+        rows = tuple(tuple(part[3 * i : 3 * i + 3]) for i in range(3))
+        return Frame(rows, tuple(part[9:12]))  # type: ignore[arg-type]
+
+    return frame(numbers[:12]), frame(numbers[12:])
+
+
+@functools.cache
+def structure_of(family: Family) -> Structure:
+    """Analyse a family at its default parameters. Raises tasks.mechanics.topology.TopologyError."""
+    mechanism = family.reference
+    indices = range(len(mechanism.limbs))
+    choices = tuple(choose(mechanism, k) for k in indices)
+    return Structure(family, mechanism, choices, tuple(_differing(family, k) for k in indices))
+
+
+def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
+    graph = Graph()
+    symbols = {p.name: graph.node("case", data=("parameters", i)) for i, p in enumerate(family.parameters)}
+    mounts = [flat_mount(each) for each in family.assemble(symbols).instances if each.limb == limb_index]
+    numbers = [[graph.lift(x).number for x in mount] for mount in mounts]
+    return tuple(k for k in range(24) if len({row[k] for row in numbers}) > 1)
+
+
+def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray]:
+    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
+    made = structure_of(family)
+    cases = max((np.size(v) for v in values.values()), default=1)
+    mechanism = family.assemble({name: np.asarray(value, dtype=float) for name, value in values.items()})
+    result = []
+    for instance in mechanism.instances:
+        flat = flat_mount(instance)
+        chosen = [np.broadcast_to(flat[k], (cases,)) for k in made.differing[instance.limb]]
+        result.append(np.ascontiguousarray(np.stack(chosen, axis=1)) if chosen else np.zeros((cases, 0)))
+    return result
+
+
+def symbolic(made: Structure, parameters: Array) -> Mechanism:
+    """The mechanism with these parameters, in the family's order."""
+    names = [p.name for p in made.family.parameters]
+    return made.family.assemble(dict(zip(names, parameters, strict=True)))
+
+
+def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+    """Case inputs of the programs of a limb."""
+    count = len(made.differing[limb_index])
+    return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
+    """Inputs of a program, (per case, per sample): `gravity` is per sample where the base moves."""
+    if not moving_base:
+        return dict(case), dict(sample)
+    return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}
+
+
+def mounted_limb(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, Pose, Pose, Motion]:
+    """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
+    mechanism = symbolic(made, parameters)
+    if mechanism.is_chain:
+        seat = mount_pose(Frame())
+        return chain.Chain(mechanism.limbs[limb_index], made.choices[limb_index], seat, seat, ()), seat, seat, REST
+    numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
+    for k, value in zip(made.differing[limb_index], mount, strict=True):
+        numbers[k] = value
+    base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
+    body = mechanism.platform
+    mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
+    return mounted, mount_pose(body.home), *platform.unpack(motion, body)
+
+
+def solved_limb(
+    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
+    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+    mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+    if isinstance(mounted, chain.Chain):
+        return mounted, chain.solve(mounted, *np.split(motion, 3)), pose, moving
+    return mounted, limb.solve(mounted, home, pose, moving), pose, moving
+
+
+def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:
+    """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
+    columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
+    return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

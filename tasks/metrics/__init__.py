@@ -1,0 +1,1 @@
+"""Metrics of actuators and poses, and margins to limits."""

@@ -1,0 +1,174 @@
+"""From frictionless actuator forces to what a user asks for: friction, power, and metrics over a trajectory.
+
+One program for each selection of series and metrics, so that nothing is computed that is not wanted. Time integrals use
+the trapezoidal rule: sample input `weight` holds its weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.drives import Motor
+from robots.limits import Capacity
+from tasks.metrics import margins
+
+Array = Any
+Scalar = Any
+
+
+UNKNOWN = Motor(np.nan, np.nan)
+UNLIMITED = Capacity()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One actuator at one instant: force, velocity, power, integration weight [s].
+
+    Where they matter, what friction adds to the force, the motor, and what the actuator can give.
+    """
+
+    force: Scalar
+    velocity: Scalar
+    power: Scalar
+    weight: Scalar
+    friction: Scalar = 0.0
+    motor: Motor = UNKNOWN
+    capacity: Capacity = UNLIMITED
+
+    @property
+    def margin(self) -> Scalar:
+        """The least share that is left of what the actuator can give: of force, velocity and power."""
+        used = ("force", "velocity", "power")
+        return margins.least([margins.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
+
+    @property
+    def current(self) -> Scalar:
+        """Current of the motor [A]: its torque over its torque constant."""
+        return self.force / self.motor.torque_constant
+
+    @property
+    def electrical(self) -> Scalar:
+        """Power that the motor takes [W]: what it gives, and the heat of its winding."""
+        return self.power + self.current * self.current * self.motor.resistance
+
+
+def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
+    return value
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is reduced over time, one number or `parts` of them, how, and what is made of these and the duration [s]."""
+
+    of: Callable[[Sample], Any]
+    reduction: str
+    finish: Callable[..., np.ndarray] = _as_it_is
+    friction: bool = True
+    parts: int = 1
+
+    def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
+        """What is reduced for some actuators: the first part of all, then the next."""
+        if self.parts == 1:
+            return [self.of(each) for each in samples]
+        return [part for column in zip(*(self.of(each) for each in samples), strict=True) for part in column]
+
+    def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
+        """The metric from its reduced `rows`, which lie along an axis."""
+        return self.finish(*np.split(reduced, self.parts, axis=axis), duration)
+
+
+def _positive(x: Scalar) -> Scalar:
+    # a choice between x and zero would turn NaN into zero; this is exact
+    return (x + abs(x)) * 0.5
+
+
+def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return np.sqrt(total / duration)
+
+
+def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
+    whole = part + rest
+    nothing = whole == 0.0
+    return np.where(nothing, 0.0, part / np.where(nothing, 1.0, whole))
+
+
+METRICS: Mapping[str, Metric] = {
+    "peak_force": Metric(lambda s: abs(s.force), "max"),
+    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
+    "peak_velocity": Metric(lambda s: abs(s.velocity), "max", friction=False),
+    "peak_power": Metric(lambda s: abs(s.power), "max"),
+    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), "sum", _root_mean, friction=False),
+    "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
+    "peak_friction": Metric(lambda s: abs(s.friction), "max"),
+    "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
+    "friction_share": Metric(
+        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), "sum", _share, parts=2
+    ),
+    "actuator_margin": Metric(lambda s: s.margin, "min"),
+    "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
+    "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
+}
+"""Metrics of one actuator. A case with a failed sample has NaN.
+
+With u = u_0 + u_f, the force without friction and what friction adds, the friction share is the integral of |u_f| over
+that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is to be overcome. Both count by their
+size, so that friction which helps to brake does not cancel what it costs elsewhere. The actuator margin is what is left
+of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without limits.
+"""
+
+OF_LIMITS = ("actuator_margin",)
+"""What needs limits of actuators."""
+
+SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
+    "actuator_force": lambda s: s.force,
+    "actuator_power": lambda s: s.power,
+}
+
+MOTOR_METRICS: Mapping[str, Metric] = {
+    "peak_current": Metric(lambda s: abs(s.current), "max"),
+    "rms_current": Metric(lambda s: s.weight * (s.current * s.current), "sum", _root_mean),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical, "sum"),
+}
+"""Metrics of one motor."""
+
+MOTOR_SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
+    "motor_current": lambda s: s.current,
+    "electrical_power": lambda s: s.electrical,
+}
+
+OF_MOTORS = (*MOTOR_SERIES, *MOTOR_METRICS)
+"""What needs motors, and so the parameters of the robot."""
+
+ALL_METRICS = {**METRICS, **MOTOR_METRICS}
+ALL_SERIES = {**SERIES, **MOTOR_SERIES}
+
+JOINT_SERIES = ("joint_friction",)
+"""Series of all joints with friction, in the order of the groups."""
+
+OUTCOME = "outcome"
+"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
+
+TOLD = ("failed_samples", "worst_status")
+CASE_METRICS = ("friction_residual", "unsettled_samples", *TOLD)
+"""Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle, and
+what is told of all samples where friction can fail one; elsewhere the assembly tells it once for all sets."""
+
+NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS)) - {*TOLD}
+"""Variables of a dataset that `program` gives, whatever the friction."""
+
+
+def parts(metric: str) -> int:
+    """How many numbers of an actuator are reduced for one of ALL_METRICS."""
+    return ALL_METRICS[metric].parts
+
+
+def trapezoid_weights(times: np.ndarray) -> np.ndarray:
+    """Weights [s] of the trapezoidal rule on increasing times (samples,); one sample has weight 1."""
+    if len(times) == 1:
+        return np.ones(1)
+    steps = np.diff(times) * 0.5
+    return np.concatenate([steps, [0.0]]) + np.concatenate([[0.0], steps])

@@ -1,0 +1,213 @@
+"""Metrics of a robot's pose: conditioning, margins, manipulability, effective mass, from J_IK and the mass matrix.
+
+J_IK (actuator, freedom) turns rates of the freedoms into rates of the actuators, so its singular values are actuator
+rates per platform rate. Where a platform turns as well as moves, rotations count by the way of a point at a
+characteristic length from its reference point, so that all freedoms have the same unit.
+
+Where a limb is singular, J_IK has no bound; where the platform is, it loses rank. Its least singular value is the
+distance to the nearest matrix that has lost rank (Eckart and Young), the inverse of its largest that of its inverse.
+Both are measured by the root mean square of the singular values at the reference pose of the same design, so margins
+have no unit, and neither size nor gears change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.model import Mechanism
+from robots.status import Status
+from tasks.mathematics.algebra import array, singular_values, sqrt, where
+from tasks.metrics.margins import least
+
+Scalar = Any
+Array = Any
+
+ANGULAR = ("wx", "wy", "wz")
+
+
+UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, Status.LOOP_OPEN)
+"""What a sample has to do with the geometry alone: no place for some joint."""
+
+
+@dataclass(frozen=True)
+class Posture:
+    """A robot at one instant: J_IK and mass matrix in common units, and the status.
+
+    `solved` is the status that there would be without limits; `scale` is what freedoms were divided by; `rate` is what
+    singular values of J_IK are compared with; `margin` and `rate_margin` are the least ones to limits of joints.
+    """
+
+    jacobian: Array
+    mass: Array
+    status: Scalar
+    solved: Scalar
+    scale: np.ndarray
+    rate: Scalar = 1.0
+    margin: Scalar = 1.0
+    rate_margin: Scalar = 1.0
+
+    def beside(self, reference: Array) -> Posture:
+        """The same, compared with J_IK (actuator, freedom) of the reference pose in world units."""
+        entries = array(reference / self.scale)
+        return replace(self, rate=sqrt(sum(x * x for x in entries.ravel()) * (1.0 / entries.shape[1])))
+
+    @property
+    def failed(self) -> Any:
+        """Whether the sample is not OK."""
+        return self.status > 0.5
+
+    @property
+    def reached(self) -> Scalar:
+        """1 where all joints have found a place, else 0."""
+        result: Scalar = 1.0
+        for code in UNREACHED:
+            result = where(abs(self.status - float(code)) < 0.5, 0.0, result)
+        return result
+
+    @cached_property
+    def rates(self) -> list[Scalar]:
+        """Singular values of J_IK."""
+        return singular_values(self.jacobian)
+
+    @cached_property
+    def masses(self) -> list[Scalar]:
+        """Eigenvalues of the mass matrix: it is symmetric and positive, so they are its singular values."""
+        return singular_values(self.mass)
+
+    def unless_failed(self, value: Scalar) -> Scalar:
+        """The value, NaN for a failed sample."""
+        return where(self.failed, np.nan, value)
+
+    def unless_unsolved(self, value: Scalar) -> Scalar:
+        """The value, NaN for a sample that failed for other reasons than limits."""
+        return where(self.solved > 0.5, np.nan, value)
+
+    @property
+    def platform_margin(self) -> Scalar:
+        """Distance of J_IK from where it loses rank: 1 is about that of the reference pose."""
+        return extremes(self.rates)[0] / self.rate
+
+    @property
+    def limb_margin(self) -> Scalar:
+        """Distance of the inverse of J_IK from where that loses rank."""
+        return self.rate / extremes(self.rates)[1]
+
+
+def _as_it_is(value: np.ndarray, samples: int, freedoms: int) -> np.ndarray:
+    return value
+
+
+def _mean(total: np.ndarray, samples: int, freedoms: int) -> np.ndarray:
+    return total / samples
+
+
+@dataclass(frozen=True)
+class PoseMetric:
+    """What is reduced over time, how, and what is made of the result, the samples and the number of freedoms.
+
+    `mass` if it needs the mass matrix; `volume` if it is a share that counts by the volume of a workspace.
+    """
+
+    of: Callable[[Posture], Scalar]
+    reduction: str
+    finish: Callable[[np.ndarray, int, int], np.ndarray] = _as_it_is
+    mass: bool = False
+    volume: bool = False
+
+
+def extremes(values: list[Scalar]) -> tuple[Scalar, Scalar]:
+    """The least and the largest of some numbers."""
+    low = high = values[0]
+    for value in values[1:]:
+        low, high = where(value < low, value, low), where(value > high, value, high)
+    return low, high
+
+
+def _condition(p: Posture) -> Scalar:
+    low, high = extremes(p.rates)
+    return high / low
+
+
+def _product(values: list[Scalar]) -> Scalar:
+    result: Scalar = 1.0
+    for value in values:
+        result = result * value
+    return result
+
+
+POSE_METRICS: Mapping[str, PoseMetric] = {
+    "condition": PoseMetric(lambda p: p.unless_failed(_condition(p)), "max"),
+    "dexterity": PoseMetric(lambda p: where(p.failed, 0.0, 1.0 / _condition(p)), "sum", _mean),
+    "usable_share": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), "sum", _mean),
+    "reachable_share": PoseMetric(lambda p: p.reached, "sum", _mean),
+    "usable_volume": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), "sum", _mean, volume=True),
+    "reachable_volume": PoseMetric(lambda p: p.reached, "sum", _mean, volume=True),
+    "limit_margin": PoseMetric(lambda p: p.unless_unsolved(p.margin), "min"),
+    "velocity_margin": PoseMetric(lambda p: p.unless_unsolved(p.rate_margin), "min"),
+    "platform_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.platform_margin), "min"),
+    "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin), "min"),
+    "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin])), "min"),
+    # Yoshikawa's measure of the forward Jacobian, its n-th root so that robots can be compared
+    "manipulability": PoseMetric(
+        lambda p: p.unless_failed(_product(p.rates)), "max", lambda x, samples, freedoms: x ** (-1.0 / freedoms)
+    ),
+    "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0]), "min", mass=True),
+    "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1]), "max", mass=True),
+}
+"""Metrics of a case that depend on design and trajectory alone.
+
+Dexterity is the mean of 1 / condition over all samples, zero where one failed: over a workspace the global conditioning
+index of Gosselin and Angeles (1991) times its usable share. Manipulability is the least over time, in units of platform
+rate per actuator rate. Margins to limits are told beyond them, too, where they are negative; see
+`tasks.metrics.margins`.
+"""
+
+OF_LIMITS = ("limit_margin", "velocity_margin")
+"""Metrics of limits of joints; 1 for robots without."""
+
+SINGULARITY_MARGINS = ("platform_singularity_margin", "limb_singularity_margin", "singularity_margin")
+
+VOLUMES = tuple(name for name, metric in POSE_METRICS.items() if metric.volume)
+"""Shares that are multiplied by the volume of a workspace."""
+
+
+def needs_mass(metrics: tuple[str, ...]) -> bool:
+    """Whether any of these metrics needs the mass matrix."""
+    return any(POSE_METRICS[name].mass for name in metrics if name in POSE_METRICS)
+
+
+def needs_reference(metrics: tuple[str, ...]) -> bool:
+    """Whether any of these metrics needs J_IK at the reference pose."""
+    return any(name in SINGULARITY_MARGINS for name in metrics)
+
+
+def characteristic_length(mechanism: Mechanism) -> float:
+    """Root mean square of the distances of the platform's joints from its reference point [m]; 1 if they are all there.
+
+    That of the reference robot is taken for all designs, so that designs can be compared.
+    """
+    squares = []
+    for each in mechanism.instances:
+        turn, shift = np.array(each.platform.rotation, dtype=float), np.array(each.platform.position, dtype=float)
+        for tip in mechanism.limbs[each.limb].tips:
+            place = shift + turn @ np.array(tip.frame_b.position, dtype=float)
+            squares.append(float(place @ place))
+    return float(np.sqrt(np.mean(squares))) if squares and max(squares) > 0 else 1.0
+
+
+def weights(mechanism: Mechanism) -> np.ndarray:
+    """What the freedoms of J_IK are divided by so that all are in m, (freedom,)."""
+    length = characteristic_length(mechanism)
+    return np.array([length if name in ANGULAR and not mechanism.is_chain else 1.0 for name in mechanism.freedoms])
+
+
+def posture(mechanism: Mechanism, jacobian: Array, mass: Array, status: Scalar, **others: Any) -> Posture:
+    """A posture from J_IK (actuator, freedom) and the mass matrix (freedom, freedom) in world units."""
+    scale = weights(mechanism)
+    given = {"solved": status} | others
+    return Posture(array(jacobian / scale), array(mass / np.outer(scale, scale)), status, scale=scale, **given)

@@ -1,0 +1,188 @@
+"""Matrices of the Newton-Euler system of a whole robot for a batch of states: where each block stands, and its numbers.
+
+The pattern is the same for all states of a robot, so blocks are computed for the whole batch and cut into one sparse
+matrix per state at the end. What the matrices are for is in `tasks.newton_euler.system`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from robots.model import PLATFORM, Robot
+from robots.types import BASE
+from tasks.arrays.bodies import BodyMotion, RobotMotion, inertial_wrench
+from tasks.newton_euler.composite_joints import Chain, Joint, Transmission, bodies, chains, limb_joints, transmission
+
+Array = Any
+Moments = Literal["body", "base"]
+
+
+class Block(NamedTuple):
+    """Numbers (n, rows, columns) that stand at a row and a column of a matrix."""
+
+    row: int
+    column: int
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A sparse matrix per state: positions of all numbers, and the numbers (n, count)."""
+
+    shape: tuple[int, int]
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, shape: tuple[int, int], blocks: Sequence[Block]) -> Blocks:
+        """The matrices that hold these blocks."""
+        grids = [np.indices(block.values.shape[1:]) for block in blocks]
+        rows = np.concatenate([(g[0] + b.row).ravel() for g, b in zip(grids, blocks, strict=True)])
+        columns = np.concatenate([(g[1] + b.column).ravel() for g, b in zip(grids, blocks, strict=True)])
+        values = np.concatenate([block.values.reshape(len(block.values), -1) for block in blocks], axis=1)
+        return cls(shape, rows, columns, values)
+
+    def at(self, sample: int) -> Any:
+        """The matrix of one state, in compressed rows, without zeros."""
+        result = scipy.sparse.csr_array((self.values[sample], (self.rows, self.columns)), shape=self.shape)
+        result.eliminate_zeros()
+        return result
+
+
+class Mounted(NamedTuple):
+    """A composite joint of one limb of the robot: its chain, all joints of that limb, and what it transmits.
+
+    names: its joints, as instance.joint; columns: its unknowns in the system.
+    """
+
+    names: tuple[str, ...]
+    limb: int
+    chain: Chain
+    joints: Sequence[Joint]
+    passes: Transmission
+    columns: slice
+
+
+class Assembly:
+    """All matrices and right-hand sides of a robot for n states.
+
+    motion: one batch dim (n); gravity (3,); load (n, 6) on the platform at its origin, or None. Moments are taken about
+    each body's origin, or about that of the base.
+    """
+
+    def __init__(self, robot: Robot, motion: RobotMotion, gravity: Array, load: Array, moments: Moments) -> None:
+        self.mechanism, self.motion, self.moments = robot.mechanism, motion, moments
+        self.limbs = [self.mechanism.limbs[each.limb] for each in self.mechanism.instances]
+        self.owners = [(k, link) for k, limb in enumerate(self.limbs) for link in bodies(limb)]
+        self.ends = [] if self.mechanism.is_chain else [(0, PLATFORM)]
+        self.joints = list(self._joints())
+        self.columns = self.joints[-1].columns.stop
+        self.right = self._right(gravity, load)
+        self.matrix = Blocks.of((self.right.shape[1], self.columns), list(self._equations()))
+        self.carried, self.carried_fixed = self._carried()
+        self.drives, self.drives_fixed = self._drives()
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies with equations, in their order."""
+        instances = self.mechanism.instances
+        links = (f"{instances[k].name}.{self.limbs[k].links[link].body}" for k, link in self.owners)
+        return (*links, *("platform" for _ in self.ends))
+
+    def _joints(self) -> Iterator[Mounted]:
+        start, platform, accelerations = 0, self.motion.platform, self.motion.joints.acceleration
+        for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
+            joints = limb_joints(limb, instance.platform, self.motion.limbs[k], platform, accelerations[:, k])
+            for chain in chains(limb):
+                passes = transmission(chain, joints)
+                stop = start + passes.basis.shape[-1]
+                names = tuple(f"{instance.name}.{limb.joints[part.joint]}" for part in chain.parts)
+                yield Mounted(names, k, chain, joints, passes, slice(start, stop))
+                start = stop
+
+    def _body(self, limb: int, link: int) -> tuple[int, BodyMotion]:
+        """First row and motion of a body."""
+        if link == PLATFORM:
+            return 6 * len(self.owners), self.motion.platform
+        return 6 * self.owners.index((limb, link)), self.motion.limbs[limb][link]
+
+    def _about(self, body: BodyMotion) -> np.ndarray:
+        return body.position if self.moments == "body" else np.zeros_like(body.position)
+
+    def _ends(self, joint: Mounted) -> Iterator[tuple[int, np.ndarray]]:
+        """First row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to what acts on it there."""
+        for link, sign in ((joint.chain.child, 1.0), (joint.chain.parent, -1.0)):
+            if link != BASE:
+                row, body = self._body(joint.limb, link)
+                yield row, sign * shift(joint.passes.point - self._about(body))
+
+    def _equations(self) -> Iterator[Block]:
+        for joint in self.joints:
+            for row, acting in self._ends(joint):
+                yield Block(row, joint.columns.start, acting @ joint.passes.basis)
+
+    def _right(self, gravity: Array, load: Array) -> np.ndarray:
+        """What the motion of each body takes, less what is known to act on it (n, rows). Eqs. (18), (20)."""
+        parts = []
+        for limb, link in (*self.owners, *self.ends):
+            _, body = self._body(limb, link)
+            inertia = self.mechanism.platform.inertia if link == PLATFORM else self.limbs[limb].links[link].inertia
+            wrench = inertial_wrench(inertia, body, gravity)
+            if link == PLATFORM and load is not None:
+                wrench = wrench - load
+            parts.append(_applied(shift(body.position - self._about(body)), wrench))
+        right = np.concatenate(parts, axis=1)
+        for joint in self.joints:
+            for row, acting in self._ends(joint):
+                right[:, row : row + 6] -= _applied(acting, joint.passes.fixed)
+        return right
+
+    def _carried(self) -> tuple[Blocks, np.ndarray]:
+        """Wrenches of all joints at their own origins, linear in the unknowns."""
+        count = len(self.limbs[0].joints)
+        fixed = np.zeros((len(self.right), len(self.limbs) * count * 6))
+        blocks = []
+        for each in self.joints:
+            for part in each.chain.parts:
+                row = 6 * (each.limb * count + part.joint)
+                moved = part.sign * shift(each.passes.point - each.joints[part.joint].origin)
+                blocks.append(Block(row, each.columns.start, moved @ each.passes.basis))
+                fixed[:, row : row + 6] = _applied(moved, each.passes.fixed)
+        return Blocks.of((fixed.shape[1], self.columns), blocks), fixed
+
+    def _drives(self) -> tuple[Blocks, np.ndarray]:
+        """Actuator forces, linear in the unknowns; the inertia of the drives is in the part that is fixed. Eq. (27)."""
+        fixed = np.zeros((len(self.right), sum(len(limb.actuated) for limb in self.limbs)))
+        blocks = []
+        for each in self.joints:
+            for part in each.chain.parts:
+                for screw in each.joints[part.joint].screws:
+                    if screw.driven:
+                        row = self._actuator(each.limb, part.joint)
+                        along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
+                        blocks.append(Block(row, each.columns.start, along @ each.passes.basis))
+                        fixed[:, row] = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
+        return Blocks.of((fixed.shape[1], self.columns), blocks), fixed
+
+    def _actuator(self, limb: int, joint: int) -> int:
+        before = sum(len(each.actuated) for each in self.limbs[:limb])
+        return before + self.limbs[limb].actuated.index(self.limbs[limb].joints[joint])
+
+
+def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    return (matrices @ vectors[..., None])[..., 0]
+
+
+def shift(arm: np.ndarray) -> np.ndarray:
+    """Maps (n, 6, 6) from a wrench at a point to the same wrench at the origin that it is `arm` (n, 3) away from."""
+    result = np.zeros((len(arm), 6, 6))
+    result[:, range(6), range(6)] = 1.0
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        result[:, i, 3 + j], result[:, j, 3 + i] = -arm[:, k], arm[:, k]
+    return result

@@ -1,0 +1,1 @@
+"""Programs of a robot family, traced once: limb, platform, assembly, actuation, reactions, equations of motion."""

@@ -1,0 +1,185 @@
+"""Programs of the equations of motion of a robot family: shares of limbs and platform, and what is made of them.
+
+Inputs are named as in `tasks.programs.limb`.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family
+from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array, inverse, total, where
+from tasks.mechanics import chain, equations, limb, platform
+from tasks.mechanics.assembly import singularity
+from tasks.mechanics.equations import Share
+from tasks.mechanics.kinematics import state_at
+from tasks.mechanics.structure import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure_of, symbolic
+
+Array = Any
+Scalar = Any
+SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
+
+
+def _named(share: Share) -> dict[str, Array]:
+    values = (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate)
+    return dict(zip(SHARES, values, strict=True))
+
+
+@functools.cache
+def limb_share_program(family: Family, limb_index: int) -> Program:
+    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`."""
+    made = structure_of(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
+        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {"status": [solved.status], "potential": [energy]}
+
+    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.equations"
+    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+
+
+@functools.cache
+def limb_state_program(family: Family, limb_index: int) -> Program:
+    """The same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
+
+    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
+    """
+    made = structure_of(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
+        mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+        states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
+        solved = (
+            chain.at_states(mounted, states, made.speed(motion))
+            if isinstance(mounted, chain.Chain)
+            else limb.at_states(mounted, states, home, pose, moving)
+        )
+        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {
+            "status": [solved.status],
+            "potential": [energy],
+            "rates": solved.rates,
+            "correction": solved.tips.newton_step(),
+            "open": [total(solved.tips.residuals())],
+        }
+
+    limb_ = made.mechanism.limbs[limb_index]
+    sample = {"motion": (made.motion_size,), "angles": (len(limb_.links),)}
+    return trace(f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(made, limb_index), sample=sample)
+
+
+@functools.cache
+def platform_share_program(family: Family) -> Program:
+    """The platform's share of the equations of motion and its `potential` energy."""
+    made = structure_of(family)
+
+    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        body = symbolic(made, parameters).platform
+        if made.mechanism.is_chain:
+            free = made.freedoms
+            none = Share(np.zeros((free, free)), np.zeros((free, free)), np.zeros(free), *np.zeros((2, 0, free)))
+            return _named(none) | {"potential": [0.0]}
+        pose, moving = platform.unpack(motion, body)
+        share = equations.platform_share(body, pose, moving, array(gravity))
+        return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
+
+    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    return trace(f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (made.motion_size,)})
+
+
+def share_shapes(made: Structure, limb_index: int | None) -> dict[str, tuple[int, ...]]:
+    """Shapes of a limb's share, or of the platform's."""
+    free = made.freedoms
+    driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuators)
+    return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
+
+
+def _inputs(made: Structure) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
+    limbs = [each.limb for each in made.mechanism.instances]
+    for k, limb_index in enumerate([None, *limbs]):
+        owner = "platform" if limb_index is None else str(k - 1)
+        shapes |= {f"{name}_{owner}": shape for name, shape in share_shapes(made, limb_index).items()}
+    return shapes
+
+
+def _total(made: Structure, parts: dict[str, Array]) -> Share:
+    owners = ["platform", *(str(k) for k in range(len(made.mechanism.instances)))]
+    sums = [sum((array(parts[f"{name}_{owner}"]) for owner in owners), start=0.0) for name in SHARES[:3]]
+    stacks = [array(np.vstack([parts[f"{name}_{owner}"] for owner in owners])) for name in SHARES[3:]]
+    return Share(*sums, *stacks)
+
+
+@functools.cache
+def acceleration_program(family: Family) -> Program:
+    """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
+    made = structure_of(family)
+
+    def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
+        summed = _total(made, parts)
+        found = equations.acceleration(summed, made.speed(motion), array(force), array(load))
+        return {"acceleration": found, "massless": [_rank_lost(summed.mass)]}
+
+    sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
+    return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
+
+
+def _rank_lost(mass: Array) -> Scalar:
+    """1 where a mass matrix has lost rank, 0 where it has not, or is not finite, which is another matter."""
+    largest = sys.float_info.max
+    invertible = total([x for row in inverse(mass) for x in row]) <= largest
+    lost = where(invertible, equations.flag(singularity(mass)), 1.0)
+    return where(total([x for row in mass for x in row]) <= largest, lost, 0.0)
+
+
+@functools.cache
+def total_program(family: Family) -> Program:
+    """The summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
+
+    Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`;
+    `singular` is 1 where J_IK has lost rank.
+    """
+    made = structure_of(family)
+
+    def one_sample(motion: Array, **parts: Array) -> dict[str, Any]:
+        summed = _total(made, parts)
+        result: dict[str, Any] = _named(summed)
+        result["singular"] = [equations.flag(singularity(summed.jacobian))]
+        if summed.jacobian.shape[0] == summed.jacobian.shape[1]:
+            form = equations.actuator_form(summed)
+            result |= {
+                "actuator_mass": form.mass,
+                "actuator_coriolis": form.coriolis,
+                "actuator_gravity": form.gravity,
+                "forward": form.forward,
+                "forward_rate": form.forward_rate,
+            }
+        return result
+
+    return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(made))
+
+
+@functools.cache
+def actuator_acceleration_program(family: Family) -> Program:
+    """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
+    made = structure_of(family)
+    free, driven = made.freedoms, len(made.mechanism.actuators)
+
+    def one_sample(
+        mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
+    ) -> dict[str, Any]:
+        wanted = force + forward.T @ load - coriolis @ rate - gravity
+        return {"acceleration": inverse(mass) @ wanted}
+
+    square, row = (driven, driven), (driven,)
+    sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}
+    sample |= {"force": row, "load": (free,)}
+    return trace(f"{family.name}.actuator_acceleration", one_sample, case={}, sample=sample)

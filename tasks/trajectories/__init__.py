@@ -1,0 +1,1 @@
+"""Trajectories in closed form: positions, rotations and their derivatives."""

@@ -1,0 +1,80 @@
+"""Currents and electrical power of motors in sweeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from pipeline import Sweep, run
+from pipeline.cli import cli
+from pipeline.errors import InputError
+from storage import schema
+from tasks.metrics import actuators
+from tests.pipeline import runs
+
+TEXT = """
+limbsweep: 1
+robot: {robot}
+design:
+  grid: {{payload_mass: {{values: [0, 2]}}}}
+friction:
+  law: coulomb_viscous
+  grid: {{coulomb: {{values: [0.0, 0.03]}}}}
+  parameters: {{viscous: 1.0e-4}}
+trajectories: {{swing: {motion}}}
+time: {{stop: 1.0, step: 0.02}}
+outputs: [actuator_force, actuator_velocity, actuator_position, motor_current, electrical_power]
+metrics: [peak_current, rms_current, electrical_energy, peak_force]
+"""
+SWINGS = {
+    "irb6": "{kind: harmonic, centre: 0.0, amplitude: 0.3, period: 1.0}",
+    "delta_rl5_1450_motors": "{kind: circle, radius: 0.1, normal: [0, 0, 1], period: 1.0}",
+    "delta_rl5_1450": "{kind: circle, radius: 0.1, normal: [0, 0, 1], period: 1.0}",
+}
+
+
+def sweep(robot: str) -> Sweep:
+    return runs.sweep(TEXT.format(robot=robot, motion=SWINGS[robot]))
+
+
+@pytest.mark.parametrize("robot", ["irb6", "delta_rl5_1450_motors"])
+def test_currents_are_torques_over_the_constant(robot: str, tmp_path: Path) -> None:
+    made = sweep(robot)
+    found = run(made, tmp_path / "out.zarr", runs.SYNCHRONOUS)
+    values = {p.name: p.default for p in made.family.parameters}
+    current = found["actuator_force"] / values["torque_constant"]
+    np.testing.assert_allclose(found["motor_current"], current, rtol=1e-14)
+    power = found["actuator_force"] * found["actuator_velocity"] + values["resistance"] * current**2
+    wanted = power.transpose(*found["electrical_power"].dims)
+    np.testing.assert_allclose(found["electrical_power"], wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found["peak_current"], abs(current).max("time"), rtol=1e-14)
+    np.testing.assert_allclose(found["peak_force"], abs(found["actuator_force"]).max("time"), rtol=1e-14)
+    energy = power.integrate("time").transpose(*found["electrical_energy"].dims)
+    np.testing.assert_allclose(found["electrical_energy"], energy, rtol=1e-11, atol=1e-11)
+    speed = found["actuator_position"].differentiate("time").isel(time=slice(2, -2))
+    np.testing.assert_allclose(speed, found["actuator_velocity"].isel(time=slice(2, -2)), rtol=0.05, atol=1.0)
+    assert not found["status"].any()
+
+
+def test_a_robot_without_motors_has_none_of_their_variables() -> None:
+    with pytest.raises(InputError, match="motor_current") as caught:
+        sweep("delta_rl5_1450")
+    for name in ("electrical_power", "peak_current", "rms_current", "electrical_energy"):
+        assert name in str(caught.value)
+    assert "Its actuators are not all drives with a motor" in str(caught.value)
+
+
+def test_both_sides_name_the_same_variables() -> None:
+    assert schema.OF_MOTORS == actuators.OF_MOTORS
+    assert set(schema.OF_MOTORS) <= set(schema.VARIABLES)
+
+
+def test_robot_files_have_no_words_for_drives(tmp_path: Path) -> None:
+    path = tmp_path / "irb6.yaml"
+    done = CliRunner().invoke(cli, ["robots", "irb6", "--export", str(path)])
+    assert done.exit_code == 2
+    assert "--export: got irb6: limb arm has drives (motor_1, motor_2" in done.output
+    assert not path.exists()

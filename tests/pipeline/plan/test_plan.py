@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.errors import InputError
+from pipeline.execution.graph import block_graph
+from pipeline.plan import plan as module
+from pipeline.plan.coordinates import coordinates
+from pipeline.plan.memory import _pair_bytes
+from pipeline.plan.plan import BLOCK_BYTES, BLOCK_MEMORY, BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, plan
+from storage.layout import Layout, lengths
+from storage.schema import lookup
+from storage.store import StoreWriter
+from tasks.blocks.buffers import Pool
+from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, cut_finely, sweep
+
+ROOT = Path(__file__).parents[3]
+LARGE = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design:
+  grid:
+    upper_arm: {start: 0.2, stop: 0.3, num: 100}
+    rod_length: {start: 0.9, stop: 1.1, num: 100}
+    base_radius: {start: 0.14, stop: 0.16, num: 10}
+friction: {law: coulomb_viscous, grid: {viscous: {start: 0, stop: 1, num: 10}}}
+trajectories: {circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 1001}
+metrics: [peak_force]
+"""
+"""1e9 samples with friction, 1e8 samples of dynamics."""
+
+
+def long(times: int, outputs: str = "outputs: [actuator_force]") -> str:
+    return SMALL.replace("time: {stop: 0.8, step: 0.02}", f"time: {{stop: 1.0, samples: {times}}}") + outputs
+
+
+def test_a_small_sweep_is_one_block_with_everything_in_it() -> None:
+    made = plan(sweep(EVERYTHING))
+    assert made.blocks == 1
+    assert made.layout.block == {"design": 12, "friction": 3, "trajectory": 2}
+    assert set(made.layout.variables) == {*OUTPUTS, *METRICS, "failed_samples", "worst_status", "status"}
+    assert made.samples == made.samples_of(0) == made.block_samples == 12 * 2 * 41
+    assert made.tasks_per_block == 3 + 2
+
+
+def test_the_status_of_samples_is_stored_with_series_of_designs_only() -> None:
+    assert "status" in plan(sweep(FEW)).layout.variables
+    assert "status" not in plan(sweep(SMALL + "metrics: [energy]")).layout.variables
+    assert "status" not in plan(sweep(SMALL + "outputs: [platform_twist]")).layout.variables
+
+
+def test_a_large_sweep_is_planned_at_once_in_blocks_of_the_wanted_size() -> None:
+    asked = sweep(LARGE)
+    plan(asked)
+    start = time.perf_counter()
+    made = plan(asked)
+    bounds = [made.layout.bounds(index) for index in (0, made.blocks // 2, made.blocks - 1)]
+    assert time.perf_counter() - start < 0.05
+    assert made.samples * 10 == 1_001_000_000
+    assert BLOCK_SAMPLES // 2 < made.block_samples <= BLOCK_SAMPLES
+    assert bounds[-1]["design"].stop == 100_000
+    assert made.block_memory < BLOCK_MEMORY
+
+
+@given(
+    designs=st.integers(1, 10**7),
+    frictions=st.integers(1, 10**4),
+    trajectories=st.integers(1, 100),
+    times=st.integers(1, 10**5),
+    variables=st.sampled_from([("peak_force",), ("actuator_force", "status"), ("joint_position",), ("condition",)]),
+)
+def test_blocks_stay_within_their_limits(
+    designs: int, frictions: int, trajectories: int, times: int, variables: tuple[str, ...]
+) -> None:
+    sizes = {"design": designs, "friction": frictions, "trajectory": trajectories, "time": times}
+    sizes |= {"actuator": 3, "limb": 3, "joint": 6}
+    variables = (*variables, *module.ALWAYS)
+    rows = tuple(map(lookup, variables))
+    each = (_pair_bytes(sizes, rows, module.ALWAYS, per_set=per_set) for per_set in (True, False))
+    layout = Layout(sizes, module._block(sizes, *each, handed_on=400 * times), variables, module.ALWAYS)
+    samples = layout.block["design"] * layout.block["trajectory"] * times
+    assert samples <= max(BLOCK_SAMPLES, times)
+    assert layout.block_bytes(0) <= BLOCK_BYTES
+    if variables[0] in ("condition", "joint_position"):
+        assert layout.block["friction"] == frictions, "blocks that own nothing"
+    else:
+        assert samples * layout.block["friction"] <= max(FRICTION_SAMPLES, samples)
+    assert designs * trajectories * times < SMALL_BLOCK or samples > min(SMALL_BLOCK, BLOCK_SAMPLES) / 4
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (long(10_000_000), "10,000,000 times, 305 MiB of results for one design; expected at most 256 MiB"),
+        (long(7_000_000, "metrics: [peak_force]"), "GiB of memory for one design; expected at most 1 GiB"),
+    ],
+)
+def test_a_trajectory_that_is_too_long_is_refused(text: str, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(sweep(text))
+    message = str(caught.value)
+    assert message.startswith("sweep time: got ")
+    assert what in message
+    assert "a trajectory is never cut. Use a longer step, fewer outputs, or several shorter trajectories." in message
+
+
+def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = plan(sweep(LARGE)).layout
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(64)), raising=False)
+    monkeypatch.setenv("DASK_NUM_WORKERS", "64")
+    assert plan(sweep(LARGE + "# a comment\n")).layout == before
+
+
+def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipeline.execution.contents import _prepare
+    from tasks.blocks import assembly, reactions, shares
+
+    assert assembly.Assembly.STRIP <= module.STRIP
+    monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
+    asked = sweep(EVERYTHING.replace("step: 0.02", "step: 0.0005"))
+    lonely = sweep(EVERYTHING.replace("step: 0.02", "step: 0.00002").replace("[0.22, 0.25, 0.28, 0.31]", "[0.22]"))
+    positions = replace(asked, outputs=("actuator_position",), metrics=())
+    for number, each in enumerate((asked, lonely, replace(asked, outputs=()), positions)):
+        made = plan(each)
+        _prepare(made, tmp_path / str(number))
+        writer = StoreWriter(tmp_path / str(number))
+        for granularity in ("limb", "block"):
+            _run_graph(*block_graph(made, 0, writer, "warm", granularity))
+            for each in (assembly, reactions, shares):
+                monkeypatch.setattr(each, "empty", Pool(0).empty)
+            tracemalloc.start()
+            _run_graph(*block_graph(made, 0, writer, "run", granularity))
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak <= made.block_memory
+            assert granularity == "block" or peak > made.block_memory / 3
+
+
+def _run_graph(graph: dict[object, object], key: object) -> None:
+    from dask.local import get_sync
+
+    get_sync(graph, key)
+
+
+def test_rows_say_what_will_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_finely(monkeypatch)
+    rows = dict(plan(sweep(FEW)).rows())
+    assert rows["robot"] == "delta_3rr2rrr"
+    assert (rows["designs"], rows["friction sets"], rows["trajectories"], rows["times"]) == ("12", "3", "2", "41")
+    assert rows["samples"] == "984"
+    assert rows["blocks"] == "48 of 1 designs x 2 friction sets x 1 trajectories"
+    assert rows["tasks"] == "240 (5 a block, one for each of 3 limbs)"
+    assert rows["variables"] == "actuator_force, status, peak_force, failed_samples, worst_status"
+    assert "before compression" in rows["stored"]
+    assert "for each block in flight" in rows["memory"]
+
+
+def test_parts_are_even() -> None:
+    assert [module._even(size, 4) for size in (1, 4, 5, 8, 9)] == [1, 4, 3, 4, 3]
+
+
+def test_regions_of_blocks_have_the_sizes_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_finely(monkeypatch)
+    made = plan(sweep(EVERYTHING))
+    assert lengths(made.layout.region(0, "actuator_force")) == (1, 2, 1, 41, 3)
+    assert lengths(made.layout.region(1, "joint_position")) == (1, 1, 41, 3, 7)
+    assert sum(made.samples_of(index) for index in range(made.blocks)) == 2 * made.samples
+
+
+def test_coordinates_carry_swept_values_and_names() -> None:
+    rows = {name: (dim, list(values), units) for name, dim, values, units, _ in coordinates(plan(sweep(EVERYTHING)))}
+    assert rows["upper_arm"] == ("design", [x for x in (0.22, 0.25, 0.28, 0.31) for _ in range(3)], "m")
+    assert rows["viscous"] == ("friction", [0.0, 0.05, 0.1], "N m s/rad or N s/m")
+    assert rows["trajectory"][1] == ["slow", "fast"]
+    assert rows["time"][2] == "s"
+    assert rows["actuator"][1] == ["limb1.1", "limb2.1", "limb3.1"]
+    assert rows["limb"][1] == ["limb1", "limb2", "limb3"]
+    assert rows["joint"][1] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert "limb" not in {name for name, *_ in coordinates(plan(sweep(FEW)))}
+
+
+def test_planning_imports_neither_tasks_nor_dask_nor_zarr() -> None:
+    code = (
+        "import sys; from pipeline.sweep.model import Sweep; from pipeline.plan.plan import plan\n"
+        f"rows = plan(Sweep.from_text({SMALL + 'metrics: [energy]'!r})).rows(); assert rows\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'tasks', 'dask', 'zarr', 'llvmlite'}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+HUGE = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+design:
+  grid:
+    upper_arm: {start: 0.2, stop: 0.3, num: 1000}
+    rod_length: {start: 0.9, stop: 1.1, num: 1000}
+    base_radius: {start: 0.14, stop: 0.16, num: 1000}
+trajectories: {circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 2}
+metrics: [peak_force]
+"""
+
+
+def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = module.MAX_FILES
+    cut_finely(monkeypatch, small=2000, wanted=10**9)
+    monkeypatch.setattr(module, "MAX_FILES", most)
+    with pytest.raises(InputError, match=r"got 3,000,008 files; expected at most 1,000,000\. Take fewer outputs"):
+        plan(sweep(HUGE))
+    monkeypatch.setattr(module, "MAX_FILES", 10**7)
+    plan(sweep(HUGE))
+    tracemalloc.start()
+    made = plan(sweep(HUGE))
+    rows, last = made.rows(), made.layout.bounds(made.blocks - 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (made.blocks, made.samples, last["design"].stop) == (10**6, 2 * 10**9, 10**9)
+    assert dict(rows)["blocks"] == "1,000,000 of 1000 designs x 1 friction sets x 1 trajectories"
+    assert peak < 2e6
+
+
+@pytest.mark.slow
+def test_a_grid_of_1e8_designs_with_conditions_is_planned_in_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    text = HUGE.replace("num: 1000", "num: 464").replace("samples: 2", "samples: 101")
+    text = text.replace("design:\n", "design:\n  where: upper_arm + base_radius > 0.4 and rod_length < 4 * upper_arm\n")
+    tracemalloc.start()
+    start = time.perf_counter()
+    made = plan(sweep(text))
+    rows, blocks = made.rows(), [made.sweep.designs(*_range(made, index)) for index in range(0, made.blocks, 97)]
+    seconds, peak = time.perf_counter() - start, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert made.samples > 10**9
+    assert all((each["upper_arm"] + each["base_radius"] > 0.4).all() for each in blocks)
+    assert peak < 60e6
+    with capsys.disabled():
+        print(f"\n{dict(rows)['samples']} samples, {made.blocks} blocks: {seconds:.1f} s, {peak / 1e6:.0f} MB at most")
+
+
+def _range(made: module.Plan, index: int) -> tuple[int, int]:
+    bounds = made.layout.bounds(index)["design"]
+    return bounds.start, bounds.stop

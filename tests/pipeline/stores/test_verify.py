@@ -1,0 +1,205 @@
+"""Stores of real sweeps are verified, computed again and repaired; the store's own sweep repeats it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline import run, verify
+from pipeline.cli import cli
+from pipeline.stores.recompute import stored_sweep
+from storage import open_results
+from storage.errors import StoreError
+from storage.integrity import check_blocks, open_for_repair
+from storage.layout import Layout
+from storage.ledger import Receipt, line, receipts
+from storage.manifest import Manifest
+from storage.places.access import locate
+from storage.places.local import LocalPlace
+from storage.store import StoreWriter
+from tests.pipeline.runs import FEW, SYNCHRONOUS, compute_other_bits, content_hash, cut_finely, sweep, wrap_blocks
+
+BLOCKS = 8
+
+
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut into eight blocks."""
+    cut_finely(monkeypatch, small=41 * 8, friction=41 * 8 * 2)
+
+
+@pytest.fixture(autouse=True)
+def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    few(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sound") / "s.zarr"
+    with pytest.MonkeyPatch.context() as patch:
+        few(patch)
+        run(sweep(FEW), path, SYNCHRONOUS)
+    return path
+
+
+@pytest.fixture
+def path(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("here.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    return Path(shutil.copytree(sound, tmp_path / "s.zarr"))
+
+
+def layout(path: Path) -> Layout:
+    return Manifest.load(path).layout
+
+
+def limbsweep(*arguments: str) -> Result:
+    result = CliRunner().invoke(cli, [*arguments, "--cluster", "here.yaml"])
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def test_a_sound_store(path: Path) -> None:
+    found = verify(path, recompute=0.5, seed=3, cluster=SYNCHRONOUS)
+    assert found.is_sound
+    assert found.blocks == layout(path).blocks == BLOCKS
+    assert len(found.recomputed) == BLOCKS // 2
+    assert found == verify(path, recompute=0.5, seed=3, cluster=SYNCHRONOUS)
+    assert verify(path, recompute=1e-9, seed=4, cluster=SYNCHRONOUS).recomputed
+    assert verify(path).recomputed == ()
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_that_is_none(path: Path, share: float) -> None:
+    with pytest.raises(StoreError, match=r"recompute: got .*; expected a share of the blocks from 0 to 1"):
+        verify(path, recompute=share)
+
+
+def test_damage_is_found_named_and_repaired_by_computing_nothing_else(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = content_hash(path)
+    cut = layout(path)
+    (path / cut.key(1, "peak_force")).unlink()
+    file = path / cut.key(4, "actuator_force")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 4
+    file.write_bytes(data)
+    first = limbsweep("verify", "s.zarr")
+    assert first.exit_code == 1
+    assert f"missing  s.zarr/{cut.key(1, 'peak_force')}: missing (block 1 of peak_force)" in first.stdout
+    assert f"damaged  s.zarr/{cut.key(4, 'actuator_force')}: damaged (block 4 of actuator_force: " in first.stdout
+    computed: list[int] = []
+
+    def seen(index: int, body: Any, *arguments: Any) -> Any:
+        computed.append(index)
+        return body(*arguments)
+
+    wrap_blocks(monkeypatch, seen)
+    second = limbsweep("verify", "s.zarr", "--repair")
+    assert (second.exit_code, computed) == (0, [1, 4])
+    assert "repaired  blocks 1, 4" in second.stdout
+    assert content_hash(path) == expected
+    assert limbsweep("verify", "s.zarr").exit_code == 0
+
+
+def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(path: Path) -> None:
+    """Someone has put other numbers there, and has made checksums and receipts to match."""
+    writer = StoreWriter(path)
+    arrays = writer.read(2)
+    arrays["peak_force"] = arrays["peak_force"] * 1.0001
+    forged = writer.write(2, arrays)
+    journal = locate(path).journal("ledger")
+    others = [each for each in receipts(journal) if isinstance(each, Receipt) and each.block != 2]
+    journal.replace(line(each) for each in (*others, forged))
+    assert verify(path).is_sound
+    found = verify(path, recompute=1.0, cluster=SYNCHRONOUS)
+    assert [(each.kind, each.block) for each in found.findings] == [("other result", 2)]
+    assert str(found.findings[0]).endswith("s.zarr: block 2: computed again it has other bits in peak_force")
+    assert not verify(path, recompute=1.0, repair=True, cluster=SYNCHRONOUS).is_sound, "which one is right is not known"
+
+
+def test_a_machine_that_repairs_otherwise_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path / layout(path).key(3, "peak_force")).unlink()
+    compute_other_bits(monkeypatch)
+    found = verify(path, repair=True, cluster=SYNCHRONOUS)
+    assert [str(each) for each in found.findings] == [f"{path}: block 3: repaired with other bits than at first"]
+
+
+def test_a_block_that_cannot_be_computed_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.blocks.compute.motions", lambda block: 1 / 0)
+    found = verify(path, recompute=1.0, cluster=SYNCHRONOUS)
+    assert len(found.findings) == BLOCKS
+    assert "cannot be computed again: ZeroDivisionError" in str(found.findings[0])
+
+
+@pytest.mark.parametrize("arguments", [("nothing",), ("here.yaml",), ("s.zarr", "--recompute", "2"), ()])
+def test_misuse_ends_with_2(path: Path, arguments: tuple[str, ...]) -> None:
+    assert limbsweep("verify", *arguments).exit_code == 2
+
+
+# the store's own sweep
+
+
+def test_a_store_is_repeated_from_itself(path: Path) -> None:
+    again = limbsweep("run", "s.zarr", "--store", "t.zarr")
+    assert (again.exit_code, again.stdout) == (0, "results in t.zarr\n")
+    assert content_hash(Path("t.zarr")) == content_hash(path)
+    nothing = limbsweep("run", "s.zarr")
+    assert (nothing.exit_code, nothing.stdout) == (0, "results in s.zarr\n")
+
+
+def test_a_store_goes_on_from_itself(path: Path) -> None:
+    (path / layout(path).key(3, "peak_force")).unlink()
+    open_for_repair(path, [each for one in check_blocks(path) for each in one.findings])
+    assert limbsweep("run", "s.zarr").exit_code == 0
+    assert verify(path).is_sound
+
+
+def test_a_text_that_means_something_else_now_is_refused(path: Path) -> None:
+    manifest = Manifest.load(path)
+    replace(manifest, fingerprint="0" * 64).save(path)
+    with pytest.raises(StoreError, match=r"its sweep has fingerprint .*; expected 0{64}; a file that it names in '\.'"):
+        stored_sweep(path)
+
+
+# elsewhere
+
+
+def test_a_sweep_runs_into_objects(path: Path) -> None:
+    url = "memory://verification/s"
+    done = limbsweep("run", "s.zarr", "--store", url)
+    assert (done.exit_code, done.stdout) == (0, f"results in {url}\n")
+    expected = open_results(path)
+    found = open_results(url)
+    for name in expected.data_vars:
+        assert (found[name].values.tobytes()) == expected[name].values.tobytes()
+    assert limbsweep("verify", url, "--recompute", "0.2").exit_code == 0
+    assert "finished" in CliRunner().invoke(cli, ["info", url]).stdout
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO, errno.ETIMEDOUT])
+def test_a_write_that_fails_ends_with_2_and_the_next_run_goes_on(
+    path: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, count = LocalPlace.write, [0]
+
+    def fail(self: LocalPlace, key: str, parts: Any) -> None:
+        count[0] += 1
+        if count[0] == 7:
+            raise OSError(code, os.strerror(code))
+        write(self, key, parts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalPlace, "write", fail)
+        first = limbsweep("run", "s.zarr", "--store", "t.zarr")
+    assert first.exit_code == 2
+    assert f"{os.strerror(code)}; check free space and permissions" in first.stderr
+    assert limbsweep("run", "s.zarr", "--store", "t.zarr").exit_code == 0
+    assert content_hash(Path("t.zarr")) == content_hash(path)

@@ -37,24 +37,26 @@ CASES: dict[str, Case] = {
         Case("peers", "against Pinocchio, MuJoCo, Drake and Exudyn at the same jobs", "peers.table:figures"),
         Case("start", "from the start of a process to the first forces", "start:start"),
         Case("storage", "writing and reading a store, against plain Zarr and plain files", "storage:store"),
-        Case("run", "whole runs with metrics only, against the kernels", "pipeline:efficiency"),
-        Case("blocks", "whole runs in blocks of several lengths, against the kernels", "blocks:blocks"),
-        Case("series", "a whole run that stores full time series, against plain Zarr", "series:series"),
+        Case("run", "whole runs with metrics only, against the kernels", "runs.pipeline:efficiency"),
+        Case("blocks", "whole runs in blocks of several lengths, against the kernels", "runs.blocks:blocks"),
+        Case("series", "a whole run that stores full time series, against plain Zarr", "runs.series:series"),
         Case(
             "inertia_counts",
             "operations of the inertia matrix by four methods, beside published ones",
-            "inertia_counts:figures",
+            "counts.inertia_counts:figures",
         ),
-        Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "friction:sets"),
-        Case("friction", "friction in all joints, loads constant and from reactions", "friction:coupled"),
+        Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "runs.friction:sets"),
+        Case("friction", "friction in all joints, loads constant and from reactions", "runs.friction:coupled"),
         Case(
             "coordinator",
             "blocks a second and memory of a pending block on 200 threads of light workers",
-            "coordinator:coordinator",
+            "runs.coordinator:coordinator",
         ),
-        Case("dataset", "identification data of many robots, and one of them identified", "identification:dataset"),
-        Case("large", "a run of 1e9 samples with metrics only: time, efficiency and memory", "pipeline:large"),
-        Case("memory", "of a run, against the number of blocks", "pipeline:memory"),
+        Case(
+            "dataset", "identification data of many robots, and one of them identified", "runs.identification:dataset"
+        ),
+        Case("large", "a run of 1e9 samples with metrics only: time, efficiency and memory", "runs.pipeline:large"),
+        Case("memory", "of a run, against the number of blocks", "runs.pipeline:memory"),
     )
 }
 

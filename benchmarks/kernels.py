@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 from benchmarks import delta
-from benchmarks.counting import PASSES, counted, opening, operations
+from benchmarks.counts.counting import PASSES, counted, opening, operations
+from benchmarks.counts.peak import peak
 from benchmarks.delta import Solver, Twin, Work
 from benchmarks.figures import Figure, Size, best, require
-from benchmarks.peak import peak
 from robots.model import Robot
 from tasks import inverse_kinematics
 from tasks.kernels.cache import compiled, kernel

@@ -14,9 +14,9 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks import regions
-from benchmarks.counting import PASSES, counted, operations
+from benchmarks.counts.counting import PASSES, counted, operations
+from benchmarks.counts.peak import peak
 from benchmarks.figures import Figure, Size, best, require
-from benchmarks.peak import peak
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pipeline.report import sketch
+from pipeline.report.data import sketch
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.model import PLATFORM, Closure, Family, Limb, Mechanism, Robot

@@ -14,8 +14,8 @@ from xarray import DataArray, Dataset
 
 from pipeline import Sweep, run
 from pipeline.report import write_report
-from pipeline.report.results import results_of
-from pipeline.report.static import save
+from pipeline.report.data.results import results_of
+from pipeline.report.figures.kinds import save
 
 SWEEP = Path(__file__).with_suffix(".yaml")
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from pipeline import Sweep, run
 from pipeline.report import write_report
-from pipeline.report.results import results_of
-from pipeline.report.static import save
+from pipeline.report.data.results import results_of
+from pipeline.report.figures.kinds import save
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics

@@ -107,12 +107,12 @@ PLANNING = (
     "pipeline.plan.plan",
     "pipeline.monitor.events",
     "pipeline.monitor.progress",
-    "pipeline.execution.attempts",
+    "pipeline.execution.policy.attempts",
     "pipeline.monitor.cancel",
     "pipeline.monitor.follow",
     "pipeline.monitor.log",
     "pipeline.monitor.status",
-    "pipeline.execution.window",
+    "pipeline.execution.policy.window",
     "storage.ledger",
 )
 """What `check` and `status` need: no `tasks`, not even through another module."""

@@ -41,11 +41,11 @@ def figure(
     store: str, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
 ) -> None:
     """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
-    from pipeline.report import static
-    from pipeline.report.results import results_of
+    from pipeline.report.data.results import results_of
+    from pipeline.report.figures import kinds
 
     path = output or Path(f"{kind}.png")
     results = results_of(store, design, friction, files)
     with writing(path):
-        static.save(results, kind, path)
+        kinds.save(results, kind, path)
     click.echo(f"wrote {path}")

@@ -65,7 +65,7 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 @click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
 def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     """Draw the robot NAME at its reference pose."""
-    from pipeline.report import sketch
+    from pipeline.report.data import sketch
     from pipeline.robot_files import reader
     from robots.model import Robot
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.errors import ClusterLostError
 from pipeline.execution.executor import LOST, Flight, InProcess, Result, Work
 from pipeline.execution.graph import Granularity
-from pipeline.execution.window import Window, workers_of
+from pipeline.execution.policy.window import Window, workers_of
 from pipeline.plan.plan import Plan
 
 if TYPE_CHECKING:

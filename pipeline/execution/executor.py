@@ -1,7 +1,7 @@
 """Flights: graphs of blocks on their way, and their results as they come: what one is, and that in this process.
 
 That to a cluster is in `pipeline.execution.cluster_executor`. What is flown and what becomes of a failure is decided
-elsewhere (`pipeline.execution.attempts`, `pipeline.execution.stragglers`).
+elsewhere (`pipeline.execution.policy.attempts`, `pipeline.execution.policy.stragglers`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.attempts import Failure, Kind
+from pipeline.execution.policy.attempts import Failure, Kind
 
 Work = tuple[dict[Any, Any], Any]
 

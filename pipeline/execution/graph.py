@@ -23,8 +23,8 @@ from dask._task_spec import Task, TaskRef
 from distributed import secede
 
 from pipeline.errors import TaskError
-from pipeline.execution.attempts import Limits
 from pipeline.execution.isolation import Isolation, Rescued, first_case, require_fit
+from pipeline.execution.policy.attempts import Limits
 from pipeline.execution.user_warnings import Noted, noted
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep

@@ -1,7 +1,8 @@
 """The loop of a run: fill the window, take what comes back, decide what follows, look around.
 
-Decisions are in `pipeline.execution.attempts`, `pipeline.execution.window`, `pipeline.execution.stragglers` and
-`pipeline.execution.watchdog`; this is where they have effects. The ledger is written here and nowhere else.
+Decisions are in `pipeline.execution.policy.attempts`, `pipeline.execution.policy.window`,
+`pipeline.execution.policy.stragglers` and `pipeline.execution.policy.watchdog`; this is where they have effects. The
+ledger is written here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.errors import RunCancelledError, RunStoppedError
-from pipeline.execution.attempts import DEFAULTS, Agenda, Attempt, Failure, Limits
 from pipeline.execution.executor import Flight, Result, Work, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
 from pipeline.execution.isolation import Rescued
-from pipeline.execution.stragglers import Pace
+from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Limits
+from pipeline.execution.policy.stragglers import Pace
+from pipeline.execution.policy.watchdog import Watchdog
 from pipeline.execution.user_warnings import Noted
-from pipeline.execution.watchdog import Watchdog
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting
 from pipeline.plan.plan import Plan

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.execution.graph import canary_graph
+from pipeline.execution.policy.window import Worker, workers_of
 from pipeline.execution.provenance import require_same_versions, versions
-from pipeline.execution.window import Worker, workers_of
 from pipeline.plan.plan import Plan
 from storage.places.access import locate
 from storage.places.place import Location

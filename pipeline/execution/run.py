@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from pipeline.cluster.connection import ClusterConfig, connect, scalers
 from pipeline.cluster.walltime import require_walltime
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
-from pipeline.execution.attempts import DEFAULTS, Limits
 from pipeline.execution.cluster_executor import executor
 from pipeline.execution.contents import _is_finished, _needed, _prepare, plan_at
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import Drive
+from pipeline.execution.policy.attempts import DEFAULTS, Limits
 from pipeline.execution.preflight import preflight, require_space
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller

@@ -32,8 +32,8 @@ def write_report(
     most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
     Raises StoreError, InputError for what cannot be used, OSError where `output` cannot be written.
     """
-    from pipeline.report import page
-    from pipeline.report.results import results_of
+    from pipeline.report.data.results import results_of
+    from pipeline.report.page import page
 
     path = Path(output)
     page.write(results_of(store, design, friction, files), path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import xarray
 
 from pipeline.report import write_report
-from pipeline.report.results import results_of
+from pipeline.report.data.results import results_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,13 +26,13 @@ class Limbsweep:
         self._dataset = dataset
 
     def plot(self, kind: str, **chosen: Any) -> Figure:
-        """A figure of a kind, see `pipeline.report.static.KINDS`; `chosen` are design, friction, files as in a report.
+        """A figure of one of `pipeline.report.figures.kinds.KINDS`; `chosen` are design, friction, files as in a report.
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """
-        from pipeline.report import static
+        from pipeline.report.figures import kinds
 
-        return static.figure(results_of(self._dataset, **chosen), kind)
+        return kinds.figure(results_of(self._dataset, **chosen), kind)
 
     def report(self, output: str | Path = "report.html", **chosen: Any) -> Path:
         """Write the report of the dataset; see `pipeline.report.write_report`."""

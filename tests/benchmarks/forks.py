@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 def campaign(module: str, *words: str, before: str = "") -> tuple[int, str]:
     """Exit status and output of a campaign; `before` is a mistake that is put into the code first."""
-    code = f"import sys\nfrom benchmarks.{module} import main\n{before}\nsys.exit(main(sys.argv[1:]))"
+    code = f"import sys\nfrom benchmarks.campaigns.{module} import main\n{before}\nsys.exit(main(sys.argv[1:]))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     line = [sys.executable, "-c", code, *words]
     done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

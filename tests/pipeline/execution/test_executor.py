@@ -13,10 +13,10 @@ from dask._task_spec import Task
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.attempts import Failure
 from pipeline.execution.cluster_executor import OnCluster, _works_on
 from pipeline.execution.executor import Flight, InProcess, Work, failure
-from pipeline.execution.window import Window
+from pipeline.execution.policy.attempts import Failure
+from pipeline.execution.policy.window import Window
 
 
 def work(index: int, seconds: float = 0.0) -> Work:

@@ -14,7 +14,7 @@ from pipeline.errors import TaskError
 from pipeline.execution.contents import _prepare
 from pipeline.execution.executor import InProcess, Result, Work
 from pipeline.execution.loop import Drive
-from pipeline.execution.stragglers import FACTOR, KNOWN, LEAST_SECONDS, Pace
+from pipeline.execution.policy.stragglers import FACTOR, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.events import BlockDone, BlockRetried, Event
 from pipeline.plan.plan import plan
 from storage.errors import StoreError

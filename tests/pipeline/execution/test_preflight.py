@@ -10,6 +10,7 @@ import pytest
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import InputError
 from pipeline.execution import preflight as checks
+from pipeline.execution.policy.window import Worker
 from pipeline.execution.preflight import (
     BASE_MEMORY,
     canaries,
@@ -18,7 +19,6 @@ from pipeline.execution.preflight import (
     require_same_bits,
     require_space,
 )
-from pipeline.execution.window import Worker
 from pipeline.plan.plan import plan
 from tests.pipeline.clusters import by_hand, finished
 from tests.pipeline.runs import FEW, sweep

@@ -19,8 +19,8 @@ from pipeline.cli import cli
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution import graph
-from pipeline.execution.attempts import Limits
 from pipeline.execution.graph import block_of
+from pipeline.execution.policy.attempts import Limits
 from pipeline.execution.run import run
 from pipeline.monitor.cancel import request_cancel
 from pipeline.monitor.events import (

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
-from pipeline.report.results import Results, results_of
+from pipeline.report.data.results import Results, results_of
 from pipeline.sweep.model import Sweep
 from tests.pipeline.report.browser import opened
 
@@ -50,7 +50,7 @@ def results(store: Path) -> Results:
 def page(store: Path, results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of that store."""
     pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
-    from pipeline.report.page import write
+    from pipeline.report.page.page import write
 
     path = tmp_path_factory.mktemp("page") / "report.html"
     write(results, path)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.report.looks import looks
-from pipeline.report.results import Results
+from pipeline.report.data.results import Results
+from pipeline.report.page.looks import looks
 from tests.pipeline.report.browser import complaints, opened, settle, values
 from tests.pipeline.report.large import large
 
@@ -347,9 +347,9 @@ def test_nothing_was_said_on_the_console_meanwhile(window: Any) -> None:
 def test_a_design_that_the_page_does_not_hold_is_told(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pipeline.report.page import write
+    from pipeline.report.page.page import write
 
-    monkeypatch.setattr("pipeline.report.looks.MOST_LOOKS", 3)
+    monkeypatch.setattr("pipeline.report.page.looks.MOST_LOOKS", 3)
     few = Results(results.dataset)
     write(few, tmp_path / "few.html")
     held = [each["design"] for each in looks(few)]

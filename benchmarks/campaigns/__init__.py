@@ -1,0 +1,1 @@
+"""Campaigns of kills and races; every store has to end as an undisturbed one."""

@@ -1,0 +1,1 @@
+"""Operations of programs, counted, and what a core can do at all."""

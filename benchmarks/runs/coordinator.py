@@ -1,0 +1,232 @@
+"""How many blocks a second a coordinator keeps up with on a cluster of 200 threads, and what a pending block takes.
+
+The workers are light: all live in one process, and their tasks compute nothing. All else is as in a real run: the
+graphs of the blocks, the window, the ledger. Coordinator, scheduler and workers are a process each, so that the time
+that each of them computes for a block can be told; where cores are few the light workers are what is slow. A program:
+`python -m benchmarks.runs.coordinator scheduler` and `... workers ADDRESS COUNT` are the other two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dask._task_spec import Task
+from numpy.typing import NDArray
+
+from benchmarks.figures import Figure, Size, require
+from benchmarks.runs.sweeps import text
+from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.cluster_executor import OnCluster
+from pipeline.execution.contents import _prepare
+from pipeline.execution.executor import Flight, InProcess, Result, Work
+from pipeline.execution.graph import Granularity
+from pipeline.execution.loop import Drive
+from pipeline.execution.policy.window import Window
+from pipeline.plan.plan import Plan, plan
+from pipeline.sweep.model import Sweep
+from storage.layout import Layout
+from storage.ledger import Ledger, Receipt
+from storage.places.access import locate
+from storage.store import StoreWriter
+
+KILOBYTE = 1024
+THREADS = 5
+"""Of each light worker: 200 of a single thread in one process would keep each other from their heartbeats."""
+
+
+def coordinator(size: Size) -> Iterator[Figure]:
+    """Blocks a second in both granularities; memory of coordinator and scheduler for each block in flight."""
+    workers, blocks = (40, 2000) if size.full else (2, 40)
+    with _light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
+        assert client is not None
+        granularities: tuple[Granularity, ...] = ("block", "limb")
+        for granularity in granularities:
+            made = _many_blocks(blocks if granularity == "block" else blocks // 4)
+            busy = -_busy(client)
+            seconds = _drive(made, client, granularity)
+            busy += _busy(client)
+            what = f"{made.blocks} blocks of empty tasks on {workers} workers of {THREADS} threads in one process"
+            yield Figure(f"{granularity} tasks", made.blocks / seconds, "blocks/s", what)
+            for name, each in zip(("coordinator", "scheduler"), busy, strict=True):
+                yield Figure(f"  {name}", 1e3 * each / made.blocks, "ms/block", "time that its process computed")
+            remark = "coordinator and scheduler in turn on one core that they have to themselves"
+            yield Figure("  both on one core", made.blocks / busy.sum(), "blocks/s", remark)
+            alone = _drive(made, None, granularity)
+            remark = "the same without a cluster: graphs, decisions, ledger"
+            yield Figure("  coordinator alone", made.blocks / alone, "blocks/s", remark)
+        yield from _pending(client, blocks)
+
+
+def _many_blocks(blocks: int) -> Plan:
+    """A plan with a block for every design."""
+    made = plan(Sweep.from_text(text(blocks // 4, 4, 1001, series=False)))
+    layout = made.layout
+    return replace(made, layout=Layout(layout.sizes, {"design": 1, "friction": 1, "trajectory": 1}, layout.variables))
+
+
+class _Empty(Drive):
+    """A drive whose tasks compute nothing."""
+
+    def work(self, attempt: Any) -> Work:
+        graph, key = super().work(attempt)
+        return _emptied(graph, key)
+
+
+def _emptied(graph: dict[Any, Any], key: Any) -> Work:
+    made = {name: Task(name, _nothing, *each.args) for name, each in graph.items()}
+    return made | {key: Task(key, _receipt, key[1], *graph[key].args)}, key
+
+
+def _nothing(*arguments: Any) -> None:
+    return None
+
+
+def _receipt(index: int, *arguments: Any) -> Receipt:
+    return Receipt(index, {"peak_force": 0, "rms_force": 0, "failed_samples": 0, "worst_status": 0}, 0)
+
+
+def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
+    """Seconds for all blocks of a plan. Raises CheckError where one is missing."""
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        path = locate(Path(folder) / "run.zarr")
+        _prepare(made, path)
+        parallel = len(made.limbs) + 1 if granularity == "limb" else 1
+        with Ledger.open(path, made.blocks) as ledger:
+            flight: Flight = (
+                OnCluster(client, Window(client, parallel, made.block_memory)) if client else _Instant(made.blocks)
+            )
+            start = time.perf_counter()
+            _Empty(made, StoreWriter(path), ledger, flight, lambda event: None, granularity).run()
+            seconds = time.perf_counter() - start
+            require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
+    return seconds
+
+
+class _Instant(InProcess):
+    """A flight from which every result is back at once."""
+
+    def __init__(self, blocks: int) -> None:
+        super().__init__()
+        self.most = blocks
+
+    @property
+    def room(self) -> int:
+        return self.most - len(self._work)
+
+    def next(self, seconds: float) -> Result | None:
+        if not self._work:
+            return None
+        _, key = self._work.popleft()
+        return Result(key, _receipt(key[1]), 0.0)
+
+
+def _busy(client: Any) -> NDArray[np.float64]:
+    """Seconds that the processes of coordinator and scheduler have computed (2,)."""
+    return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
+
+
+def _pending(client: Any, blocks: int) -> Iterator[Figure]:
+    """Memory for each block that is on its way, its tasks waiting for one that does not end soon."""
+    made = _many_blocks(blocks)
+    before = _resident(), client.run_on_scheduler(_resident)
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        path = locate(Path(folder) / "run.zarr")
+        _prepare(made, path)
+        with Ledger.open(path, made.blocks) as ledger:
+            flight = OnCluster(client, lambda: made.blocks)
+            drive = _Waiting(made, StoreWriter(path), ledger, flight, lambda event: None)
+            drive._fill()
+            grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
+            require(len(list(flight.keys)) == made.blocks, "not all blocks are on their way")
+            flight.close()
+    for name, each in zip(("coordinator", "scheduler"), grown, strict=True):
+        what = f"{made.blocks} blocks of {made.tasks_per_block} tasks in flight"
+        yield Figure(f"{name}, each pending block", each / made.blocks / KILOBYTE, "KiB", what)
+
+
+class _Waiting(Drive):
+    """A drive whose roots do not end before they are cancelled."""
+
+    def work(self, attempt: Any) -> Work:
+        graph, key = _emptied(*super().work(attempt))
+        root = next(iter(graph))
+        return graph | {root: Task(root, time.sleep, 5.0)}, key
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds now."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * KILOBYTE
+
+
+@contextmanager
+def _light_cluster(workers: int) -> Iterator[str]:
+    """The address of a scheduler in a process of its own; its light workers share another one."""
+    with _process("scheduler") as scheduler, _process("workers", scheduler, str(workers)):
+        yield scheduler
+
+
+@contextmanager
+def _process(*words: str) -> Iterator[str]:
+    """What this program prints once it is ready; it ends with its standard input."""
+    command = [sys.executable, "-m", "benchmarks.runs.coordinator", *words]
+    root = str(Path(__file__).parents[2])
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
+            process.kill()
+
+
+def _schedule() -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=0, protocol="tcp", host="127.0.0.1", dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+
+
+async def _work(address: str, count: int) -> None:
+    from distributed import Worker
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    async with AsyncExitStack() as stack:
+        for number in range(count):
+            await stack.enter_async_context(
+                Worker(address, nthreads=THREADS, name=number, memory_limit=0, host="127.0.0.1", dashboard=False)
+            )
+        print("ready", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+def _serve(role: str, *words: str) -> None:
+    import resource
+
+    import dask
+
+    # Each worker has several connections.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        if role == "scheduler":
+            _schedule()
+        else:
+            asyncio.run(_work(words[0], int(words[1])))
+
+
+if __name__ == "__main__":
+    _serve(*sys.argv[1:])

@@ -1,0 +1,104 @@
+"""A whole run that stores full time series, against plain Zarr that writes the same arrays from memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.runs import sweeps
+from benchmarks.figures import Figure, Size, best, require, surroundings
+from benchmarks.runs.sweeps import SERIES, Stopwatch, text
+from benchmarks.storage import plain_array
+from pipeline.execution.run import run
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from storage.layout import Layout
+
+ROUNDS = 3
+"""Runs, and repeats of plain Zarr: each has its best, because the first to use some memory of a machine pays for it."""
+
+
+def series(size: Size) -> Iterator[Figure]:
+    """A run that stores full time series, against plain Zarr that writes the same arrays from memory.
+
+    A run leaves its files on the disk, plain Zarr in the memory of the system; so there is a second figure of plain
+    Zarr, whose files are forced to the disk too.
+    """
+    sweep = Sweep.from_text(text(20, 20, 10_001, series=True) if size.full else text(3, 4, 5001, series=True))
+    watches = [Stopwatch() for _ in range(ROUNDS if size.full else 1)]
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        for watch in watches:
+            shutil.rmtree(Path(folder) / "run.zarr", ignore_errors=True)
+            results = run(sweep, Path(folder) / "run.zarr", None, [watch])
+        arrays = {name: results[name].values for name in SERIES}
+        alone = sweeps.alone(sweep)
+        error = float(np.abs(arrays["actuator_force"][-1, 0, 0] - alone).max() / np.abs(alone).max())
+        require(error < 1e-12, f"forces of the last design are off by {error:.1e}, relative; expected below 1e-12")
+        seconds = [
+            _plain_seconds(Path(folder), plan(sweep).layout, arrays, len(watches), each) for each in (False, True)
+        ]
+    megabytes = sum(each.nbytes for each in arrays.values()) * 1e-6
+    plain, synced = (megabytes / each for each in seconds)
+    yield Figure("plain Zarr", plain, "MB/s", "same shards, chunks and codecs, from memory, a thread for each core")
+    yield Figure(
+        "plain Zarr, then fsync", synced, "MB/s", "the same, its files forced to the disk as those of a run are"
+    )
+    for name, rate in (("run", max(w.whole for w in watches)), ("run when steady", max(w.steady for w in watches))):
+        speed = megabytes * rate / plan(sweep).samples
+        yield Figure(name, speed, "MB/s", f"computed and stored, {megabytes:.0f} MB, limb tasks, on the disk")
+        yield Figure(f"{name}, of plain Zarr", 100.0 * speed / plain, "%")
+        yield Figure(f"{name}, of plain Zarr with fsync", 100.0 * speed / synced, "%")
+
+
+def _plain_seconds(
+    folder: Path, layout: Layout, arrays: dict[str, np.ndarray], repeats: int, synced: bool = False
+) -> float:
+    """Best time of plain Zarr to write all arrays to new files [s], each in the way that is quicker for it.
+
+    The ways: shard by shard, in a thread for each core, or all at once.
+    """
+    return sum(
+        min(_plain(folder / f"{name}-{k}", layout, name, array, synced) for k in range(repeats))
+        for name, array in arrays.items()
+    )
+
+
+def _plain(folder: Path, layout: Layout, name: str, values: np.ndarray, synced: bool = False) -> float:
+    shards = [layout.region(index, name) for index in range(layout.blocks) if layout.owns(index, name)]
+    times: list[float] = []
+    for parts in (shards, [tuple(slice(0, length) for length in values.shape)]):
+        place = folder / f"{len(times)}"
+        array = plain_array(place, layout, name)
+        work = [partial(_write, array, values, parts), *([partial(_sync, place)] if synced else [])]
+        times.append(sum(best(each, 1) for each in work))
+        require(bool(np.array_equal(array[...], values)), f"plain Zarr has not stored {name}")
+    shutil.rmtree(folder)
+    return min(times)
+
+
+def _sync(folder: Path) -> None:
+    """Force all files to the disk, a thread for each core."""
+    with ThreadPoolExecutor(surroundings()["cores"]) as pool:
+        list(pool.map(_force, folder.rglob("*")))
+
+
+def _force(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write(array: Any, values: np.ndarray, regions: list[tuple[slice, ...]]) -> None:
+    with ThreadPoolExecutor(surroundings()["cores"]) as pool:
+        for done in [pool.submit(array.__setitem__, region, values[region]) for region in regions]:
+            done.result()

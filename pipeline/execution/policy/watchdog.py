@@ -1,0 +1,39 @@
+"""When to say that nothing happens, and when to give up: a clock that every sign of life sets back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from pipeline.execution.policy.attempts import Limits
+
+Alarm = Literal["fine", "quiet", "hopeless"]
+
+
+class Watchdog:
+    """Looks at the time since the last news of a run. `quiet` comes once for each such span, `hopeless` at the end."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self._clock = clock
+        self.news()
+
+    def news(self) -> None:
+        """Something has happened."""
+        self._last = self._said = self._clock()
+
+    @property
+    def silence(self) -> float:
+        """Seconds without news."""
+        return self._clock() - self._last
+
+    def look(self) -> Alarm:
+        """What the silence means now."""
+        now = self._clock()
+        if now - self._last >= self.limits.patience:
+            return "hopeless"
+        if now - self._said >= self.limits.quiet:
+            self._said = now
+            return "quiet"
+        return "fine"

@@ -1,0 +1,1 @@
+"""What pages and figures show, as numbers: designs, cases, series, maps, the mechanism in motion."""

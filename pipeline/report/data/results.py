@@ -1,0 +1,184 @@
+"""What a report is made from: a dataset, its table of designs, the design that is looked into, and its case.
+
+Everything is computed when it is first asked for, so that a figure of one kind costs what that kind costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import InputError, Problem
+from pipeline.report.data.designs import Column, Designs, designs
+from pipeline.sweep.side_files import Source, stored_files
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from pipeline.report.data.case import Case
+    from pipeline.sweep.model import Sweep
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The dataset of a store, and what a user chose: a design, a friction set, a folder of files that the sweep names.
+
+    Raises InputError for a design or a friction set that the dataset does not have.
+    """
+
+    dataset: Dataset
+    chosen_design: int | None = None
+    chosen_friction: int | None = None
+    files: Path | None = None
+    stored: Source | None = None
+    """The files in the store, where the dataset is that of one."""
+
+    def __post_init__(self) -> None:
+        for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
+            size = self.dataset.sizes.get(option, 1)
+            if chosen is not None and not 0 <= chosen < size:
+                rule = f"the number of one of the {size}, from 0 to {size - 1}"
+                raise InputError([Problem(f"--{option}", 0, 0, "", str(chosen), rule)])
+
+    @cached_property
+    def designs(self) -> Designs:
+        """The table of all designs."""
+        return designs(self.dataset)
+
+    @property
+    def table(self) -> Dataset:
+        """The table of all designs as a dataset: small, and in memory; `good` marks designs without a failed sample."""
+        from xarray import Dataset
+
+        found = self.designs
+        columns = {
+            each.name: ("design", each.values, {"units": each.units, "long_name": each.text, "reduced": each.how})
+            for each in found.columns
+        }
+        return Dataset({**columns, "good": ("design", found.good)})
+
+    @cached_property
+    def shown(self) -> NDArray[np.int64]:
+        """Numbers of the designs that plots of all designs show."""
+        return self.designs.shown(always=(self.design,))
+
+    @cached_property
+    def objectives(self) -> tuple[Column, ...]:
+        """Objectives in which the shown designs differ, and which all of them have."""
+        every = (each for each in self.designs.objectives if each.varies and len(self.shown))
+        return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
+
+    @property
+    def conflict(self) -> tuple[Column, Column] | None:
+        """The first objective and the one that conflicts with it most: that with the longest front."""
+        first, *others = self.objectives or (None,)
+        if first is None or not others:
+            return None
+        return first, max(others, key=lambda each: len(self.designs.fronts[first.name, each.name]))
+
+    @property
+    def design(self) -> int:
+        """The design that is looked into: the chosen one, or the best."""
+        return self.designs.best if self.chosen_design is None else self.chosen_design
+
+    @cached_property
+    def friction(self) -> int:
+        """The friction set that is looked into: the chosen one, or that in which actuators need most."""
+        peak = self.dataset.get("peak_force")
+        if self.chosen_friction is not None or peak is None:
+            return self.chosen_friction or 0
+        others = [dim for dim in peak.dims if dim not in ("design", "friction")]
+        values = peak.isel(design=self.design).max(others).values
+        return int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+
+    @cached_property
+    def _sweep(self) -> tuple[Sweep | None, str]:
+        from pipeline.report.data.case import read_sweep
+
+        try:
+            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
+        except InputError as error:
+            if self.files is not None:
+                raise
+            return None, str(error)
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The sweep of the store; None where it cannot be read again."""
+        return self._sweep[0]
+
+    @property
+    def why_no_sweep(self) -> str:
+        """Why it cannot be read again; empty where it can."""
+        return self._sweep[1]
+
+    @cached_property
+    def case(self) -> Case:
+        """The design that is looked into, under the shown friction set."""
+        return next(self.cases((self.design,)))
+
+    def cases(self, designs: Sequence[int]) -> Iterator[Case]:
+        """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
+        from pipeline.report.data.case import ACTUATORS, MOST_TIMES, Case, compute
+
+        if self.sweep is None:
+            thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+            for design in designs:
+                yield Case(design, self._stored(ACTUATORS, design, thin), thin)
+            return
+        for case in compute(self.sweep, designs, self.friction):
+            # Where the store has a series too, it is that of the store which is shown.
+            stored = self._stored(case.results, case.design, case.stride)
+            yield replace(case, results=case.results.assign(stored.variables))
+
+    def told(self, design: int) -> str:
+        """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        swept = [_told(each.name, each.values[design], each.units) for each in self.designs.parameters]
+        text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
+        if self.dataset.sizes.get("friction", 1) > 1:
+            sets = [
+                _told(str(name), float(each[self.friction]), each.attrs.get("units", ""))
+                for name, each in self.dataset.coords.items()
+                if each.dims == ("friction",) and each.dtype.kind in "fiu"
+            ]
+            text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
+        return f"{text}."
+
+    def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
+        """What the store has of some series of a design, at every `stride`-th time."""
+        from pipeline.report.data.case import MOST_TRAJECTORIES
+
+        place = {"design": design, "friction": self.friction}
+        found = self.dataset[[name for name in names if name in self.dataset]]
+        found = found.isel({dim: index for dim, index in place.items() if dim in found.dims}, drop=True)
+        found = found.isel(
+            trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
+        ).compute()
+        return found.transpose("trajectory", ..., missing_dims="ignore")
+
+
+def _told(name: str, value: float, units: str) -> str:
+    return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
+
+
+def results_of(
+    store: str | Path | Dataset,
+    design: int | None = None,
+    friction: int | None = None,
+    files: str | Path | None = None,
+) -> Results:
+    """The results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
+    from xarray import Dataset
+
+    from storage import open_results
+
+    if isinstance(store, Dataset):
+        return Results(store, design, friction, None if files is None else Path(files))
+    dataset, folder = open_results(store, unfinished=True), None if files is None else Path(files)
+    return Results(dataset, design, friction, folder, stored_files(store, folder or "."))

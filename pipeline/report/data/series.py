@@ -1,0 +1,75 @@
+"""Time series of the actuators of a case, with the part of friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.report.data.case import Case
+
+QUANTITIES = (
+    ("actuator_force", "force"),
+    ("actuator_position", "position"),
+    ("actuator_velocity", "velocity"),
+    ("actuator_power", "power"),
+)
+"""Stored or computed again: the variable, and what a panel calls it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One quantity of all actuators: values (trajectory, time, actuator)."""
+
+    name: str
+    title: str
+    units: str
+    values: NDArray[np.float64]
+
+    @property
+    def label(self) -> str:
+        """What stands at the axis."""
+        return f"{self.title}<br>[{self.units}]"
+
+    @property
+    def known(self) -> bool:
+        """Whether any of it is a number."""
+        return bool(np.isfinite(self.values).any())
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Along what all series go: times [s], the trajectories in time by number and name, names of the actuators."""
+
+    times: NDArray[np.float64]
+    trajectories: dict[int, str]
+    actuators: tuple[str, ...]
+
+
+def series(case: Case) -> tuple[Series, ...]:
+    """All quantities that there are; those that are no numbers anywhere are left out."""
+    return tuple(each for each in quantities(case) if each.known)
+
+
+def axes(case: Case) -> Axes:
+    """The axes of the series, where there are any. The points of a workspace are not in time."""
+    found = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
+    moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
+    return Axes(np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values))
+
+
+def quantities(case: Case) -> Iterator[Series]:
+    """All quantities that a sweep has, whether or not this case has any numbers."""
+    for name, title in QUANTITIES:
+        if name not in case.results:
+            continue
+        found = case.results[name].transpose("trajectory", "time", "actuator")
+        # The store knows the units of its drives; what is computed again says them the same way.
+        units = found.attrs.get("units", "")
+        title = "torque" if units == "N m" else title
+        yield Series(name, title, units, found.values)
+        if name == "actuator_force" and case.frictionless is not None:
+            part = found.values - case.frictionless.values
+            yield Series("friction_part", f"{title} for<br>friction", units, part)

@@ -1,0 +1,81 @@
+"""Where the platform goes on the trajectories of a case, and numbers of every position to colour a map by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.report.data.case import MOST_TRAJECTORIES, Case
+from pipeline.report.data.results import Results
+from robots.model import Robot
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Colour:
+    """A number of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
+
+    label: str
+    values: Array
+    shared: bool = False
+
+
+def visited(case: Case) -> Array | None:
+    """Positions of the platform (trajectory, time, 3) [m]; None of a chain, or where nobody knows them."""
+    return np.asarray(case.results["platform_position"].values, float) if "platform_position" in case.results else None
+
+
+def choices(results: Results, case: Case) -> tuple[Colour, ...]:
+    """What positions can be coloured by."""
+    found = (*_of_case(case), *_of_all(results, case))
+    return tuple(each for each in found if np.isfinite(each.values).any())
+
+
+def _of_case(case: Case) -> Iterator[Colour]:
+    if "actuator_force" in case.results:
+        force = case.results["actuator_force"]
+        kind, units = ("torque", "N m") if force.attrs.get("units") == "N m" else ("force", force.attrs["units"])
+        yield Colour(f"largest {kind} of an actuator [{units}]", np.abs(force.values).max(axis=-1))
+    if case.robot is not None and (position := visited(case)) is not None:
+        yield Colour("condition number of J_IK", conditions(case.robot, position))
+
+
+def conditions(robot: Robot, position: Array) -> Array:
+    """Condition numbers of J_IK in common units at positions (*batch, 3); the metric `condition` is their largest."""
+    from tasks import inverse_dynamics
+    from tasks.metrics.poses import weights
+
+    found = inverse_dynamics(robot, position=position, full=True)
+    values = np.full(found.status.shape, np.nan)
+    good = np.isfinite(found.jacobian).all(axis=(-1, -2))
+    rates = np.linalg.svd(found.jacobian[good] / weights(robot.family.reference), full_matrices=False, compute_uv=False)
+    with np.errstate(divide="ignore"):  # of a singular pose it is infinite
+        values[good] = rates[:, 0] / rates[:, -1]
+    return values
+
+
+def _of_all(results: Results, case: Case) -> Iterator[Colour]:
+    if "status" in results.dataset and results.designs.count > 1:
+        status = results.dataset["status"].isel(
+            trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, case.stride)
+        )
+        others = [dim for dim in status.dims if dim not in ("trajectory", "time")]
+        share = 100.0 * (status == 0).mean(others).transpose("trajectory", "time")
+        yield Colour("designs that reach it [%]", share.values, shared=True)
+
+
+def square(points: Array) -> list[list[float]]:
+    """Ranges of two axes, equally long, around points (n, 2): a flat path keeps axes that can be read."""
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    half = 0.55 * float((high - low).max()) or 0.5
+    return [[float(middle - half), float(middle + half)] for middle in (low + high) / 2]
+
+
+def views(position: Array) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The two planes in which positions are shown: from above, and from the side along which they extend more."""
+    extent = np.ptp(position, axis=0)
+    return (0, 1), ((0, 2) if extent[0] >= extent[1] else (1, 2))

@@ -1,0 +1,1 @@
+"""Static figures of results with matplotlib, for papers and notebooks."""

@@ -1,0 +1,136 @@
+"""Static figures of the design that is looked into, with matplotlib."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from pipeline.report import style
+from pipeline.report.data import maps, motion, workspace
+from pipeline.report.data.results import Results
+from pipeline.report.data.series import Series, series
+from pipeline.report.data.series import axes as along
+from pipeline.report.figures.paper import lacks, new
+
+if TYPE_CHECKING:
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+MOST_SLICES = 5
+"""Slices of a workspace, from its lowest to its highest."""
+
+CROWD = 0.98
+"""The share of a workspace's values within which colours change: near a singularity, numbers grow without bound."""
+
+PHASES = 5
+"""Positions of the mechanism that its figure shows along a trajectory."""
+
+
+def actuators(results: Results) -> Figure:
+    """Time series of the actuators. Raises InputError where the results lack it."""
+    rows = series(results.case)
+    if not rows or not along(results.case).trajectories:
+        raise lacks("series", "a time series of actuators, such as outputs: [actuator_force]")
+    return _panels(results, rows)
+
+
+def friction(results: Results) -> Figure:
+    """Efforts of the actuators, and what of them is for friction. Raises InputError where the results lack it."""
+    rows = [each for each in series(results.case) if each.name in ("actuator_force", "friction_part")]
+    if len(rows) < 2:
+        raise lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
+    return _panels(results, rows)
+
+
+def _panels(results: Results, rows: Any) -> Figure:
+    """Rows are quantities, columns trajectories, lines actuators."""
+    names = along(results.case).trajectories
+    made = new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
+    axes = made.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
+    for row, quantity in enumerate(rows):
+        for column, trajectory in enumerate(names):
+            _lines(results, axes[row, column], quantity, trajectory)
+        axes[row, 0].set_ylabel(quantity.label.replace("<br>", "\n"))
+    for column, name in enumerate(names.values()):
+        axes[0, column].set_title(name)
+        axes[-1, column].set_xlabel("time [s]")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    made.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, title="actuator")
+    made.suptitle(f"design {results.design}, friction set {results.friction}", fontsize=10)
+    return made
+
+
+def _lines(results: Results, axes: Any, quantity: Series, trajectory: int) -> None:
+    over = along(results.case)
+    for index, name in enumerate(over.actuators):
+        look = {
+            "color": style.of(style.COLOURS, index),
+            "linestyle": style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)],
+        }
+        axes.plot(over.times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
+    axes.grid(color="#e4e4e4")
+
+
+def places(results: Results) -> Figure:
+    """Maps of a workspace, or positions on trajectories. Raises InputError where the results lack it."""
+    case = results.case
+    position = workspace.visited(case)
+    offered = workspace.choices(results, case) if position is not None else ()
+    if position is None or not offered:
+        raise lacks("workspace", "a robot with a platform, and a sweep that can be read again (--files)")
+    if found := maps.grids(case):
+        return _slices(found[0], offered)
+    made, flat = new(9.0, 4.0), position.reshape(-1, 3)
+    for axes, (i, j) in zip(made.subplots(1, 2), workspace.views(flat), strict=True):
+        points = axes.scatter(flat[:, i], flat[:, j], c=offered[0].values.reshape(-1), s=6, cmap=style.SCALE)
+        across, up = workspace.square(flat[:, [i, j]])
+        axes.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal", xlim=across, ylim=up)
+    made.colorbar(points, label=offered[0].label)
+    return made
+
+
+def _slices(grid: maps.Grid, offered: tuple[workspace.Colour, ...]) -> Figure:
+    """A row for each number, a column for each of some slices."""
+    across, up, through = grid.order
+    heights = grid.axes[through]
+    shown = np.unique(np.linspace(0, len(heights) - 1, MOST_SLICES).round().astype(int))
+    made = new(2.2 + 2.1 * len(shown), 0.6 + 2.3 * len(offered))
+    panels = made.subplots(len(offered), len(shown), squeeze=False, sharex=True, sharey=True)
+    for row, colour in zip(panels, offered, strict=True):
+        slices = grid.slices(colour.values[grid.trajectory])
+        known = slices[np.isfinite(slices)]
+        limits = {"vmin": float(known.min()), "vmax": float(np.quantile(known, CROWD))}
+        for axes, k in zip(row, shown, strict=True):
+            drawn = axes.pcolormesh(grid.axes[across], grid.axes[up], slices[k], cmap=style.SCALE, **limits)
+            axes.set(aspect="equal")
+        made.colorbar(drawn, ax=row, label=fill(colour.label, 24), extend="max")
+        row[0].set_ylabel(f"{'xyz'[up]} [m]")
+    for k, top, bottom in zip(shown, panels[0], panels[-1], strict=True):
+        top.set_title(f"{'xyz'[through]} = {heights[k]:.4g} m", fontsize=10)
+        bottom.set_xlabel(f"{'xyz'[across]} [m]")
+    return made
+
+
+def mechanism(results: Results) -> Figure:
+    """The mechanism at some times of its first trajectory. Raises InputError where the results lack it."""
+    case = results.case
+    if case.robot is None:
+        raise lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")
+    (moved, *_), lines = motion.motions(case)
+    base = motion.mounts(case.mechanism)
+    made = new(7.0, 6.5)
+    axes: Axes3D = made.add_subplot(projection="3d")
+    phases = np.unique(np.linspace(0, len(moved.times) - 1, PHASES).round().astype(int))
+    for order, frame in enumerate(phases):
+        alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
+        for index, limb in enumerate(lines.limbs):
+            bundle = Line3DCollection(moved.points[frame][limb], colors=style.of(style.LIMBS, index), alpha=alpha)
+            axes.add_collection3d(bundle)
+        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
+    axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
+    made.suptitle(f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10)
+    return made

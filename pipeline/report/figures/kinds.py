@@ -1,0 +1,62 @@
+"""Static figures of results with matplotlib, for papers and notebooks: the kinds are rows of a table.
+
+Every kind is a function of `Results` that gives a figure; what it shows is what the page shows, with the same names,
+units and colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+from pipeline.documents.report import sentence
+from pipeline.errors import InputError, Problem
+from pipeline.report.data.results import Results
+from pipeline.report.figures import case, designs
+from robots.parameters import nearest
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+class Kind(NamedTuple):
+    """A kind of figure: what it shows, and what draws it."""
+
+    text: str
+    draw: Callable[[Results], Figure]
+
+
+def figure(results: Results, kind: str) -> Figure:
+    """The figure of that kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
+    if kind not in KINDS:
+        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
+    return KINDS[kind].draw(results)
+
+
+def save(results: Results, kind: str, path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, by the end of its name. Raises InputError for another, OSError."""
+    if path.suffix.lower() not in FORMATS:
+        rule = f"a file name that ends in {', '.join(FORMATS)}"
+        raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
+    made = figure(results, kind)
+    # Without dates and random names, equal results give equal files.
+    from matplotlib import rc_context
+
+    stamp: Mapping[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    with rc_context({"svg.hashsalt": "limbsweep"}):
+        made.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
+
+
+KINDS: Mapping[str, Kind] = {
+    "series": Kind("effort, position, velocity and power of the actuators over time", case.actuators),
+    "friction": Kind("effort of the actuators, and what friction asks of them, over time", case.friction),
+    "parallel": Kind("designs as lines over their parameters and metrics", designs.parallel),
+    "front": Kind("designs by two metrics, with the front", designs.front),
+    "sensitivity": Kind("which parameter explains how much of each metric", designs.sensitivity),
+    "workspace": Kind("maps of a workspace, or where the platform goes, coloured by effort", case.places),
+    "status": Kind("failed samples by trajectory and reason", designs.status),
+    "mechanism": Kind("the mechanism at some times of its first trajectory", case.mechanism),
+}
+"""What `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""

@@ -1,0 +1,74 @@
+"""What a page holds of single designs, so that a reader can click one: its mechanism in motion, series, and maps.
+
+As many designs as fit into `MOST_BYTES`, the one that is looked into first, then those that matter: the best, those on
+fronts, others drawn at random. Joint positions and forces are rounded to 4 bytes, series keep all their bits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pipeline.report.data import motion
+from pipeline.report.data import series as quantities
+from pipeline.report.data.case import Case
+from pipeline.report.data.results import Results
+from pipeline.report.data.workspace import choices
+from pipeline.report.page.markup import packed
+
+MOST_BYTES = 12_000_000
+MOST_LOOKS = 400
+
+Look = Mapping[str, Any]
+
+
+def looks(results: Results) -> tuple[Look, ...]:
+    """What the page holds of designs, in types of JSON, the design that is looked into first."""
+    first = look(results, results.case)
+    fitting = min(MOST_LOOKS, MOST_BYTES // len(json.dumps(first)))
+    others = results.designs.shown(fitting, always=(results.design,)) if fitting > 1 else np.zeros(0, int)
+    numbers = [int(design) for design in others if design != results.design]
+    return (first, *(look(results, case) for case in results.cases(numbers[: fitting - 1])))
+
+
+def look(results: Results, case: Case) -> Look:
+    """What the page holds of one case."""
+    return {
+        "design": case.design,
+        "told": results.told(case.design),
+        "motion": None if case.robot is None else _motion(case),
+        "series": {each.name: packed(each.values) for each in quantities.quantities(case)},
+        "colours": {each.label: packed(each.values, "f4") for each in choices(results, case) if not each.shared},
+    }
+
+
+def _motion(case: Case) -> Mapping[str, Any] | None:
+    """The mechanism along its trajectories; None where every sample failed."""
+    frames, lines = motion.motions(case)
+    if not any(np.isfinite(each.force).any() for each in frames):
+        return None
+    size, force = motion.scale(frames)
+    base = motion.mounts(case.mechanism)
+    points = np.concatenate([base, motion.finite(frames)])
+    return {
+        "trajectories": [_frames(each) for each in frames],
+        "limbs": [packed(each, "i4") for each in lines.limbs],
+        "platform": packed(lines.platform, "i4"),
+        "base": packed(base, "f4"),
+        "box": [points.min(axis=0).tolist(), points.max(axis=0).tolist()],
+        "longest": force,
+        "arrow": motion.ARROW * size / force if force else 0.0,
+    }
+
+
+def _frames(each: motion.Motion) -> Mapping[str, Any]:
+    return {
+        "times": packed(each.times),
+        "step": int(each.frames[1]) if len(each.frames) > 1 else 1,
+        "points": packed(each.points, "f4"),
+        "force": packed(each.force, "f4"),
+        "moment": packed(np.linalg.norm(each.moment, axis=-1), "f4"),
+    }

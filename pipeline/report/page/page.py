@@ -1,0 +1,86 @@
+"""A page made of parts: one HTML file with everything in it, which asks no network for anything."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+from pipeline.errors import InputError, Problem
+from pipeline.report.data.results import Results
+from pipeline.report.page.looks import looks
+from pipeline.report.page.markup import script_json
+from pipeline.report.page.part import Part
+from pipeline.report.page.parts import parts
+
+SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
+"""Of `web/`, in the order in which they run; all in one function."""
+
+
+def page(results: Results) -> str:
+    """The text of the report. Raises InputError where the plotting library is missing."""
+    require_plotly()
+    from plotly.offline import get_plotlyjs
+
+    made = list(parts(results))
+    data = {name: value for part in made for name, value in part.data.items()}
+    if data.keys() & {"mechanism", "series", "workspace"}:
+        data["looks"] = looks(results)
+    data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
+    return Template(_file("page.html")).substitute(
+        title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
+        lead=escape(_lead(results)),
+        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in made),
+        sections=_sections(made),
+        style=_file("page.css"),
+        data=script_json(data),
+        plotly=get_plotlyjs(),
+        script="(() => {\n" + "\n".join(_file(name) for name in SCRIPTS) + "})();",
+    )
+
+
+def write(results: Results, path: Path) -> None:
+    """Write the report as a file: whole, or not at all. Raises OSError where the place cannot be written."""
+    text = page(results)
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def require_plotly() -> None:
+    """Raises InputError where plotly, an extra, is not installed."""
+    if find_spec("plotly") is None:
+        hint = "Install it: pip install 'limbsweep[report]'."
+        raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
+
+
+def _sections(made: Sequence[Part]) -> str:
+    return "".join(
+        f'<section id="{part.identity}" aria-labelledby="{part.identity}-title">'
+        f'<h2 id="{part.identity}-title">{escape(part.title)}</h2>{part.body}</section>'
+        for part in made
+    )
+
+
+def _lead(results: Results) -> str:
+    """One sentence that says what a reader has before him."""
+    sizes = results.dataset.sizes
+    counts = ((sizes.get(dim, 1), dim) for dim in ("design", "trajectory"))
+    told = " on ".join(
+        f"{n:,} {dim}s".replace("trajectorys", "trajectories") if n > 1 else f"one {dim}" for n, dim in counts
+    )
+    sets = sizes.get("friction", 1)
+    told += f" under {sets:,} friction sets" if sets > 1 else ""
+    return f"Results of limbsweep: {told} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
+
+
+def _file(name: str) -> str:
+    return files("pipeline.report").joinpath("web", name).read_text(encoding="utf-8")

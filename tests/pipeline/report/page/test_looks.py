@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.cluster.connection import ClusterConfig
+from pipeline.execution.run import run
+from pipeline.report.data.results import Results
+from pipeline.report.page import looks
+from pipeline.sweep.model import Sweep
+from tests.pipeline.report.large import large
+
+FAR = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+trajectories:
+  far: {kind: quintic, start: [0, 0, -3], end: [0.1, 0, -3], duration: 0.1}
+time: {stop: 0.1, step: 0.05}
+outputs: [actuator_force]
+"""
+
+
+def unpacked(packed: dict[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed["bytes"]), f"<{packed['type']}").reshape(packed["shape"])
+
+
+def test_every_design_that_is_shown_can_be_looked_into(results: Results) -> None:
+    assert looks.looks(results)[0]["design"] == results.design
+    assert sorted(each["design"] for each in looks.looks(results)) == results.shown.tolist()
+
+
+def test_looks_have_the_numbers_of_the_store(results: Results) -> None:
+    for each in looks.looks(results):
+        stored = results.dataset.isel(design=each["design"])
+        force = unpacked(each["series"]["actuator_force"])
+        np.testing.assert_array_equal(force, stored["actuator_force"].isel(friction=results.friction))
+        for index, motion in enumerate(each["motion"]["trajectories"]):
+            reaction = stored["joint_reaction"].values[index].reshape(41, 21, 6)
+            np.testing.assert_array_equal(unpacked(motion["force"]), reaction[..., 3:].astype("f4"))
+            moment = np.linalg.norm(reaction[..., :3], axis=-1)
+            np.testing.assert_array_equal(unpacked(motion["moment"]), moment.astype("f4"))
+        assert each["motion"]["longest"] == np.linalg.norm(stored["joint_reaction"].values[..., 3:], axis=-1).max()
+
+
+def test_only_as_many_as_fit_are_held_and_the_best_are(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "MOST_LOOKS", 5)
+    few = Results(results.dataset, 14)
+    held = [each["design"] for each in looks.looks(few)]
+    assert len(held) == 5
+    assert held[0] == 14
+    assert few.designs.best in held
+    monkeypatch.setattr(looks, "MOST_BYTES", 10)
+    assert [each["design"] for each in looks.looks(Results(results.dataset, 14))] == [14]
+
+
+def test_a_design_that_fails_throughout_has_no_motion() -> None:
+    dataset = run(Sweep.from_text(FAR), cluster=ClusterConfig.of("synchronous"))
+    assert (dataset["worst_status"] != 0).all()
+    (one,) = looks.looks(Results(dataset))
+    assert one["motion"] is None
+    assert np.isnan(unpacked(one["series"]["actuator_force"])).all()
+
+
+def test_without_a_sweep_looks_have_what_is_stored() -> None:
+    (one, *others) = looks.looks(Results(large(30)))
+    assert (one["motion"], one["series"], one["colours"]) == (None, {}, {})
+    assert len(others) == 24

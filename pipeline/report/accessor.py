@@ -26,7 +26,7 @@ class Limbsweep:
         self._dataset = dataset
 
     def plot(self, kind: str, **chosen: Any) -> Figure:
-        """A figure of one of `pipeline.report.figures.kinds.KINDS`; `chosen` are design, friction, files as in a report.
+        """A figure of `pipeline.report.figures.kinds.KINDS`; `chosen` are design, friction, files as in a report.
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """

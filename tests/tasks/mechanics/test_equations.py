@@ -22,7 +22,7 @@ from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of, symbolic
-from tasks.programs import limb
+from tasks.mechanics import platform
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 
@@ -73,7 +73,7 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 
     def of_platform(parameters: Any, gravity: Any, motion: Any) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        pose, twist = limb.platform.unpack(motion, body)
+        pose, twist = platform.unpack(motion, body)
         share = mathematics.platform_share(body, pose, twist, array(gravity))
         return rate(share.mass, mathematics.pose_seeds(pose, twist))
 
@@ -88,11 +88,11 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 
 def mass_rate(robot: Robot, motion: States) -> np.ndarray:
     """Time derivative of the mass matrix (n, freedom, freedom)."""
-    limbs, platform = mass_rate_programs(robot)
+    limbs, of_platform = mass_rate_programs(robot)
     _, packed = inputs.motion_input(robot, **motion.moving)
     given = {"parameters": inputs.parameters(robot), "gravity": np.zeros((1, 3)), "motion": packed}
     width = packed.shape[-1]
-    total = interpret(platform, given, width)["rate"]
+    total = interpret(of_platform, given, width)["rate"]
     for each, mount in zip(robot.mechanism.instances, inputs.mounts(robot), strict=True):
         total = total + interpret(limbs[each.limb], {**given, "mount": mount}, width)["rate"]
     free = len(freedoms(robot))

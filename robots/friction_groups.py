@@ -36,7 +36,7 @@ SELECTIONS = ("actuated", "passive", "all")
 
 
 @dataclass(frozen=True)
-class Place:
+class JointPlace:
     """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive).
 
     A drive is a place too, that of its motor; it is no joint (MOTOR).
@@ -54,7 +54,7 @@ class FrictionGroup:
     name: str
     law: str
     load: str
-    places: tuple[Place, ...]
+    places: tuple[JointPlace, ...]
     parameters: tuple[str, ...]
 
     @property
@@ -73,21 +73,21 @@ def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Pa
     return (*LAWS[law].inputs(given), *LOADS[load])
 
 
-def places(mechanism: Mechanism) -> dict[str, tuple[Place, bool]]:
+def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
     """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
-    found: dict[str, tuple[Place, bool]] = {}
+    found: dict[str, tuple[JointPlace, bool]] = {}
     driven = {name: number for number, name in enumerate(mechanism.actuators)}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         before = "" if mechanism.is_chain else f"{instance.name}."
         for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            found[before + joint] = Place(k, i, driven.get(before + joint, -1)), simple
+            found[before + joint] = JointPlace(k, i, driven.get(before + joint, -1)), simple
         for drive in limb.drives:
-            found[before + drive.name] = Place(k, MOTOR, driven[before + drive.name]), True
+            found[before + drive.name] = JointPlace(k, MOTOR, driven[before + drive.name]), True
     return found
 
 
-def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[Place, ...]:
+def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
     """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
     A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
@@ -103,11 +103,11 @@ def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "const
     return result
 
 
-def _selected(known: Mapping[str, tuple[Place, bool]], chosen: str | Sequence[str]) -> tuple[Place, ...]:
+def _selected(known: Mapping[str, tuple[JointPlace, bool]], chosen: str | Sequence[str]) -> tuple[JointPlace, ...]:
     if isinstance(chosen, str) and chosen in SELECTIONS:
         wanted = {"actuated": (True,), "passive": (False,), "all": (True, False)}[chosen]
         return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
-    result: dict[Place, None] = {}
+    result: dict[JointPlace, None] = {}
     for pattern in [chosen] if isinstance(chosen, str) else chosen:
         hits = {name: each for name, each in known.items() if matches(name, pattern)}
         if not hits:

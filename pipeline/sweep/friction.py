@@ -17,7 +17,7 @@ from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import Friction
 from pipeline.sweep.sections import FrictionGroup as Section
 from robots.friction import CURVES, FORCE, LAWS
-from robots.friction_groups import LOADS, FrictionGroup, Place, group_parameters, select
+from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 
@@ -142,7 +142,7 @@ def _known(report: Report, group: _Read) -> bool:
     return law in LAWS and load in LOADS
 
 
-def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[Place, ...]:
+def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[JointPlace, ...]:
     if mechanism is None:
         return ()
     try:
@@ -153,8 +153,8 @@ def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[
         return ()
 
 
-def _check_once(report: Report, groups: list[_Read], places: list[tuple[Place, ...]]) -> None:
-    owners: dict[Place, str] = {}
+def _check_once(report: Report, groups: list[_Read], places: list[tuple[JointPlace, ...]]) -> None:
+    owners: dict[JointPlace, str] = {}
     for group, found in zip(groups, places, strict=True):
         if shared := [owners[place] for place in found if place in owners]:
             hint = f"They are in group {shared[0]} too. Name joints one by one, or by patterns."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, Place
+from robots.friction_groups import LOADS, FrictionGroup, JointPlace
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
 
@@ -33,7 +33,7 @@ def of_groups(block: Block, friction: np.ndarray, given: Mapping[str, np.ndarray
     return np.ascontiguousarray(np.concatenate([whole, np.repeat(whole[..., -1:], width, axis=-1)], axis=-1))
 
 
-def _velocity(block: Block, place: Place, given: Mapping[str, np.ndarray]) -> np.ndarray:
+def _velocity(block: Block, place: JointPlace, given: Mapping[str, np.ndarray]) -> np.ndarray:
     if place.actuator >= 0:
         return given["velocity"][:, place.actuator]
     joints = block.limb_friction[place.limb].passive

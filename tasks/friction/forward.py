@@ -13,7 +13,7 @@ from typing import Any
 
 from robots.friction_groups import FrictionGroup
 from tasks.friction import lugre, stiction
-from tasks.friction.joints import Rubbing
+from tasks.friction.joints import JointFriction
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import where
 
@@ -42,7 +42,7 @@ def bristles(group: FrictionGroup) -> bool:
 class Braked:
     """One joint with friction in forward dynamics; `memory` is the deflection of bristles, or the state of stiction."""
 
-    rubbing: Rubbing
+    rubbing: JointFriction
 
     @property
     def sticks(self) -> bool:

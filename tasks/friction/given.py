@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robots.friction import CURVES, LAWS, FrictionLaw
-from robots.friction_groups import LOADS, FrictionGroup, Place, group_parameters, select
+from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
 
@@ -47,7 +47,7 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
     given = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
     groups: list[FrictionGroup] = []
     values: list[float] = []
-    seen: set[Place] = set()
+    seen: set[JointPlace] = set()
     for number, one in enumerate(given):
         group, numbers = _group(robot, one, laws, "friction" if len(given) == 1 else f"friction[{number}]")
         if seen & set(group.places):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, Place
+from robots.friction_groups import LOADS, FrictionGroup, JointPlace
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
@@ -133,10 +133,10 @@ def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms:
 
 
 @dataclass(frozen=True)
-class Rubbing:
+class JointFriction:
     """One joint with friction: where it is, of what kind, its group, and the group's parameters in this program."""
 
-    place: Place
+    place: JointPlace
     kind: str
     group: FrictionGroup
     values: Mapping[str, Scalar]
@@ -158,10 +158,10 @@ class Rubbing:
         return force(self.group.law, velocity, load, self.own)
 
 
-def rubbing(groups: Sequence[FrictionGroup], kinds: Mapping[Place, str], numbers: Array) -> list[Rubbing]:
+def of_groups(groups: Sequence[FrictionGroup], kinds: Mapping[JointPlace, str], numbers: Array) -> list[JointFriction]:
     """All joints with friction, from the case input of a friction program: the parameters of all groups in order."""
     values, result = iter(numbers), []
     for group in groups:
         own = {name: next(values) for name in group.parameters}
-        result += [Rubbing(place, kinds[place], group, own) for place in group.places]
+        result += [JointFriction(place, kinds[place], group, own) for place in group.places]
     return result

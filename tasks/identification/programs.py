@@ -145,7 +145,7 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
     def one_sample(friction: Array, force: Array, velocity: Array, **given: Array) -> dict[str, Any]:
         robot, columns = coupled_friction.Robot(family, limbs, array(force), given), []
         still = np.zeros(len(robot.passive))
-        for each in joint_friction.rubbing(groups, kinds, friction):
+        for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
             rate = robot.rate(each.place, velocity)
             direction = np.eye(actuators)[each.place.actuator]

@@ -81,7 +81,7 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
-        joints = [Braked(each) for each in joint_friction.rubbing(groups, joint_kinds(family), friction)]
+        joints = [Braked(each) for each in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
         stage = _stage(parts, given.get("stage"))
         pushed = Pushed(mounted, solved, qd, array(gravity), force, joints, modes, stage)

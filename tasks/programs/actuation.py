@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import MOTOR, FrictionGroup, Place, places
+from robots.friction_groups import MOTOR, FrictionGroup, JointPlace, places
 from robots.limits import Capacity
 from robots.model import Family
 from robots.status import Status
@@ -41,7 +41,7 @@ def actuation_program(
     def one_sample(
         friction: Array, force: Array, velocity: Array, status: Array, weight: Array, **given: Array
     ) -> dict[str, Any]:
-        rubbing = joint_friction.rubbing(groups, kinds, friction)
+        rubbing = joint_friction.of_groups(groups, kinds, friction)
         solved = coupled_friction.solve(family, groups, rubbing, force, velocity, given)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solved.unsettled > 0.5, np.nan, 0.0)
         told = where(status[0] > 0.5, status[0], solved.unsettled * float(Status.FRICTION_NOT_CONVERGED))
@@ -80,10 +80,10 @@ def actuation_program(
 
 
 @functools.cache
-def joint_kinds(family: Family) -> Mapping[Place, str]:
+def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
     """Whether each joint with one variable turns or slides."""
     mechanism = family.reference
-    result: dict[Place, str] = {}
+    result: dict[JointPlace, str] = {}
     for place, simple in places(mechanism).values():
         limb = mechanism.limbs[mechanism.instances[place.limb].limb]
         if place.joint == MOTOR:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup, Place
+from robots.friction_groups import FrictionGroup, JointPlace
 from robots.model import Family
 from tasks.friction import joints as joint_friction
-from tasks.friction.joints import COMPONENTS, LimbFriction, Rubbing
+from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
 from tasks.kernels.expression import Dual
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import assembly
@@ -78,7 +78,7 @@ def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[str, tuple[i
     return result | ({"held": (made.held,)} if loaded else {})
 
 
-def remembering(groups: Sequence[FrictionGroup]) -> list[Place]:
+def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
     """Joints whose friction is given, as their law has a state: input `history` has it in this order."""
     return [place for group in groups if group.remembers for place in group.places]
 
@@ -86,7 +86,7 @@ def remembering(groups: Sequence[FrictionGroup]) -> list[Place]:
 def solve(
     family: Family,
     groups: Sequence[FrictionGroup],
-    rubbing: Sequence[Rubbing],
+    rubbing: Sequence[JointFriction],
     force: Array,
     velocity: Array,
     given: Mapping[str, Array],
@@ -97,7 +97,7 @@ def solve(
     remembered = remembering(groups)
     rates = {each.place: robot.rate(each.place, velocity) for each in rubbing}
 
-    def law(each: Rubbing, tau: Array) -> Scalar:
+    def law(each: JointFriction, tau: Array) -> Scalar:
         if each.group.remembers:
             return given["history"][remembered.index(each.place)]
         load = each.load(robot.carried(each.place, tau) if each.group.load == "reaction" else None)
@@ -144,9 +144,9 @@ class Robot:
         self.driven = self.made.driven
         sizes = [len(each.passive) for each in limbs]
         self.own = [slice(sum(sizes[:k]), sum(sizes[: k + 1])) for k in range(self.count)]
-        self.passive = [Place(k, joint, -1) for k, each in enumerate(limbs) for joint in each.passive]
+        self.passive = [JointPlace(k, joint, -1) for k, each in enumerate(limbs) for joint in each.passive]
 
-    def rate(self, place: Place, velocity: Array) -> Scalar:
+    def rate(self, place: JointPlace, velocity: Array) -> Scalar:
         """Velocity of a joint with friction."""
         if place.actuator >= 0:
             return velocity[place.actuator]
@@ -164,7 +164,7 @@ class Robot:
         """Actuator forces without the actuators' own friction."""
         return self.force + self.influence @ tau if len(tau) else self.force
 
-    def carried(self, place: Place, tau: Array) -> Array:
+    def carried(self, place: JointPlace, tau: Array) -> Array:
         """What the bearings of a loaded joint carry; see `joint_friction.carried`."""
         k = place.limb
         start = COMPONENTS * self.limbs[k].loaded.index(place.joint)

@@ -3,7 +3,7 @@ import sys
 
 PLANNING = """
 import sys
-import storage.ledger, storage.layout, storage.lock, storage.manifest
+import storage.ledger, storage.layout, storage.places.lock, storage.manifest
 slow = {"zarr", "xarray", "dask", "distributed", "pandas"} & set(sys.modules)
 sys.exit(f"loaded {slow}" if slow else 0)
 """

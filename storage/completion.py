@@ -9,32 +9,34 @@ from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import locate
-from storage.places.place import Location, Place, refusals
+from storage.places.location import Location, LocationLike, refusals
 
 
-def finish(store: Location) -> None:
+def finish(store: LocationLike) -> None:
     """Marks the store as finished, once the receipts of all blocks are in its ledger.
 
     Raises StoreError where one is not, and where the files of a block are not here, though its receipt is: of a worker
     that wrote to a folder of its own machine, say.
     """
-    place = locate(store)
-    manifest = Manifest.load(place)
-    if lacking := manifest.layout.blocks - Ledger.read(place, manifest.layout.blocks).count:
-        raise StoreError(f"{place}: {lacking} blocks have no receipt that would outlast a crash; run it again to go on")
-    if missing := _first_missing(place, manifest.layout):
+    location = locate(store)
+    manifest = Manifest.load(location)
+    if lacking := manifest.layout.blocks - Ledger.read(location, manifest.layout.blocks).count:
         raise StoreError(
-            f"{place.at(missing)}: missing, though its block was computed; see that all workers reach the same store, "
-            "then: limbsweep verify --repair"
+            f"{location}: {lacking} blocks have no receipt that would outlast a crash; run it again to go on"
         )
-    replace(manifest, state="finished").save(place)
+    if missing := _first_missing(location, manifest.layout):
+        raise StoreError(
+            f"{location.at(missing)}: missing, though its block was computed; see that all workers reach the same "
+            "store, then: limbsweep verify --repair"
+        )
+    replace(manifest, state="finished").save(location)
 
 
-def _first_missing(place: Place, layout: Layout) -> str | None:
+def _first_missing(location: Location, layout: Layout) -> str | None:
     """A shard that is not there."""
     for name in layout.variables:
-        with refusals(place):
-            there = set(place.keys(name))
+        with refusals(location):
+            there = set(location.keys(name))
         if missing := next((key for key in layout.keys(name) if key not in there), None):
             return missing
     return None

@@ -18,17 +18,17 @@ from storage.layout import Layout
 from storage.ledger import Receipt, generation_name, line, receipts
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
-from storage.places.place import Journal, Location, Place, Room, refusals
+from storage.places.location import Journal, Location, LocationLike, Room, refusals
 from storage.schema import SPLIT
 from storage.writer import METADATA, require_form
 
 FOLDER = ".append"
 
 
-class Growing(Place):
-    """A store as it will be: its place, with manifest and metadata of what is to come."""
+class Growing(Location):
+    """A store as it will be: its location, with manifest and metadata of what is to come."""
 
-    def __init__(self, store: Location) -> None:
+    def __init__(self, store: LocationLike) -> None:
         self.base = locate(store)
         self.name = self.base.name
 
@@ -43,7 +43,7 @@ class Growing(Place):
         return self.base.exists()
 
     def is_folder(self) -> bool:
-        """Whether there is a place for keys."""
+        """Whether there is a location for keys."""
         return self.base.is_folder()
 
     def read(self, key: str) -> bytes:
@@ -67,7 +67,7 @@ class Growing(Place):
         self.base.delete(_shadow(key))
 
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All keys of the place, as they are."""
+        """All keys of the location, as they are."""
         return self.base.keys(folder)
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
@@ -75,31 +75,31 @@ class Growing(Place):
         raise StoreError(f"{self.name}: exists already; a store that grows is not made anew")
 
     def journal(self, name: str) -> Journal:
-        """A journal of the place."""
+        """A journal of the location."""
         return self.base.journal(name)
 
     def lock(self) -> AbstractContextManager[None]:
-        """The one lock of the place."""
+        """The one lock of the location."""
         return self.base.lock()
 
     def holder(self) -> str | None:
-        """Who holds the place."""
+        """Who holds the location."""
         return self.base.holder()
 
     def used(self) -> int:
-        """Bytes at the place."""
+        """Bytes at the location."""
         return self.base.used()
 
     def tidy(self) -> int:
-        """Tidies the place."""
+        """Tidies the location."""
         return self.base.tidy()
 
     def room(self) -> Room | None:
-        """What is free at the place."""
+        """What is free at the location."""
         return self.base.room()
 
     def zarr_store(self) -> Any:
-        """The place, where Zarr finds the old content."""
+        """The location, where Zarr finds the old content."""
         return self.base.zarr_store()
 
 
@@ -107,29 +107,29 @@ def _shadow(key: str) -> str:
     return f"{FOLDER}/{key}" if key in (MANIFEST, METADATA) else key
 
 
-def settled(store: Location) -> Place:
-    """The place as it is, also where a growing one is given."""
-    place = locate(store)
-    return place.base if isinstance(place, Growing) else place
+def settled(store: LocationLike) -> Location:
+    """The location as it is, also where a growing one is given."""
+    location = locate(store)
+    return location.base if isinstance(location, Growing) else location
 
 
-def is_growing(store: Location) -> bool:
+def is_growing(store: LocationLike) -> bool:
     """Whether a store is being made larger, or was when that was interrupted."""
-    place = locate(store)
-    with refusals(place):
-        return place.has(_shadow(MANIFEST))
+    location = locate(store)
+    with refusals(location):
+        return location.has(_shadow(MANIFEST))
 
 
-def manifest_in_force(place: Place) -> Manifest:
+def manifest_in_force(location: Location) -> Manifest:
     """The manifest that describes the metadata as they are.
 
     That is the new one in the moment of a commit, or after one that was interrupted, when metadata are in place and the
     manifest is not.
     """
-    manifest = Manifest.load(place)
-    if is_growing(place) and (grown := Manifest.load(Growing(place))).state == "finished":
+    manifest = Manifest.load(location)
+    if is_growing(location) and (grown := Manifest.load(Growing(location))).state == "finished":
         try:
-            require_form(place, grown.layout)
+            require_form(location, grown.layout)
         except StoreError:
             return manifest
         return grown
@@ -141,66 +141,66 @@ def grown(layout: Layout, sizes: Mapping[str, int]) -> Layout:
     return replace(layout, sizes={**layout.sizes, **{dim: sizes[dim] for dim in SPLIT}})
 
 
-def begin(store: Location, manifest: Manifest, files: Mapping[str, bytes]) -> None:
+def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -> None:
     """Prepares a finished store for growth: blocks that stay as they are keep their receipts.
 
     The caller holds the coordinator's lock. `manifest` is that of the larger store, of the next generation.
     """
-    place = locate(store)
-    old = Manifest.load(place)
-    with refusals(place):
-        clear(place)
-        journal = place.journal(generation_name(manifest.generation))
+    location = locate(store)
+    old = Manifest.load(location)
+    with refusals(location):
+        clear(location)
+        journal = location.journal(generation_name(manifest.generation))
         journal.open()
-        for receipt in _kept(place, old, manifest.layout):
+        for receipt in _kept(location, old, manifest.layout):
             journal.append(line(receipt))
         journal.sync()
         journal.close()
         for key, data in files.items():
-            place.write(f"{FOLDER}/{key}", (data,))
-        place.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))
+            location.write(f"{FOLDER}/{key}", (data,))
+        location.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))
 
 
-def _kept(place: Place, old: Manifest, layout: Layout) -> Iterator[Receipt]:
+def _kept(location: Location, old: Manifest, layout: Layout) -> Iterator[Receipt]:
     """Receipts of blocks with the same regions before and after, under their new numbers."""
-    for receipt in receipts(place.journal(generation_name(old.generation))):
+    for receipt in receipts(location.journal(generation_name(old.generation))):
         if isinstance(receipt, str):
-            raise StoreError(f"{place}: its ledger is damaged ({receipt}); first: limbsweep verify --repair")
+            raise StoreError(f"{location}: its ledger is damaged ({receipt}); first: limbsweep verify --repair")
         index = layout.index(old.layout.unravel(receipt.block))
         if layout.bounds(index) == old.layout.bounds(receipt.block):
             yield replace(receipt, block=index)
 
 
-def commit(store: Location) -> None:
+def commit(store: LocationLike) -> None:
     """Puts the new metadata in place, once all blocks are there. Repeating it after an interruption completes it."""
-    place = locate(store)
-    new = Manifest.load(Growing(place))
+    location = locate(store)
+    new = Manifest.load(Growing(location))
     if new.state != "finished":
-        raise StoreError(f"{place}: not all blocks of the larger store are there; append the same sweep again")
-    with refusals(place):
+        raise StoreError(f"{location}: not all blocks of the larger store are there; append the same sweep again")
+    with refusals(location):
         for key in sorted(new.files, key=lambda key: key == METADATA):
-            place.write(key, (place.read(f"{FOLDER}/{key}"),))
-        new.save(place)
-        place.journal(generation_name(new.generation - 1)).remove()
-        clear(place, keep=new.generation)
+            location.write(key, (location.read(f"{FOLDER}/{key}"),))
+        new.save(location)
+        location.journal(generation_name(new.generation - 1)).remove()
+        clear(location, keep=new.generation)
 
 
-def abandon(store: Location) -> None:
+def abandon(store: LocationLike) -> None:
     """Drops a growth that was begun, and what it has computed beyond the old content. The caller has the lock."""
-    place = locate(store)
-    manifest = Manifest.load(place)
-    with refusals(place):
-        clear(place)
+    location = locate(store)
+    manifest = Manifest.load(location)
+    with refusals(location):
+        clear(location)
         for name in manifest.layout.variables:
             expected = set(manifest.layout.keys(name))
-            for key in [key for key in place.keys(name) if key not in expected and key.startswith(f"{name}/c.")]:
-                place.delete(key)
+            for key in [key for key in location.keys(name) if key not in expected and key.startswith(f"{name}/c.")]:
+                location.delete(key)
 
 
-def clear(place: Place, keep: int = 0) -> None:
+def clear(location: Location, keep: int = 0) -> None:
     """Removes the folder of a growth, its manifest first, and journals of generations that are not in force."""
-    place.delete(f"{FOLDER}/{MANIFEST}")
-    for key in list(place.keys(FOLDER)):
-        place.delete(key)
-    generation = keep or Manifest.load(place).generation
-    place.journal(generation_name(generation + 1)).remove()
+    location.delete(f"{FOLDER}/{MANIFEST}")
+    for key in list(location.keys(FOLDER)):
+        location.delete(key)
+    generation = keep or Manifest.load(location).generation
+    location.journal(generation_name(generation + 1)).remove()

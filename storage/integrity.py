@@ -22,7 +22,7 @@ from storage.ledger import Receipt, digest, generation_name, line, receipts
 from storage.manifest import MEND, Manifest
 from storage.places.access import coordinator_lock, locate
 from storage.places.local import is_draft
-from storage.places.place import Location, Place, refusals
+from storage.places.location import Location, LocationLike, refusals
 from storage.schema import FINITE, OK
 from storage.writer import BlockReader, DamagedError, checksum
 
@@ -52,45 +52,45 @@ class Block:
     findings: tuple[Finding, ...]
 
 
-def check_files(store: Location) -> Iterator[Finding]:
+def check_files(store: LocationLike) -> Iterator[Finding]:
     """Metadata and coordinates against the manifest, and files of variables that the layout does not know."""
-    place = locate(store)
-    manifest = manifest_in_force(place)
+    location = locate(store)
+    manifest = manifest_in_force(location)
     for key, expected in manifest.files.items():
-        with refusals(place.at(key)):
-            if not place.has(key):
-                yield Finding("metadata", place.at(key), "missing metadata")
-            elif checksum(place.read(key)) != expected:
-                yield Finding("metadata", place.at(key), "damaged metadata: its checksum does not match")
-    yield from _extra(place, manifest)
+        with refusals(location.at(key)):
+            if not location.has(key):
+                yield Finding("metadata", location.at(key), "missing metadata")
+            elif checksum(location.read(key)) != expected:
+                yield Finding("metadata", location.at(key), "damaged metadata: its checksum does not match")
+    yield from _extra(location, manifest)
 
 
-def require_sound_metadata(store: Location) -> None:
+def require_sound_metadata(store: LocationLike) -> None:
     """Refuses a store whose metadata, coordinates or ledger are damaged. Raises StoreError that names each file."""
     wrong = [each for each in (*check_files(store), *check_ledger(store)) if each.kind != "extra"]
     if wrong:
         raise StoreError("\n".join((*map(str, wrong), f"{locate(store)}: damaged; {MEND}")))
 
 
-def _extra(place: Place, manifest: Manifest) -> Iterator[Finding]:
+def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
     """Files in the folders of variables that nobody has asked for; those of a growth that is under way belong there."""
-    growing = is_growing(place)
+    growing = is_growing(location)
     for name in manifest.layout.variables:
-        with refusals(place):
-            there = sorted(place.keys(name))
+        with refusals(location):
+            there = sorted(location.keys(name))
         known = {*manifest.files, *manifest.layout.keys(name)}
         for key in there:
             if is_draft(key):
-                yield Finding("extra", place.at(key), "left by a writer that was killed", variable=name)
+                yield Finding("extra", location.at(key), "left by a writer that was killed", variable=name)
             elif key not in known and not growing:
-                yield Finding("extra", place.at(key), f"not a file of {name}", variable=name)
+                yield Finding("extra", location.at(key), f"not a file of {name}", variable=name)
 
 
-def check_ledger(store: Location) -> Iterator[Finding]:
+def check_ledger(store: LocationLike) -> Iterator[Finding]:
     """Lines of the ledger, and blocks of a finished store that have none."""
-    place = locate(store)
-    manifest = manifest_in_force(place)
-    journal = place.journal(generation_name(manifest.generation))
+    location = locate(store)
+    manifest = manifest_in_force(location)
+    journal = location.journal(generation_name(manifest.generation))
     seen = array("Q", bytes(8 * manifest.layout.blocks))
     for number, receipt in enumerate(receipts(journal), start=1):
         here = f"{journal.name}:{number}"
@@ -110,28 +110,28 @@ def check_ledger(store: Location) -> Iterator[Finding]:
                 yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
 
 
-def check_blocks(store: Location) -> Iterator[Block]:
+def check_blocks(store: LocationLike) -> Iterator[Block]:
     """Every block that has a receipt, read whole. Memory does not grow with the store."""
-    place = locate(store)
-    manifest = manifest_in_force(place)
-    reader = BlockReader(place, manifest.layout)
+    location = locate(store)
+    manifest = manifest_in_force(location)
+    reader = BlockReader(location, manifest.layout)
     seen = bytearray(manifest.layout.blocks)
-    for receipt in sound_receipts(place, manifest):
+    for receipt in sound_receipts(location, manifest):
         if not seen[receipt.block]:
             seen[receipt.block] = 1
             yield Block(receipt.block, receipt.bytes, tuple(_check_block(reader, receipt)))
 
 
-def sound_receipts(place: Place, manifest: Manifest) -> Iterator[Receipt]:
+def sound_receipts(location: Location, manifest: Manifest) -> Iterator[Receipt]:
     """Receipts whose lines are not damaged."""
-    for receipt in receipts(place.journal(generation_name(manifest.generation))):
+    for receipt in receipts(location.journal(generation_name(manifest.generation))):
         if not isinstance(receipt, str) and 0 <= receipt.block < manifest.layout.blocks:
             yield receipt
 
 
 def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
     for name in reader.layout.owned(receipt.block):
-        file = reader.place.at(reader.layout.key(receipt.block, name))
+        file = reader.location.at(reader.layout.key(receipt.block, name))
         try:
             values = reader.read_region(receipt.block, name)
         except DamagedError as error:
@@ -160,30 +160,30 @@ def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArra
     return bool((nan & (codes == OK).reshape([sizes.get(dim, 1) for dim in dims])).any())
 
 
-def open_for_repair(store: Location, findings: Iterable[Finding]) -> dict[int, Receipt]:
+def open_for_repair(store: LocationLike, findings: Iterable[Finding]) -> dict[int, Receipt]:
     """Makes of a damaged store one that is not finished: without extra files, and without receipts of damaged blocks.
 
     A run then computes these blocks, and marks the store as finished. Gives the old receipts, which the new ones have
     to equal. Raises StoreError where another run holds the store.
     """
-    place = locate(store)
+    location = locate(store)
     findings = tuple(findings)
     broken = {finding.block for finding in findings if finding.block is not None}
-    with coordinator_lock(place), refusals(place):
-        manifest = manifest_in_force(place)
-        sound = list(sound_receipts(place, manifest))
-        replace(manifest, state="running").save(place)
-        place.journal(generation_name(manifest.generation)).replace(
+    with coordinator_lock(location), refusals(location):
+        manifest = manifest_in_force(location)
+        sound = list(sound_receipts(location, manifest))
+        replace(manifest, state="running").save(location)
+        location.journal(generation_name(manifest.generation)).replace(
             line(receipt) for receipt in sound if receipt.block not in broken
         )
         for finding in findings:
             if finding.kind == "extra":
-                place.delete(finding.file.removeprefix(place.at("")))
+                location.delete(finding.file.removeprefix(location.at("")))
     return {receipt.block: receipt for receipt in sound if receipt.block in broken}
 
 
-def receipts_of(store: Location, blocks: Iterable[int]) -> dict[int, Receipt]:
+def receipts_of(store: LocationLike, blocks: Iterable[int]) -> dict[int, Receipt]:
     """The receipts of these blocks, of those that have one."""
-    place, wanted = locate(store), set(blocks)
-    found = sound_receipts(place, manifest_in_force(place))
+    location, wanted = locate(store), set(blocks)
+    found = sound_receipts(location, manifest_in_force(location))
     return {receipt.block: receipt for receipt in found if receipt.block in wanted}

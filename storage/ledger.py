@@ -2,7 +2,7 @@
 
 A line is the receipt as JSON with a checksum of itself at the end. Only the last line can be torn by a crash, and is
 dropped on opening; any other damage is refused. Memory is nine bytes for each block, whatever the receipts hold. Where
-the lines are kept is the matter of the journal of the store's place (`storage.places.place`).
+the lines are kept is the matter of the journal of the store's location (`storage.places.location`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Self
 from storage.errors import StoreError
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
-from storage.places.place import Journal, Location, Place, refusals
+from storage.places.location import Journal, Location, LocationLike, refusals
 
 LEDGER = "ledger"
 """Name of the journal of a store's first generation."""
@@ -50,14 +50,14 @@ class Ledger:
         self._synced = time.monotonic()
 
     @classmethod
-    def read(cls, store: Location, blocks: int) -> Self:
+    def read(cls, store: LocationLike, blocks: int) -> Self:
         """The ledger of a store as it is now, without touching the file, which a run may be writing.
 
         Raises StoreError that names the first damaged line.
         """
-        place = locate(store)
-        with refusals(place):
-            ledger = cls(place.journal(ledger_name(place)), blocks)
+        location = locate(store)
+        with refusals(location):
+            ledger = cls(location.journal(ledger_name(location)), blocks)
         for number, (line, receipt) in enumerate(_parsed(ledger.journal), start=1):
             if isinstance(receipt, str):
                 raise StoreError(
@@ -69,7 +69,7 @@ class Ledger:
         return ledger
 
     @classmethod
-    def open(cls, store: Location, blocks: int) -> Self:
+    def open(cls, store: LocationLike, blocks: int) -> Self:
         """The ledger of a store, ready for receipts. The caller holds the coordinator's lock."""
         ledger = cls.read(store, blocks)
         with refusals(ledger.journal.name):
@@ -147,18 +147,18 @@ class Ledger:
         self.count += 1
 
 
-def require_complete(place: Place, blocks: int) -> None:
+def require_complete(location: Location, blocks: int) -> None:
     """See that the ledger of a store that says that it is finished has a receipt for each block. Raises StoreError."""
-    if lacking := blocks - Ledger.read(place, blocks).count:
+    if lacking := blocks - Ledger.read(location, blocks).count:
         raise StoreError(
-            f"{place}: says that it is finished, but {lacking} of its {blocks} blocks have no receipt; "
+            f"{location}: says that it is finished, but {lacking} of its {blocks} blocks have no receipt; "
             "limbsweep verify --repair computes them again"
         )
 
 
-def ledger_name(place: Place) -> str:
+def ledger_name(location: Location) -> str:
     """The name of the journal that belongs to the manifest of a store."""
-    generation = Manifest.load(place).generation if place.has(MANIFEST) else 1
+    generation = Manifest.load(location).generation if location.has(MANIFEST) else 1
     return generation_name(generation)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate
-from storage.places.place import Location, refusals
+from storage.places.location import LocationLike, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
@@ -51,25 +51,25 @@ class Manifest:
         data = {"format": FORMAT, "blocks": self.layout.blocks, **asdict(self), "layout": self.layout.as_dict()}
         return (json.dumps({**data, "check": _seal(data)}, indent=1, allow_nan=False) + "\n").encode()
 
-    def save(self, store: Location) -> None:
+    def save(self, store: LocationLike) -> None:
         """Writes the manifest of a store, whole or not at all. Raises StoreError where that fails."""
-        place = locate(store)
-        with refusals(place):
-            place.write(MANIFEST, (self.dump(),))
-            if not place.holds(MANIFEST, [self.dump()]):
-                raise StoreError(f"{place.at(MANIFEST)}: differs from what was written; check the disk")
+        location = locate(store)
+        with refusals(location):
+            location.write(MANIFEST, (self.dump(),))
+            if not location.holds(MANIFEST, [self.dump()]):
+                raise StoreError(f"{location.at(MANIFEST)}: differs from what was written; check the disk")
 
     @classmethod
-    def load(cls, store: Location) -> Manifest:
+    def load(cls, store: LocationLike) -> Manifest:
         """The manifest of a store. Raises StoreError for a store that is missing, foreign or damaged."""
-        place = locate(store)
-        file = place.at(MANIFEST)
-        with refusals(place):
-            if not place.is_folder():
-                raise StoreError(f"{place}: there is no store; check the path, or run the sweep first")
-            if not place.has(MANIFEST):
-                raise StoreError(f"{place}: not a store of limbsweep; expected a file {MANIFEST} in it")
-            text = place.read(MANIFEST)
+        location = locate(store)
+        file = location.at(MANIFEST)
+        with refusals(location):
+            if not location.is_folder():
+                raise StoreError(f"{location}: there is no store; check the path, or run the sweep first")
+            if not location.has(MANIFEST):
+                raise StoreError(f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it")
+            text = location.read(MANIFEST)
         try:
             return cls._parse(file, json.loads(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -102,23 +102,25 @@ def _seal(data: Mapping[str, Any]) -> str:
     return f"{zlib.crc32(json.dumps(data, sort_keys=True, separators=(',', ':')).encode()):08x}"
 
 
-def require_same(store: Location, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
+def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
     """The manifest of a store that belongs to this sweep and layout. Raises StoreError that shows what differs.
 
     A changed comment changes `sweep` but not `fingerprint`, and passes.
     """
-    place = locate(store)
-    manifest = Manifest.load(place)
+    location = locate(store)
+    manifest = Manifest.load(location)
     if manifest.fingerprint != fingerprint:
         changes = difference(manifest.sweep, sweep) or (
             f"the same text, but fingerprint {fingerprint} instead of {manifest.fingerprint}:"
             " a file that it names, a metric of your own, or the version of limbsweep, has changed"
         )
-        raise StoreError(f"{place}: holds another sweep; choose another store, or take back these changes:\n{changes}")
+        raise StoreError(
+            f"{location}: holds another sweep; choose another store, or take back these changes:\n{changes}"
+        )
     if manifest.layout != layout:
         stored, wanted = (json.dumps(each.as_dict(), indent=1) for each in (manifest.layout, layout))
         raise StoreError(
-            f"{place}: is laid out in other blocks; choose another store, or the same options as before:\n"
+            f"{location}: is laid out in other blocks; choose another store, or the same options as before:\n"
             + difference(stored, wanted)
         )
     return manifest

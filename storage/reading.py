@@ -17,7 +17,7 @@ from xarray.core import indexing
 
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.places.place import Place
+from storage.places.location import Location
 from storage.schema import SPLIT
 from storage.writer import BlockReader
 
@@ -25,10 +25,10 @@ from storage.writer import BlockReader
 class CheckedArray(BackendArray):
     """A variable of a store, `array` as Zarr gives it. Small to pickle, as a part of a Dask graph has to be."""
 
-    def __init__(self, array: Any, place: Place, layout: Layout, name: str, *, finished: bool) -> None:
+    def __init__(self, array: Any, location: Location, layout: Layout, name: str, *, finished: bool) -> None:
         self.shape, self.dtype = array.shape, np.dtype(array.dtype)
         self._array, self._name, self._finished = array, name, finished
-        self._reader = BlockReader(place, layout)
+        self._reader = BlockReader(location, layout)
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         """Part of the variable. Raises StoreError that names a damaged or missing file."""
@@ -39,7 +39,7 @@ class CheckedArray(BackendArray):
             data = np.asarray(self._array.oindex[key])
         except Exception as error:  # codecs raise what they like
             self._look(key, whole=True)
-            raise StoreError(f"{self._reader.place.at(self._name)}: cannot be read ({error})") from error
+            raise StoreError(f"{self._reader.location.at(self._name)}: cannot be read ({error})") from error
         if self._finished and self._has_fill(data):
             self._look(key, whole=False)
         return data
@@ -50,10 +50,12 @@ class CheckedArray(BackendArray):
 
     def _look(self, part: tuple[Any, ...], *, whole: bool) -> None:
         """Raise for the first file of the part that is not there or, where it is read whole, that is damaged."""
-        place, layout = self._reader.place, self._reader.layout
+        location, layout = self._reader.location, self._reader.layout
         for index in self._blocks(part):
             key = layout.key(index, self._name)
-            if whole or not (place.has(key) and place.size(key)):  # to Zarr an empty file is one that is not there
+            if whole or not (
+                location.has(key) and location.size(key)
+            ):  # to Zarr an empty file is one that is not there
                 self._reader.read_region(index, self._name)
 
     def _blocks(self, part: tuple[Any, ...]) -> Iterator[int]:
@@ -62,12 +64,14 @@ class CheckedArray(BackendArray):
         touched = dict.fromkeys(SPLIT, range(1))
         for dim, chosen in zip(layout.variable(self._name).dims, part, strict=True):
             if dim in layout.block:
-                places = np.arange(layout.sizes[dim])[chosen] // layout.block[dim]
-                touched[dim] = np.unique(places).tolist()
-        for place in product(*(touched[dim] for dim in SPLIT)):
-            yield layout.index(place)
+                blocks = np.arange(layout.sizes[dim])[chosen] // layout.block[dim]
+                touched[dim] = np.unique(blocks).tolist()
+        for position in product(*(touched[dim] for dim in SPLIT)):
+            yield layout.index(position)
 
 
-def checked(array: Any, place: Place, layout: Layout, name: str, *, finished: bool) -> indexing.LazilyIndexedArray:
+def checked(
+    array: Any, location: Location, layout: Layout, name: str, *, finished: bool
+) -> indexing.LazilyIndexedArray:
     """The data of a variable that is read when it is asked for."""
-    return indexing.LazilyIndexedArray(CheckedArray(array, place, layout, name, finished=finished))
+    return indexing.LazilyIndexedArray(CheckedArray(array, location, layout, name, finished=finished))

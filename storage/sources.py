@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from storage.places.place import Place
+from storage.places.location import Location
 
 ATTRIBUTE = "sources"
 """The attribute with the hash of each file by the name that the sweep has for it."""
@@ -34,7 +34,7 @@ def files(sources: Mapping[str, bytes]) -> dict[str, bytes]:
     return {_key(digest(data)): data for data in sources.values()}
 
 
-def read(place: Place, attributes: Mapping[str, Any], name: str) -> tuple[str, str, bytes | None]:
+def read(location: Location, attributes: Mapping[str, Any], name: str) -> tuple[str, str, bytes | None]:
     """What messages call a file of a store, its hash, and its content: None where that is missing or damaged.
 
     Raises KeyError for a name that the store does not have.
@@ -42,12 +42,12 @@ def read(place: Place, attributes: Mapping[str, Any], name: str) -> tuple[str, s
     wanted = str(attributes.get(ATTRIBUTE, {})[name])
     key = _key(wanted)
     if not re.fullmatch("[0-9a-f]{64}", wanted):
-        return place.at(FOLDER), wanted, None
+        return location.at(FOLDER), wanted, None
     try:
-        data = place.read(key)
+        data = location.read(key)
     except OSError:
-        return place.at(key), wanted, None
-    return place.at(key), wanted, data if digest(data) == wanted else None
+        return location.at(key), wanted, None
+    return location.at(key), wanted, data if digest(data) == wanted else None
 
 
 def _key(hashed: str) -> str:

@@ -2,7 +2,7 @@
 
 A store is a Zarr v3 group with one sharded, checksummed array for each variable, plus a manifest, a ledger and a lock
 (`storage.manifest`, `storage.ledger`, `storage.places.lock`). Blocks are written and read by `storage.writer`, at the
-place that `storage.places.place` finds.
+location that `storage.places.location` finds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
-from storage.places.place import Location, Place, refusals
+from storage.places.location import Location, LocationLike, refusals
 from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
@@ -43,7 +43,7 @@ LOADED = 1 << 20
 
 
 def create(
-    store: Location,
+    store: LocationLike,
     layout: Layout,
     coordinates: Iterable[Coordinate],
     attributes: Mapping[str, Any],
@@ -57,14 +57,14 @@ def create(
     those of the schema; `flags` are names and codes of the status. Raises StoreError where the path exists or cannot be
     written, and for attributes, units or coordinates that cannot be stored.
     """
-    place = locate(store)
+    location = locate(store)
     files = metadata(layout, coordinates, attributes, units, flags, sources)
     manifest = describe(layout, attributes, files)
-    with refusals(place):
+    with refusals(location):
         try:
-            place.make(files | Files.of({MANIFEST: manifest.dump()}), last=MANIFEST)
+            location.make(files | Files.of({MANIFEST: manifest.dump()}), last=MANIFEST)
         except FileExistsError:
-            raise StoreError(f"{place}: exists already; resume it, remove it, or choose another store") from None
+            raise StoreError(f"{location}: exists already; resume it, remove it, or choose another store") from None
 
 
 def describe(
@@ -108,7 +108,7 @@ def metadata(
     return made | Files.of(source_files(sources or {})) | Files(makers)
 
 
-def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
+def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
     """The results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
 
     Those of more than `LOADED` values are as lazy as the results.
@@ -118,39 +118,41 @@ def open_results(store: Location, *, unfinished: bool = False) -> xr.Dataset:
     made larger is opened as it was before.
     Raises StoreError for a store that is missing, unfinished, damaged, or not ours.
     """
-    place = settled(store)
-    manifest = manifest_in_force(place)
+    location = settled(store)
+    manifest = manifest_in_force(location)
     if not _is_finished(manifest) and not unfinished:
-        raise StoreError(f"{place}: is not finished; resume its run, or open what there is with unfinished=True")
-    require_metadata(place, manifest)
-    with refusals(place):
-        source = place.zarr_store()
+        raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
+    require_metadata(location, manifest)
+    with refusals(location):
+        source = location.zarr_store()
     try:
         dataset = xr.open_zarr(source, chunks=None, consolidated=True, decode_times=False)
-        dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), place, manifest))
+        dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), location, manifest))
         coordinates = {name: each.load() for name, each in dataset.coords.items() if each.size <= LOADED}
     except (
         Exception
     ) as error:  # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes.
         raise StoreError(
-            f"{place}: its metadata or a coordinate is damaged ({error!r}); limbsweep verify says which file"
+            f"{location}: its metadata or a coordinate is damaged ({error!r}); limbsweep verify says which file"
         ) from error
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
-    return dataset if _is_finished(manifest) else _mask(dataset, place, manifest.layout)
+    return dataset if _is_finished(manifest) else _mask(dataset, location, manifest.layout)
 
 
 def _is_finished(manifest: Manifest) -> bool:
     return manifest.state == "finished"
 
 
-def _variables(dataset: xr.Dataset, group: zarr.Group, place: Place, manifest: Manifest) -> dict[str, xr.Variable]:
+def _variables(
+    dataset: xr.Dataset, group: zarr.Group, location: Location, manifest: Manifest
+) -> dict[str, xr.Variable]:
     """The variables of a dataset, read with care."""
     layout, finished = manifest.layout, _is_finished(manifest)
     return {
         name: xr.Variable(
             layout.variable(name).dims,
-            checked(group[name], place, layout, name, finished=finished),
+            checked(group[name], location, layout, name, finished=finished),
             dataset[name].attrs,
             dataset[name].encoding,
         )
@@ -158,9 +160,9 @@ def _variables(dataset: xr.Dataset, group: zarr.Group, place: Place, manifest: M
     }
 
 
-def _mask(dataset: xr.Dataset, place: Place, layout: Layout) -> xr.Dataset:
+def _mask(dataset: xr.Dataset, location: Location, layout: Layout) -> xr.Dataset:
     """The dataset of an unfinished store, which says what has been written."""
-    blocks = np.frombuffer(Ledger.read(place, layout.blocks).done, dtype=bool).reshape(layout.grid)
+    blocks = np.frombuffer(Ledger.read(location, layout.blocks).done, dtype=bool).reshape(layout.grid)
     done: NDArray[np.bool_] = np.all(blocks, axis=1)
     for axis, dim in enumerate(("design", "trajectory")):
         done = done.repeat(layout.block[dim], axis=axis)

@@ -22,7 +22,7 @@ from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
-from storage.places.place import Location, Place, refusals
+from storage.places.location import Location, LocationLike, refusals
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
@@ -37,8 +37,8 @@ class DamagedError(StoreError):
 class BlockReader:
     """Reads blocks of a store, whatever its metadata are like."""
 
-    def __init__(self, store: Location, layout: Layout) -> None:
-        self.place, self.layout = locate(store), layout
+    def __init__(self, store: LocationLike, layout: Layout) -> None:
+        self.location, self.layout = locate(store), layout
 
     def read(self, index: int) -> dict[str, NDArray[Any]]:
         """The regions that block `index` owns. Raises StoreError that names the file of a missing or damaged shard."""
@@ -47,28 +47,28 @@ class BlockReader:
     def read_region(self, index: int, name: str) -> NDArray[Any]:
         """One region of a block. Raises as `read` does."""
         layout, key = self.layout, self.layout.key(index, name)
-        with refusals(self.place.at(key)):
+        with refusals(self.location.at(key)):
             try:
-                data = self.place.read(key)
+                data = self.location.read(key)
                 whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
-                raise DamagedError(f"{self.place.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
+                raise DamagedError(f"{self.location.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
             except OSError as error:
                 if error.errno != errno.ELOOP:
                     raise
-                raise DamagedError(f"{self.place.at(key)}: a link (block {index} of {name}); {AGAIN}") from None
+                raise DamagedError(f"{self.location.at(key)}: a link (block {index} of {name}); {AGAIN}") from None
             except ShardError as error:
                 what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
-                raise DamagedError(f"{self.place.at(key)}: {what}; {AGAIN}") from None
+                raise DamagedError(f"{self.location.at(key)}: {what}; {AGAIN}") from None
         return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
 
 
 class StoreWriter(BlockReader):
     """Writes and reads blocks of one store. Small to pickle; each process looks at the metadata once."""
 
-    def __init__(self, store: Location) -> None:
+    def __init__(self, store: LocationLike) -> None:
         super().__init__(store, Manifest.load(store).layout)
-        self._made = checksum(_metadata(self.place))
+        self._made = checksum(_metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """Stores the regions that block `index` owns, a status last, and returns what was stored, durably.
@@ -77,7 +77,7 @@ class StoreWriter(BlockReader):
         cannot write, or where what is read back differs.
         """
         receipt = receipt_of(self.layout, index, arrays)
-        _require_same_store(self.place, self._made)
+        _require_same_store(self.location, self._made)
         # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
         with ThreadPoolExecutor(1, "store") as disk:
             before: Future[None] | None = None
@@ -94,10 +94,12 @@ class StoreWriter(BlockReader):
 
     def _put(self, key: str, parts: list[bytes]) -> None:
         """Writes one region, and looks at what is stored."""
-        with refusals(self.place.at(key)):
-            self.place.write(key, parts)
-            if not self.place.holds(key, parts):
-                raise StoreError(f"{self.place.at(key)}: differs from what was written; check the disk, and run again")
+        with refusals(self.location.at(key)):
+            self.location.write(key, parts)
+            if not self.location.holds(key, parts):
+                raise StoreError(
+                    f"{self.location.at(key)}: differs from what was written; check the disk, and run again"
+                )
 
 
 class Comparer:
@@ -127,20 +129,20 @@ def checksum(data: bytes) -> int:
     return int(google_crc32c.value(data))
 
 
-def require_metadata(place: Place, manifest: Manifest) -> None:
+def require_metadata(location: Location, manifest: Manifest) -> None:
     """Refuses metadata of the group that are not those of the manifest. Raises StoreError that says what differs."""
-    require_form(place, manifest.layout)
-    if checksum(_metadata(place)) != manifest.files.get(METADATA):
-        raise StoreError(f"{place.at(METADATA)}: damaged (its checksum is not that in {MANIFEST}); {MEND}")
+    require_form(location, manifest.layout)
+    if checksum(_metadata(location)) != manifest.files.get(METADATA):
+        raise StoreError(f"{location.at(METADATA)}: damaged (its checksum is not that in {MANIFEST}); {MEND}")
 
 
-def require_form(place: Place, layout: Layout) -> None:
+def require_form(location: Location, layout: Layout) -> None:
     """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
-    file = place.at(METADATA)
-    if not place.has(METADATA):
+    file = location.at(METADATA)
+    if not location.has(METADATA):
         raise StoreError(f"{file}: missing; {MEND}")
     try:
-        arrays = json.loads(_metadata(place))["consolidated_metadata"]["metadata"]
+        arrays = json.loads(_metadata(location))["consolidated_metadata"]["metadata"]
         found = {name: _form(arrays[name]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
@@ -154,18 +156,19 @@ def require_form(place: Place, layout: Layout) -> None:
 
 
 @lru_cache(maxsize=8)
-def _require_same_store(place: Place, made: int) -> None:
+def _require_same_store(location: Location, made: int) -> None:
     """Looks once per process: one that sees another store, or none, writes to another disk."""
-    if checksum(_metadata(place)) != made:
+    if checksum(_metadata(location)) != made:
         raise StoreError(
-            f"{place}: is not the store that the run began with; see that all workers reach the same folder, run again"
+            f"{location}: is not the store that the run began with; see that all workers reach the same folder, "
+            "run again"
         )
-    require_form(place, Manifest.load(place).layout)
+    require_form(location, Manifest.load(location).layout)
 
 
-def _metadata(place: Place) -> bytes:
-    with refusals(place.at(METADATA)):
-        return place.read(METADATA)
+def _metadata(location: Location) -> bytes:
+    with refusals(location.at(METADATA)):
+        return location.read(METADATA)
 
 
 def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:

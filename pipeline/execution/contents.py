@@ -14,7 +14,7 @@ from robots.status import flags
 from robots.types import TRANSLATION
 from storage.ledger import require_complete
 from storage.manifest import Manifest, require_same
-from storage.places.place import Place
+from storage.places.location import Location
 from storage.schema import Coordinate, units, volume_units
 from storage.store import create
 from tasks.newton_euler.system import unique
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
 
 
-def plan_at(sweep: Sweep, place: Place) -> Plan:
+def plan_at(sweep: Sweep, place: Location) -> Plan:
     """The plan of a sweep in a store: blocks of one that was made larger are those that it began with."""
     made = plan(sweep)
     if place.exists() and (manifest := Manifest.load(place)).generation > 1:
@@ -31,7 +31,7 @@ def plan_at(sweep: Sweep, place: Place) -> Plan:
     return made
 
 
-def _is_finished(made: Plan, place: Place) -> bool:
+def _is_finished(made: Plan, place: Location) -> bool:
     """Whether nothing is left to do in a store.
 
     Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
@@ -48,7 +48,7 @@ def _needed(made: Plan) -> tuple[int, int]:
     return sum(made.layout.bytes(name) for name in made.layout.variables), made.layout.files
 
 
-def _prepare(made: Plan, place: Place) -> None:
+def _prepare(made: Plan, place: Location) -> None:
     """Create the store where there is none."""
     if place.exists():
         return

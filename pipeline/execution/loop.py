@@ -144,7 +144,7 @@ class Drive:
 
     def _look_around(self) -> None:
         self._looked = time.monotonic()
-        if cancel_requested(self.writer.place):
+        if cancel_requested(self.writer.location):
             raise RunCancelledError("cancelled; what has been stored stays")
         self._drop_late()
         self._help_slow()

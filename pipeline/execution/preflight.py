@@ -17,7 +17,7 @@ from pipeline.execution.policy.window import Worker, workers_of
 from pipeline.execution.provenance import require_same_versions, versions
 from pipeline.plan.plan import Plan
 from storage.places.access import locate
-from storage.places.place import Location
+from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -99,7 +99,7 @@ def _differing(one: Any, other: Any) -> str:
     return "in " + ", ".join(name for name in one if one[name] != other.get(name))
 
 
-def require_space(store: Location, stored: int, files: int) -> None:
+def require_space(store: LocationLike, stored: int, files: int) -> None:
     """See that a disk has room for so many bytes, before compression, and files. Raises InputError about the store."""
     place, problems = locate(store), []
     if (room := place.room()) is None:

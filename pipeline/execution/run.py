@@ -33,7 +33,7 @@ from pipeline.sweep.user_metrics import Function, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
-from storage.places.place import Location, Place
+from storage.places.location import Location, LocationLike
 from storage.store import StoreWriter, open_results
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ EXTERNAL = ("address", "scheduler-file")
 
 def run(
     sweep: Sweep,
-    store: Location | None = None,
+    store: LocationLike | None = None,
     cluster: Cluster = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
@@ -82,7 +82,7 @@ class Run:
     """One run of a plan into a store: what it is made of."""
 
     plan: Plan
-    place: Place
+    place: Location
     config: ClusterConfig
     listeners: tuple[Listener, ...]
     granularity: Granularity

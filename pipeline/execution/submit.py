@@ -27,7 +27,7 @@ from pipeline.execution.run import EXTERNAL
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
 from storage.places.access import locate
-from storage.places.place import Location, Place
+from storage.places.location import Location, LocationLike
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
@@ -52,13 +52,13 @@ class Job:
     """What such a process does."""
 
     sweep: Sweep
-    store: Place
+    store: Location
     cluster: ClusterConfig
     granularity: Granularity
 
 
 def submit(
-    sweep: Sweep, store: Location, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
+    sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
 ) -> Submitted:
     """Start a run that goes on without this process, and come back once its first block is on its way.
 

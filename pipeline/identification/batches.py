@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.sweep.measurement import PARTS
 from storage.errors import StoreError
-from storage.places.place import Location
+from storage.places.location import LocationLike
 from storage.store import open_results
 
 MIXED = 64
@@ -25,7 +25,7 @@ class Loader:
     never trained with. `window` absent: whole trajectories. `torch`: tensors instead of arrays. Raises StoreError.
     """
 
-    store: Location
+    store: LocationLike
     part: str = "train"
     variables: Sequence[str] = ("measured_position", "measured_velocity", "measured_acceleration", "measured_force")
     batch: int = 32

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.documents.units import size
 from pipeline.execution.true_parameters import PREFIX
 from storage.places.access import locate
-from storage.places.place import Location
+from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FILE = "CARD.md"
 
 
-def write(store: Location, sweep: Sweep, data: Dataset) -> str:
+def write(store: LocationLike, sweep: Sweep, data: Dataset) -> str:
     """Write the card of a finished dataset into its store; the text."""
     text = "\n".join(lines(sweep, data)) + "\n"
     locate(store).write(FILE, [text.encode()])

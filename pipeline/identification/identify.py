@@ -28,7 +28,7 @@ from pipeline.stores.recompute import stored_sweep
 from robots.parameters import nearest
 from storage.errors import StoreError
 from storage.places.access import locate
-from storage.places.place import Location
+from storage.places.location import LocationLike
 from storage.store import open_results
 from tasks.identification.methods import METHODS
 
@@ -109,7 +109,7 @@ def _described(fit: Fit) -> dict[str, Any]:
 
 
 def identify(
-    store: Location,
+    store: LocationLike,
     method: str = "weighted",
     *,
     clean: bool = False,

@@ -13,14 +13,14 @@ from pipeline.monitor.log import has_ended, records
 from storage.errors import StoreError
 from storage.manifest import Manifest
 from storage.places.access import holder
-from storage.places.place import Location
+from storage.places.location import LocationLike
 
 POLL_SECONDS = 0.5
 CANCEL_SECONDS = 120.0
 """Time that a run is given to end; it looks for requests once a second, and may be held up by a worker."""
 
 
-def follow(store: Location) -> Iterator[Event]:
+def follow(store: LocationLike) -> Iterator[Event]:
     """Events of the run that began last, those of the past first, until its last one.
 
     Raises StoreError where there was no run, RunStoppedError where it has died without a last word.
@@ -43,12 +43,12 @@ def follow(store: Location) -> Iterator[Event]:
             time.sleep(POLL_SECONDS)
 
 
-def _last_start(store: Location) -> int:
+def _last_start(store: LocationLike) -> int:
     """How many records precede the last run."""
     return max((number for number, record in enumerate(records(store)) if isinstance(record.event, Started)), default=0)
 
 
-def cancel(store: Location, seconds: float = CANCEL_SECONDS) -> None:
+def cancel(store: LocationLike, seconds: float = CANCEL_SECONDS) -> None:
     """Ask the run that writes to a store to end, and wait until it has.
 
     Raises StoreError where nobody runs, RunStoppedError where it does not end in time.

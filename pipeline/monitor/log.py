@@ -19,7 +19,7 @@ from typing import Any, Self
 from pipeline.monitor import events
 from pipeline.monitor.events import BlockDone, BlocksDone, Event, Finished, Started, Stopped
 from storage.places.access import locate
-from storage.places.place import Journal, Location, refusals
+from storage.places.location import Journal, LocationLike, refusals
 
 LOG = "log"
 """Name of the journal, beside the ledger."""
@@ -75,7 +75,7 @@ class RunLog:
         self._written = float("-inf")
 
     @classmethod
-    def open(cls, store: Location) -> Self:
+    def open(cls, store: LocationLike) -> Self:
         """The log of a store, to be written on. The caller holds the coordinator's lock."""
         journal = locate(store).journal(LOG)
         with refusals(journal.name):
@@ -115,14 +115,14 @@ class RunLog:
         self.journal.close()
 
 
-def records(store: Location) -> Iterator[Record]:
+def records(store: LocationLike) -> Iterator[Record]:
     """All records of the log of a store; none where there is no log."""
     journal = locate(store).journal(LOG)
     with refusals(journal.name):
         yield from filter(None, map(Record.parse, journal.lines()))
 
 
-def last_run(store: Location) -> list[Record]:
+def last_run(store: LocationLike) -> list[Record]:
     """Records of the run that began last."""
     found: list[Record] = []
     for record in records(store):

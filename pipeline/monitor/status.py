@@ -25,7 +25,7 @@ from pipeline.monitor.progress import clock
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import holder
-from storage.places.place import Location
+from storage.places.location import LocationLike
 
 State = Literal["finished", "running", "cancelling", "stopped"]
 RECENT = 120.0
@@ -86,7 +86,7 @@ class Status:
             yield f"metric {each.metric}", f"NaN in {each.cases} cases of block {each.block}, {place}: {each.reason}"
 
 
-def status(store: Location, now: float | None = None) -> Status:
+def status(store: LocationLike, now: float | None = None) -> Status:
     """The status of a store. Raises StoreError where there is none."""
     manifest = Manifest.load(store)
     ledger = Ledger.read(store, manifest.layout.blocks)
@@ -109,17 +109,17 @@ def status(store: Location, now: float | None = None) -> Status:
     )
 
 
-def failed_cases(store: Location) -> tuple[CaseFailed, ...]:
+def failed_cases(store: LocationLike) -> tuple[CaseFailed, ...]:
     """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
     found = {(each.block, each.design, each.friction, each.trajectory): each for each in _logged_cases(store)}
     return tuple(found[key] for key in sorted(found))
 
 
-def _logged_cases(store: Location) -> Iterator[CaseFailed]:
+def _logged_cases(store: LocationLike) -> Iterator[CaseFailed]:
     return (record.event for record in records(store) if isinstance(record.event, CaseFailed))
 
 
-def _state(manifest: Manifest, store: Location, owner: str | None) -> State:
+def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> State:
     if manifest.state == "finished":
         return "finished"
     if not owner:

@@ -26,7 +26,7 @@ from storage.growth import Growing, abandon, begin, clear, commit, grown, is_gro
 from storage.integrity import receipts_of
 from storage.manifest import Manifest
 from storage.places.access import coordinator_lock, locate
-from storage.places.place import Location, Place
+from storage.places.location import Location, LocationLike
 from storage.store import describe, metadata, open_results
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ PIECE = 1 << 16
 
 
 def append(
-    store: Location,
+    store: LocationLike,
     sweep: Sweep,
     cluster: Cluster = None,
     listeners: Sequence[Listener] = (),
@@ -69,7 +69,7 @@ def append(
     return open_results(place)
 
 
-def drop(store: Location) -> None:
+def drop(store: LocationLike) -> None:
     """Give up an append that was begun: the store is what it was. Raises StoreError where there is none."""
     place = locate(store)
     with coordinator_lock(place):
@@ -78,7 +78,7 @@ def drop(store: Location) -> None:
         abandon(place)
 
 
-def _require_same(place: Place, sweep: Sweep) -> None:
+def _require_same(place: Location, sweep: Sweep) -> None:
     if Manifest.load(Growing(place)).fingerprint != sweep.fingerprint:
         raise StoreError(
             f"{place}: an append of another sweep has been begun; go on with that one, or drop it first: "
@@ -86,7 +86,7 @@ def _require_same(place: Place, sweep: Sweep) -> None:
         )
 
 
-def _begin(place: Place, sweep: Sweep) -> None:
+def _begin(place: Location, sweep: Sweep) -> None:
     """Check everything that can be checked, then prepare the store."""
     manifest = Manifest.load(place)
     if manifest.state != "finished":
@@ -102,7 +102,7 @@ def _begin(place: Place, sweep: Sweep) -> None:
     begin(place, larger, files)
 
 
-def require_longer(place: Place, stored: Sweep, sweep: Sweep) -> None:
+def require_longer(place: Location, stored: Sweep, sweep: Sweep) -> None:
     """See that a sweep is the stored one, with designs or friction sets added. Raises StoreError: what else differs."""
     lines = [*_other_content(stored, sweep), *_other_axis("design", stored.design, sweep.design)]
     lines += _other_axis("friction", stored.friction.axis, sweep.friction.axis)
@@ -153,7 +153,7 @@ def _first_other(stored: dict[str, Any], given: dict[str, Any], start: int) -> s
     return ""
 
 
-def _require_reproducible(place: Place, old: Plan) -> None:
+def _require_reproducible(place: Location, old: Plan) -> None:
     """Compute one stored block here: old and new results belong together only where their bits would be the same."""
     skipped = uncomputable(place, old)
     chosen = next((block for block in range(old.blocks) if block not in skipped), 0)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from storage.errors import StoreError
-from storage.places.place import Location, refusals
+from storage.places.location import LocationLike, refusals
 from storage.store import open_results
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WHOLE = "all"
 """Part of a design where there is no split."""
 
 
-def export(store: Location, folder: str | Path, form: str) -> list[Path]:
+def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     """Write a finished store into a new folder; the files. Raises StoreError."""
     if form not in FORMATS:
         raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.documents.units import size
 from storage.places.access import locate
-from storage.places.place import Location, refusals
+from storage.places.location import LocationLike, refusals
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -16,7 +16,7 @@ HIDDEN = ("sweep", "finished")
 """Attributes without a row: the text of the sweep is too long, the state has a row of its own."""
 
 
-def rows(dataset: Dataset, store: Location) -> Iterator[tuple[str, ...]]:
+def rows(dataset: Dataset, store: LocationLike) -> Iterator[tuple[str, ...]]:
     """Rows for a dataset and the store that it comes from: state, size, attributes, dims, variables, statuses."""
     yield "state", "finished" if dataset.attrs.get("finished", True) else "not finished"
     if "written" in dataset.coords:

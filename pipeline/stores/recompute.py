@@ -23,12 +23,12 @@ from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
-from storage.places.place import Location
+from storage.places.location import LocationLike
 from storage.writer import Comparer
 
 
 def stored_sweep(
-    store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+    store: LocationLike, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
 ) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
@@ -89,7 +89,7 @@ def _other(stored: Receipt, computed: Receipt) -> list[str]:
     return [name for name, value in computed.checksums.items() if stored.checksums.get(name) != value]
 
 
-def uncomputable(store: Location, plan: Plan) -> set[int]:
+def uncomputable(store: LocationLike, plan: Plan) -> set[int]:
     """Blocks with cases that no attempt could compute: another attempt would tell nothing of their bits."""
     block = plan.layout.block
     return {

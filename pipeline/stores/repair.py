@@ -28,14 +28,14 @@ from storage.layout import Layout
 from storage.ledger import LEDGER, Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
-from storage.places.place import Place, refusals
+from storage.places.location import Location, refusals
 from storage.store import describe, metadata
 from storage.writer import METADATA, checksum, require_form
 
 LOST = "restore both from a copy, or run the sweep into a new store"
 
 
-def mend_files(place: Place, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
+def mend_files(place: Location, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
     """Make damaged or missing metadata and coordinates again; the names of these files.
 
     Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
@@ -56,7 +56,7 @@ def mend_files(place: Place, findings: Iterable[Finding], folder: str | Path) ->
     return tuple(place.at(key) for key in keys)
 
 
-def mend_manifest(place: Place, folder: str | Path) -> tuple[str, ...]:
+def mend_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
     """Make a damaged or missing manifest again from the metadata of the group; its name, nothing where it is sound.
 
     Raises StoreError that names both files where these are no help either.
@@ -83,7 +83,7 @@ def mend_manifest(place: Place, folder: str | Path) -> tuple[str, ...]:
     return (place.at(MANIFEST),)
 
 
-def _damage(place: Place) -> str | None:
+def _damage(place: Location) -> str | None:
     """What is wrong with the manifest. Raises StoreError for what is no store."""
     try:
         Manifest.load(place)
@@ -94,7 +94,7 @@ def _damage(place: Place) -> str | None:
     return None
 
 
-def _require_settled(place: Place) -> None:
+def _require_settled(place: Location) -> None:
     if is_growing(place) or place.has(f"{FOLDER}/{METADATA}"):
         raise StoreError(f"{place}: an append has been begun; go on with it, or drop it first: limbsweep append --drop")
 
@@ -117,7 +117,7 @@ def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
     return block
 
 
-def _generation(place: Place) -> int:
+def _generation(place: Location) -> int:
     """How often the store was made larger, by the name of its ledger."""
     found = (re.match(rf"{LEDGER}(?:-([0-9]+))?[./]", key) for key in place.keys(""))
     return max((int(each[1] or 1) for each in found if each), default=1)

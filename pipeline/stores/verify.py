@@ -29,7 +29,7 @@ from storage.integrity import (
 )
 from storage.ledger import Receipt
 from storage.places.access import locate
-from storage.places.place import Location, Place
+from storage.places.location import Location, LocationLike
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Verification:
 
 
 def verify(
-    store: Location,
+    store: LocationLike,
     recompute: float = 0.0,
     seed: int | None = None,
     *,
@@ -100,7 +100,7 @@ def verify(
     return found
 
 
-def _read(place: Place, seed: int) -> Verification:
+def _read(place: Location, seed: int) -> Verification:
     findings = [*check_files(place), *check_ledger(place)]
     if any(finding.kind == "metadata" for finding in findings):
         return Verification(str(place), 0, 0, tuple(findings), seed)  # no block can be read by metadata that are wrong
@@ -111,7 +111,9 @@ def _read(place: Place, seed: int) -> Verification:
     return Verification(str(place), blocks, total, tuple(findings), seed)
 
 
-def _recompute(place: Place, found: Verification, share: float, cluster: Cluster, folder: str | Path) -> Verification:
+def _recompute(
+    place: Location, found: Verification, share: float, cluster: Cluster, folder: str | Path
+) -> Verification:
     """Compute a random share of the blocks, at least one; not those that are wrong or hold cases that failed."""
     plan = plan_at(stored_sweep(place, folder), place)
     wrong = {finding.block for finding in found.findings} | uncomputable(place, plan)
@@ -126,7 +128,7 @@ def _recompute(place: Place, found: Verification, share: float, cluster: Cluster
     return replace(found, findings=found.findings + findings, recomputed=tuple(chosen))
 
 
-def _repair(place: Place, found: Verification, cluster: Cluster, folder: str | Path) -> Verification:
+def _repair(place: Location, found: Verification, cluster: Cluster, folder: str | Path) -> Verification:
     """Compute damaged blocks; what the store holds afterwards is read again."""
     damaged = tuple(finding for finding in found.findings if finding.kind != "other result")
     sweep = stored_sweep(place, folder)
@@ -140,7 +142,7 @@ def _repair(place: Place, found: Verification, cluster: Cluster, folder: str | P
     return replace(found, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
 
 
-def _changed(place: Place, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:
+def _changed(place: Location, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:
     """Blocks that were computed otherwise than at first: other versions or another machine."""
     for block, receipt in new.items():
         if receipt != old[block]:

@@ -15,7 +15,7 @@ from pipeline.documents.files import read_bytes
 from pipeline.errors import InputError, Problem
 from storage import sources
 from storage.places.access import locate
-from storage.places.place import Location, Place
+from storage.places.location import Location, LocationLike
 
 
 class Source(Protocol):
@@ -64,7 +64,7 @@ class Folder:
 class Stored:
     """The files in a store with these attributes; what is lost there is taken from a folder, if it is the same file."""
 
-    place: Place
+    place: Location
     attributes: Mapping[str, Any]
     folder: Folder
 
@@ -118,7 +118,7 @@ def source_of(place: str | os.PathLike[str] | Source) -> Source:
     return Folder(Path(place)) if isinstance(place, str | os.PathLike) else place
 
 
-def stored_files(store: Location, folder: str | Path = ".") -> Stored:
+def stored_files(store: LocationLike, folder: str | Path = ".") -> Stored:
     """The files in a store. Raises StoreError."""
     from storage.manifest import Manifest
 

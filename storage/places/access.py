@@ -1,4 +1,4 @@
-"""Finds the place of a store by path or URL, and holds it for one coordinator."""
+"""Finds the location of a store by path or URL, and holds it for one coordinator."""
 
 from __future__ import annotations
 
@@ -6,54 +6,49 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from storage.errors import StoreError
-from storage.places.place import Location, Place, refusals
-
-if TYPE_CHECKING:
-    from storage.places.place import Location
-
+from storage.places.location import Location, LocationLike, refusals
 
 _URL = re.compile(r"(?P<protocol>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 
 
-def locate(store: Location) -> Place:
-    """The place that a path or URL names. Raises StoreError for a URL that cannot be used, or that holds a secret."""
-    if isinstance(store, Place):
+def locate(store: LocationLike) -> Location:
+    """The location that a path or URL names. Raises StoreError for a URL that cannot be used, or holds a secret."""
+    if isinstance(store, Location):
         return store
     text = os.fspath(store)
     found = _URL.fullmatch(text)
     if found is None and "://" in text:
         raise StoreError("a store's URL is a chain of protocols; expected one, such as s3://bucket/path")
     if found is None or found["protocol"].lower() in ("file", "local"):
-        from storage.places.local import LocalPlace
+        from storage.places.local import LocalFolder
 
         if found and not found["rest"].startswith("/"):
             raise StoreError(
                 f"{text}: got a URL without an absolute path; expected file:///folder/name, or a plain path"
             )
-        return LocalPlace(found["rest"] if found else text)
-    from storage.places.objects import ObjectPlace
+        return LocalFolder(found["rest"] if found else text)
+    from storage.places.objects import ObjectPrefix
 
-    return ObjectPlace(found["protocol"].lower(), found["rest"])
+    return ObjectPrefix(found["protocol"].lower(), found["rest"])
 
 
 @contextmanager
-def coordinator_lock(store: Location) -> Iterator[None]:
+def coordinator_lock(store: LocationLike) -> Iterator[None]:
     """Holds a store for this process, after removing what killed writers have left.
 
     Raises StoreError that says who holds it.
     """
-    place = locate(store)
-    with place.lock():
-        with refusals(place):
-            place.tidy()
+    location = locate(store)
+    with location.lock():
+        with refusals(location):
+            location.tidy()
         yield
 
 
-def holder(store: Location) -> str | None:
+def holder(store: LocationLike) -> str | None:
     """Who holds a store, in the words of the lock; None where nobody does."""
-    place = locate(store)
-    with refusals(place):
-        return place.holder()
+    location = locate(store)
+    with refusals(location):
+        return location.holder()

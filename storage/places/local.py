@@ -17,8 +17,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from storage.places.location import Location, Room
 from storage.places.lock import LOCK, holder_of, locked_file
-from storage.places.place import Place, Room
 
 DRAFT = ".draft"
 """How names of files end that are being written; they start with a dot."""
@@ -27,7 +27,7 @@ PIECE = 1 << 20
 """Bytes that are compared at once."""
 
 
-class LocalPlace(Place):
+class LocalFolder(Location):
     """A folder."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -35,7 +35,7 @@ class LocalPlace(Place):
         self.path = Path(path).absolute()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, LocalPlace) and self.path == other.path
+        return isinstance(other, LocalFolder) and self.path == other.path
 
     def __hash__(self) -> int:
         return hash(self.path)

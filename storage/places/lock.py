@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Self
 
 from storage.errors import StoreError
-from storage.places.place import refusals
+from storage.places.location import refusals
 
 LOCK = "coordinator.lock"
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from storage.errors import StoreError
+from storage.places.location import Location, Room, refusals
 from storage.places.lock import Owner, beating, busy, lives
-from storage.places.place import Place, Room, refusals
 
 LEASE = "coordinator.lease"
 MAKING = "limbsweep.making"
@@ -53,7 +53,7 @@ NO_STORES = frozenset(
 """Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
 
 
-class ObjectPlace(Place):
+class ObjectPrefix(Location):
     """A prefix of keys in a bucket."""
 
     def __init__(self, protocol: str, path: str) -> None:
@@ -71,7 +71,7 @@ class ObjectPlace(Place):
         self.name, self.protocol, self.root = f"{protocol}://{path}", protocol, path
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectPlace) and self.name == other.name
+        return isinstance(other, ObjectPrefix) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -196,8 +196,8 @@ class ObjectJournal:
     to begin one is stopped.
     """
 
-    def __init__(self, place: ObjectPlace, name: str) -> None:
-        self.place, self.folder, self.name = place, name, place.at(name)
+    def __init__(self, location: ObjectPrefix, name: str) -> None:
+        self.location, self.folder, self.name = location, name, location.at(name)
         self.torn = 0
         self._number = 0
         self._lines: list[bytes] = []
@@ -206,9 +206,9 @@ class ObjectJournal:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of all objects, in order."""
-        for key in sorted(self.place.keys(self.folder)):
+        for key in sorted(self.location.keys(self.folder)):
             self._number = max(self._number, _number(key))
-            yield from self.place.read(key).splitlines()
+            yield from self.location.read(key).splitlines()
 
     def open(self) -> None:
         """Begins the next object, once there is a line for it."""
@@ -227,29 +227,29 @@ class ObjectJournal:
         key, data = f"{self.folder}/{self._number:08d}.jsonl", b"".join(self._lines)
         if self._is_new:
             try:
-                self.place.claim(key, data)
+                self.location.claim(key, data)
             except FileExistsError:
                 raise StoreError(
-                    f"{self.place.at(key)}: another run has taken over this store; this one stops"
+                    f"{self.location.at(key)}: another run has taken over this store; this one stops"
                 ) from None
         else:
-            self.place.write(key, (data,))
+            self.location.write(key, (data,))
         self._is_new = self._is_dirty = False
         if self._bytes >= SEGMENT:
             self._begin()
 
     def replace(self, lines: Iterable[bytes]) -> None:
         """Puts the lines into a new object, then removes the others; until then all lines are there."""
-        old = sorted(self.place.keys(self.folder))
+        old = sorted(self.location.keys(self.folder))
         number = 1 + max(map(_number, old), default=0)
-        self.place.write(f"{self.folder}/{number:08d}.jsonl", (line + b"\n" for line in lines))
+        self.location.write(f"{self.folder}/{number:08d}.jsonl", (line + b"\n" for line in lines))
         for key in old:
-            self.place.delete(key)
+            self.location.delete(key)
 
     def remove(self) -> None:
         """Removes all objects."""
-        for key in list(self.place.keys(self.folder)):
-            self.place.delete(key)
+        for key in list(self.location.keys(self.folder)):
+            self.location.delete(key)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -260,55 +260,55 @@ class ObjectJournal:
 
 
 @contextmanager
-def _lease(place: ObjectPlace) -> Iterator[None]:
+def _lease(location: ObjectPrefix) -> Iterator[None]:
     """Holds a store through an object that only one can make.
 
     Leases are numbered. Who finds one whose holder is dead makes the next number, which again only one can; one that
     appears beside ours, and that we have not seen dead, means that another was faster.
     """
-    with refusals(place.name):
-        dead = [number for number in _leases(place) if not _holds(place, number)]
-        if alive := [number for number in _leases(place) if number not in dead]:
-            raise busy(place.name, _owner(place, alive[-1]))
+    with refusals(location.name):
+        dead = [number for number in _leases(location) if not _holds(location, number)]
+        if alive := [number for number in _leases(location) if number not in dead]:
+            raise busy(location.name, _owner(location, alive[-1]))
         mine, owner = max(dead, default=0) + 1, Owner.here()
         try:
-            place.claim(_key(mine), owner.dump())
+            location.claim(_key(mine), owner.dump())
         except FileExistsError:
-            raise busy(place.name, _owner(place, mine)) from None
+            raise busy(location.name, _owner(location, mine)) from None
     try:
-        with refusals(place.name):
-            if others := [number for number in _leases(place) if number != mine and number not in dead]:
-                raise busy(place.name, _owner(place, others[-1]))
+        with refusals(location.name):
+            if others := [number for number in _leases(location) if number != mine and number not in dead]:
+                raise busy(location.name, _owner(location, others[-1]))
             for number in dead:
-                place.delete(_key(number))
-        with beating(lambda beat: place.write(_key(mine), (replace(owner, beat=beat).dump(),))):
+                location.delete(_key(number))
+        with beating(lambda beat: location.write(_key(mine), (replace(owner, beat=beat).dump(),))):
             yield
     finally:
-        with refusals(place.name):
-            place.delete(_key(mine))
+        with refusals(location.name):
+            location.delete(_key(mine))
 
 
-def _holds(place: ObjectPlace, number: int) -> bool:
+def _holds(location: ObjectPrefix, number: int) -> bool:
     """Whether the holder of a lease lives."""
-    owner = _owner(place, number)
+    owner = _owner(location, number)
     if owner is None or owner.is_dead:
         return False
-    return owner.is_near or lives(lambda: _look(place, number))
+    return owner.is_near or lives(lambda: _look(location, number))
 
 
-def _owner(place: ObjectPlace, number: int) -> Owner | None:
-    return Owner.parse(_look(place, number))
+def _owner(location: ObjectPrefix, number: int) -> Owner | None:
+    return Owner.parse(_look(location, number))
 
 
-def _look(place: ObjectPlace, number: int) -> bytes:
+def _look(location: ObjectPrefix, number: int) -> bytes:
     try:
-        return place.read(_key(number))
+        return location.read(_key(number))
     except FileNotFoundError:
         return b""
 
 
-def _leases(place: ObjectPlace) -> list[int]:
-    return sorted(_number(key) for key in place.keys(LEASE))
+def _leases(location: ObjectPrefix) -> list[int]:
+    return sorted(_number(key) for key in location.keys(LEASE))
 
 
 def _key(number: int) -> str:

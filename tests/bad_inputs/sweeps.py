@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.places.place import Room
+from storage.places.location import Room
 from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row, added, changed, edit, points
 
 GRID = GOOD[GOOD.index("  grid:") : GOOD.index("friction:")]
@@ -26,7 +26,7 @@ def _link_out(patch: pytest.MonkeyPatch) -> None:
 
 
 def _little_room(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("storage.places.local.LocalPlace.room", lambda place: Room(1000, 3))
+    patch.setattr("storage.places.local.LocalFolder.room", lambda place: Room(1000, 3))
 
 
 def _few_files(patch: pytest.MonkeyPatch) -> None:

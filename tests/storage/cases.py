@@ -17,7 +17,7 @@ from storage.layout import Layout, lengths
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import coordinator_lock, locate
-from storage.places.place import Location
+from storage.places.location import LocationLike
 from storage.schema import Coordinate, lookup
 from storage.store import StoreWriter, create, open_results
 
@@ -40,7 +40,7 @@ COORDINATES = (
 )
 
 
-def store(path: Location, layout: Layout = LAYOUT) -> StoreWriter:
+def store(path: LocationLike, layout: Layout = LAYOUT) -> StoreWriter:
     """A new store and its writer."""
     coordinates = COORDINATES if layout is LAYOUT else ()
     create(path, layout, coordinates, ATTRIBUTES, flags={"OK": 0, "NOT_REACHABLE": 1})
@@ -48,7 +48,7 @@ def store(path: Location, layout: Layout = LAYOUT) -> StoreWriter:
 
 
 def anywhere(kind: str, folder: Path) -> str:
-    """A place for a store that is not there yet, by the kind of its URL."""
+    """A location for a store that is not there yet, by the kind of its URL."""
     return {
         "path": str(folder / "s.zarr"),
         "file": f"file://{folder}/s.zarr",
@@ -68,21 +68,21 @@ def lasting(layout: Layout, variable: str) -> NDArray[Any]:
     return sum((101**axis * each for axis, each in enumerate(places)), np.zeros(1)).astype(lookup(variable).dtype)
 
 
-def fill(store: Location, values: Any = whole, blocks: int | None = None) -> None:
+def fill(store: LocationLike, values: Any = whole, blocks: int | None = None) -> None:
     """What a run does: the blocks that are missing, or some of them, then the end."""
-    place = locate(store)
-    layout = Manifest.load(place).layout
-    with coordinator_lock(place), Ledger.open(place, layout.blocks) as ledger:
-        writer = StoreWriter(place)
+    location = locate(store)
+    layout = Manifest.load(location).layout
+    with coordinator_lock(location), Ledger.open(location, layout.blocks) as ledger:
+        writer = StoreWriter(location)
         for index in list(ledger.remaining())[:blocks]:
             parts = {name: values(layout, name)[layout.region(index, name)] for name in layout.owned(index)}
             ledger.append(writer.write(index, parts))
         if ledger.count == layout.blocks:
             ledger.sync()
-            finish(place)
+            finish(location)
 
 
-def digest(store: Location) -> str:
+def digest(store: LocationLike) -> str:
     """One hash over names, shapes, types and bits of all variables and coordinates of a finished store."""
     open_results(store)  # may refuse; what follows reads the same without Dask, which takes most of the time
     dataset = xr.open_zarr(settled(store).zarr_store(), chunks=None, consolidated=True, decode_times=False)

@@ -1,4 +1,4 @@
-"""A place whose n-th operation fails, for trying every step of a protocol: the seam is the one door to files."""
+"""A location whose n-th operation fails, for trying every step of a protocol: the seam is the one door to files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from storage.places.place import Journal, Place, Room
+from storage.places.location import Journal, Location, Room
 
 ERRORS: dict[str, Callable[[], OSError]] = {
     name: (lambda code=code: OSError(code, os.strerror(code)))  # type: ignore[misc]
@@ -23,13 +23,13 @@ ERRORS: dict[str, Callable[[], OSError]] = {
 } | {"timeout": lambda: TimeoutError("the service does not answer")}
 
 
-class FaultyPlace(Place):
-    """Passes everything on to another place, but the operation with number `fail_at`, which raises `error`.
+class FaultyLocation(Location):
+    """Passes everything on to another location, but the operation with number `fail_at`, which raises `error`.
 
     With `cut`, a write at that number stores only half and says nothing, as a disk may do.
     """
 
-    def __init__(self, base: Place, fail_at: int, error: Callable[[], OSError], *, cut: bool = False) -> None:
+    def __init__(self, base: Location, fail_at: int, error: Callable[[], OSError], *, cut: bool = False) -> None:
         self.base, self.name, self.fail_at, self.error, self.cut = base, base.name, fail_at, error, cut
         self.count = 0
 
@@ -97,37 +97,37 @@ class FaultyPlace(Place):
 
 
 class FaultyJournal:
-    """A journal whose operations count as those of its place."""
+    """A journal whose operations count as those of its location."""
 
-    def __init__(self, base: Journal, place: FaultyPlace) -> None:
-        self.base, self.place, self.name = base, place, base.name
+    def __init__(self, base: Journal, location: FaultyLocation) -> None:
+        self.base, self.location, self.name = base, location, base.name
 
     @property
     def torn(self) -> int:
         return self.base.torn
 
     def lines(self) -> Iterator[bytes]:
-        self.place.step()
+        self.location.step()
         return self.base.lines()
 
     def open(self) -> None:
-        self.place.step()
+        self.location.step()
         self.base.open()
 
     def append(self, line: bytes) -> None:
-        self.place.step()
+        self.location.step()
         self.base.append(line)
 
     def sync(self) -> None:
-        self.place.step()
+        self.location.step()
         self.base.sync()
 
     def replace(self, lines: Iterable[bytes]) -> None:
-        self.place.step()
+        self.location.step()
         self.base.replace(lines)
 
     def remove(self) -> None:
-        self.place.step()
+        self.location.step()
         self.base.remove()
 
     def close(self) -> None:

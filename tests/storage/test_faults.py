@@ -13,19 +13,19 @@ import pytest
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
 from storage.places.access import locate
-from storage.places.place import Place
+from storage.places.location import Location
 from tests.storage.cases import FEW, anywhere, digest, fill, store
-from tests.storage.faults import ERRORS, FaultyPlace
+from tests.storage.faults import ERRORS, FaultyLocation
 
 MANY = 10**9
 ADVICE = "check free space and permissions, or choose another store|lost or stale|differs from what was written"
 
 
-def run(place: Place) -> None:
+def run(location: Location) -> None:
     """A whole run, or what is left of one."""
-    if not place.exists():
-        store(place, FEW)
-    fill(place)
+    if not location.exists():
+        store(location, FEW)
+    fill(location)
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
     return digest(path)
 
 
-def refusal(place: Place) -> str:
+def refusal(location: Location) -> str:
     """What a run says when it stops; "" where it does not, because what failed does not matter or is tried again."""
     try:
-        run(place)
+        run(location)
     except StoreError as error:
         return str(error)
     return ""
@@ -46,14 +46,14 @@ def refusal(place: Place) -> str:
 
 def steps(kind: str, folder: Path) -> int:
     """Number of operations of a run that nothing disturbs."""
-    counting = FaultyPlace(locate(anywhere(kind, folder)), MANY, OSError)
+    counting = FaultyLocation(locate(anywhere(kind, folder)), MANY, OSError)
     run(counting)
     return counting.count
 
 
-def sound(place: Place) -> bool:
-    blocks = (each for one in check_blocks(place) for each in one.findings)
-    return not [*check_files(place), *check_ledger(place), *blocks]
+def sound(location: Location) -> bool:
+    blocks = (each for one in check_blocks(location) for each in one.findings)
+    return not [*check_files(location), *check_ledger(location), *blocks]
 
 
 @pytest.mark.parametrize("kind", ["path", "memory"])
@@ -74,26 +74,26 @@ def test_every_operation_fails_in_every_way(error: str, tmp_path: Path, expected
 
 def once(kind: str, folder: Path, number: int, error: Callable[[], OSError], expected: str) -> None:
     folder.mkdir(parents=True)
-    place = locate(anywhere(kind, folder))
+    location = locate(anywhere(kind, folder))
     with pytest.raises(StoreError, match=ADVICE):
-        run(FaultyPlace(place, number, error))
-    run(place)
-    assert digest(place) == expected, f"operation {number}"
-    assert sound(place), f"operation {number}"
+        run(FaultyLocation(location, number, error))
+    run(location)
+    assert digest(location) == expected, f"operation {number}"
+    assert sound(location), f"operation {number}"
 
 
 def test_a_write_that_stores_half_is_found_at_once(tmp_path: Path, expected: str, unforced: None) -> None:
     """After that of a manifest there is nothing to go on with, but it is said at once."""
     found = 0
     for number in range(1, steps("path", tmp_path / "count") + 1, 2):
-        place = locate(tmp_path / str(number) / "s.zarr")
-        if told := refusal(FaultyPlace(place, number, OSError, cut=True)):
+        location = locate(tmp_path / str(number) / "s.zarr")
+        if told := refusal(FaultyLocation(location, number, OSError, cut=True)):
             assert "differs from what was written" in told
             found += 1
             if "limbsweep.json" in told:
                 continue
-            run(place)
-        assert digest(place) == expected
+            run(location)
+        assert digest(location) == expected
     assert found > 5
 
 
@@ -124,11 +124,11 @@ def test_calls_of_the_system_that_fail(
     total = count[0]
     assert total
     for number in range(1, total + 1, max(1, total // 8)):
-        place = locate(tmp_path / f"{number}.zarr")
+        location = locate(tmp_path / f"{number}.zarr")
         with monkeypatch.context() as patch:
             patch.setattr(os, call, at(number))
-            assert "Input/output error" in (refusal(place) or "Input/output error")
-        run(place)
-        assert digest(place) == expected
-        assert sound(place)
+            assert "Input/output error" in (refusal(location) or "Input/output error")
+        run(location)
+        assert digest(location) == expected
+        assert sound(location)
         assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

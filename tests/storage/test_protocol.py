@@ -23,11 +23,11 @@ from storage.layout import Layout
 from storage.ledger import Ledger, Receipt
 from storage.manifest import Manifest
 from storage.places.access import coordinator_lock, locate
-from storage.places.local import FileJournal, LocalPlace
-from storage.places.place import Place
+from storage.places.local import FileJournal, LocalFolder
+from storage.places.location import Location
 from storage.store import StoreWriter, describe, metadata, open_results
 from tests.storage.cases import FEW, block, fill, lasting, store
-from tests.storage.faults import ERRORS, FaultyPlace
+from tests.storage.faults import ERRORS, FaultyLocation
 
 Promise = Callable[[Path], None]
 
@@ -43,35 +43,35 @@ def refused(match: str, action: Callable[[], object]) -> None:
 def data_before_receipt(path: Path) -> None:
     """When a receipt is given, what it speaks of can be read and is forced to the disk."""
     forced: list[str] = []
-    sync, place = os.fsync, path / "s.zarr"
-    made = store(place, FEW)
+    sync, location = os.fsync, path / "s.zarr"
+    made = store(location, FEW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda fd: (forced.append(os.readlink(f"/proc/self/fd/{fd}")), sync(fd)))
         made.write(0, block(FEW, 0))
     for name in FEW.owned(0):
         assert any(f"/{name}/.c." in each for each in forced), "the file"
-        assert str(place / name) in forced, "the folder"
+        assert str(location / name) in forced, "the folder"
     np.testing.assert_array_equal(made.read(0)["peak_force"], block(FEW, 0)["peak_force"])
 
 
 def whole_or_not_at_all(path: Path) -> None:
     """A write that fails halfway leaves what was there."""
-    place = locate(path)
-    place.write("x", (b"old",))
+    location = locate(path)
+    location.write("x", (b"old",))
 
     def parts() -> Iterator[bytes]:
         yield b"ne"
         raise OSError("the disk is full")
 
     with pytest.raises(OSError, match="full"):
-        place.write("x", parts())
-    assert place.read("x") == b"old"
+        location.write("x", parts())
+    assert location.read("x") == b"old"
 
 
 def read_again(path: Path) -> None:
     """A disk that stores something else is found before there is a receipt."""
     store(path / "s.zarr", FEW)
-    lying = FaultyPlace(locate(path / "s.zarr"), 0, ERRORS["I/O error"], cut=True)
+    lying = FaultyLocation(locate(path / "s.zarr"), 0, ERRORS["I/O error"], cut=True)
     made = StoreWriter(lying)
     made.write(0, block(FEW, 0))
     lying.fail_at = lying.count + 1
@@ -161,23 +161,23 @@ def missing_is_not_fill(path: Path) -> None:
 def old_content_until_commit(path: Path) -> None:
     """A store that grows can be read at every step of its commit."""
     store(path / "s.zarr", FEW)
-    place = locate(path / "s.zarr")
-    fill(place, lasting)
+    location = locate(path / "s.zarr")
+    fill(location, lasting)
     layout = grown(FEW, {**FEW.sizes, "design": 5})
     attributes = {"sweep": "larger", "fingerprint": "larger"}
     files = metadata(layout, (), attributes, flags={"OK": 0, "NOT_REACHABLE": 1})
-    begin(place, describe(layout, attributes, files, 2), files)
-    fill(Growing(place), lasting)
+    begin(location, describe(layout, attributes, files, 2), files)
+    fill(Growing(location), lasting)
     sizes = []
     for number in range(1, 100):
         try:
-            growth.commit(FaultyPlace(place, number, ERRORS["I/O error"]))
+            growth.commit(FaultyLocation(location, number, ERRORS["I/O error"]))
             break
         except StoreError:
-            sizes.append(open_results(place).sizes["design"])
+            sizes.append(open_results(location).sizes["design"])
     assert sizes == sorted(sizes), "never back"
     assert set(sizes) == {3, 5}
-    assert Manifest.load(place).layout == layout
+    assert Manifest.load(location).layout == layout
 
 
 PROMISES: tuple[Promise, ...] = (
@@ -220,18 +220,18 @@ def receipt_first(self: StoreWriter, index: int, arrays: Mapping[str, Any]) -> R
     return writer.receipt_of(self.layout, index, arrays)
 
 
-def in_place(self: LocalPlace, key: str, parts: Any) -> None:
+def in_place(self: LocalFolder, key: str, parts: Any) -> None:
     with (self.path / key).open("wb") as stream:
         stream.writelines(parts)
 
 
-def without_force(self: LocalPlace, key: str, parts: Any) -> None:
+def without_force(self: LocalFolder, key: str, parts: Any) -> None:
     (self.path / "draft").write_bytes(b"".join(parts))
     os.replace(self.path / "draft", self.path / key)
 
 
 @contextmanager
-def open_to_all(self: LocalPlace) -> Iterator[None]:
+def open_to_all(self: LocalFolder) -> Iterator[None]:
     yield
 
 
@@ -245,13 +245,13 @@ def after_the_torn_line(self: FileJournal) -> None:
 
 
 def manifest_first(store: Any) -> None:
-    place: Place = growth.settled(store)
-    new = Manifest.load(Growing(place))
-    with growth.refusals(place):
-        growth.clear(place, keep=new.generation)
-        new.save(place)
+    location: Location = growth.settled(store)
+    new = Manifest.load(Growing(location))
+    with growth.refusals(location):
+        growth.clear(location, keep=new.generation)
+        new.save(location)
         for key in new.files:
-            place.write(key, (place.read(f"{growth.FOLDER}/{key}"),))
+            location.write(key, (location.read(f"{growth.FOLDER}/{key}"),))
 
 
 def finish_when_asked(store: Any) -> None:
@@ -260,13 +260,13 @@ def finish_when_asked(store: Any) -> None:
 
 BUGS = (
     Bug("the receipt comes first", data_before_receipt, StoreWriter, "write", receipt_first),
-    Bug("files are not forced to the disk", data_before_receipt, LocalPlace, "write", without_force),
+    Bug("files are not forced to the disk", data_before_receipt, LocalFolder, "write", without_force),
     Bug("the folder is not forced", data_before_receipt, "storage.places.local", "sync_directory", lambda path: None),
-    Bug("written in place", whole_or_not_at_all, LocalPlace, "write", in_place),
-    Bug("nothing is read again", read_again, FaultyPlace, "holds", lambda *_: True),
+    Bug("written in place", whole_or_not_at_all, LocalFolder, "write", in_place),
+    Bug("nothing is read again", read_again, FaultyLocation, "holds", lambda *_: True),
     Bug("presence instead of content", content_decides, shards, "crc32c", lambda array: 0),
     Bug("regions are not checked", whole_shards_only, writer, "_check", lambda *_: None),
-    Bug("no lock", one_coordinator, LocalPlace, "lock", open_to_all),
+    Bug("no lock", one_coordinator, LocalFolder, "lock", open_to_all),
     Bug("the status anywhere", status_last, Layout, "owned", lambda self, index: ("status", *self.variables)),
     Bug("the last attempt wins", attempts_agree, Ledger, "_is_new", lambda *_: True),
     Bug("a torn line stays", torn_line_is_dropped, FileJournal, "open", after_the_torn_line),

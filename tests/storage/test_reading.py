@@ -13,13 +13,13 @@ from storage import open_results
 from storage.completion import finish
 from storage.errors import StoreError
 from storage.ledger import Ledger
-from storage.places.local import LocalPlace
+from storage.places.local import LocalFolder
 from storage.reading import CheckedArray
 from tests.storage.cases import LAYOUT, store, whole
 
 BLOCKS = LAYOUT.blocks
 EMPTY = (4, 1, 2)
-"""Place of a block that holds no numbers but NaN."""
+"""Index of a block that holds no numbers but NaN."""
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_reader_that_fails_on_sound_files_says_what_it_said(path: Path) -> Non
         def oindex(self) -> dict[Any, Any]:
             raise RuntimeError("no such codec")
 
-    array = CheckedArray(Broken(), LocalPlace(path), LAYOUT, "actuator_force", finished=True)
+    array = CheckedArray(Broken(), LocalFolder(path), LAYOUT, "actuator_force", finished=True)
     with pytest.raises(StoreError, match=r"s\.zarr/actuator_force: cannot be read \(no such codec\)"):
         array._read((slice(0, 1), *[slice(None)] * 4))
 
@@ -93,10 +93,10 @@ def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:
     (path / "actuator_force").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match=r"s\.zarr/actuator_force: a link, where a store has files of its own"):
         open_results(path)
-    place = LocalPlace(path)
-    for use in (place.read, place.size, lambda key: place.write(key, (b"x",))):
+    location = LocalFolder(path)
+    for use in (location.read, location.size, lambda key: location.write(key, (b"x",))):
         with pytest.raises(OSError, match="a link"):
             use(LAYOUT.key(0, "actuator_force"))
     (path / "file").symlink_to(tmp_path / "elsewhere")
-    place.write("file", (b"in the place of the link",))
+    location.write("file", (b"in the location of the link",))
     assert not (path / "file").is_symlink()

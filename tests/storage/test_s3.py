@@ -48,9 +48,9 @@ def test_a_store_in_s3(url: str, tmp_path: Path) -> None:
     store(tmp_path / "s.zarr")
     fill(tmp_path / "s.zarr")
     assert digest(url) == digest(tmp_path / "s.zarr")
-    place = locate(url)
-    with coordinator_lock(place), pytest.raises(StoreError, match="another run is writing"):
-        coordinator_lock(place).__enter__()
-    assert [*check_files(place), *check_ledger(place)] == []
-    place.delete("peak_force/c.0.0.0.0")
-    assert [each.kind for one in check_blocks(place) for each in one.findings] == ["missing"]
+    location = locate(url)
+    with coordinator_lock(location), pytest.raises(StoreError, match="another run is writing"):
+        coordinator_lock(location).__enter__()
+    assert [*check_files(location), *check_ledger(location)] == []
+    location.delete("peak_force/c.0.0.0.0")
+    assert [each.kind for one in check_blocks(location) for each in one.findings] == ["missing"]

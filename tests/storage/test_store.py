@@ -18,7 +18,7 @@ from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST
-from storage.places.local import LocalPlace
+from storage.places.local import LocalFolder
 from storage.schema import Coordinate
 from storage.store import StoreWriter, create, open_results
 from tests.storage.cases import ATTRIBUTES, LAYOUT, block, store, whole
@@ -27,14 +27,14 @@ from tests.storage.test_layout import layouts
 
 def fill(writer: StoreWriter) -> None:
     """Writes every block of a store and finishes it."""
-    with Ledger.open(writer.place.path, writer.layout.blocks) as ledger:
+    with Ledger.open(writer.location.path, writer.layout.blocks) as ledger:
         for index in ledger.remaining():
             ledger.append(writer.write(index, block(writer.layout, index)))
-    finish(writer.place.path)
+    finish(writer.location.path)
 
 
 def shard(writer: StoreWriter, index: int, name: str) -> Path:
-    return writer.place.path / writer.layout.key(index, name)
+    return writer.location.path / writer.layout.key(index, name)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def full(writer: StoreWriter) -> StoreWriter:
 
 
 def test_round_trip(full: StoreWriter) -> None:
-    dataset = storage.open_results(full.place.path)
+    dataset = storage.open_results(full.location.path)
     assert dataset.sizes == {dim: LAYOUT.sizes[str(dim)] for dim in dataset.sizes}
     for name in LAYOUT.variables:
         np.testing.assert_array_equal(dataset[name].values, whole(LAYOUT, name))
@@ -58,7 +58,7 @@ def test_round_trip(full: StoreWriter) -> None:
 
 
 def test_dataset_is_lazy_in_shards_and_described(full: StoreWriter) -> None:
-    dataset = open_results(full.place.path)
+    dataset = open_results(full.location.path)
     assert dataset.actuator_force.chunks == ((2, 2, 1), (1, 1), (2, 1), (7,), (3,))
     assert dataset.actuator_force.attrs == {
         "units": "N m",
@@ -70,7 +70,7 @@ def test_dataset_is_lazy_in_shards_and_described(full: StoreWriter) -> None:
 
 
 def test_coordinates(full: StoreWriter) -> None:
-    dataset = open_results(full.place.path)
+    dataset = open_results(full.location.path)
     assert set(dataset.coords) == {"upper_arm", "time", "actuator", "axis"}
     assert dataset.upper_arm.chunks is None
     assert dataset.upper_arm.attrs == {"units": "m", "long_name": "length of the upper arm"}
@@ -82,8 +82,8 @@ def test_coordinates(full: StoreWriter) -> None:
 
 
 def test_plain_xarray_reads_the_same(full: StoreWriter) -> None:
-    with xr.open_zarr(full.place.path) as plain:
-        xr.testing.assert_identical(plain.compute(), open_results(full.place.path).compute())
+    with xr.open_zarr(full.location.path) as plain:
+        xr.testing.assert_identical(plain.compute(), open_results(full.location.path).compute())
 
 
 @given(layouts())
@@ -95,9 +95,9 @@ def test_round_trip_in_any_layout(tmp_path_factory: pytest.TempPathFactory, layo
     for index in range(layout.blocks):
         for name, array in writer.read(index).items():
             np.testing.assert_array_equal(array, block(layout, index)[name])
-    files = [file for name in layout.variables for file in (writer.place.path / name).glob("c.*")]
+    files = [file for name in layout.variables for file in (writer.location.path / name).glob("c.*")]
     assert sum(layout.shards(name) for name in layout.variables) == len(files)
-    shutil.rmtree(writer.place.path)
+    shutil.rmtree(writer.location.path)
 
 
 def test_long_series_are_cut_and_padded(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_long_series_are_cut_and_padded(tmp_path: Path) -> None:
     assert layout.shard("actuator_force")[3] == 200_002
     writer = store(tmp_path / "long.zarr", layout)
     fill(writer)
-    assert (open_results(writer.place.path).actuator_force.values == whole(layout, "actuator_force")).all()
+    assert (open_results(writer.location.path).actuator_force.values == whole(layout, "actuator_force")).all()
 
 
 def test_receipt_depends_on_content_alone(writer: StoreWriter) -> None:
@@ -178,7 +178,7 @@ def test_any_flipped_byte_is_found_and_named(full: StoreWriter) -> None:
         with pytest.raises(StoreError, match=r"actuator_force/c\.0\.0\.0\.0\.0: damaged \(block 0 of actuator_force: "):
             full.read(0)
         with pytest.raises(Exception, match=r".+"):
-            open_results(full.place.path).actuator_force.isel(design=[0, 1], friction=0, trajectory=[0, 1]).compute()
+            open_results(full.location.path).actuator_force.isel(design=[0, 1], friction=0, trajectory=[0, 1]).compute()
     file.write_bytes(good)
     full.read(0)
 
@@ -207,7 +207,7 @@ def test_damaged_shard_can_be_written_again(full: StoreWriter) -> None:
 def test_write_that_stores_something_else_is_found(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = block(LAYOUT, 0)
     writer.write(0, arrays)
-    monkeypatch.setattr(LocalPlace, "write", lambda place, key, parts: None)
+    monkeypatch.setattr(LocalFolder, "write", lambda place, key, parts: None)
     with pytest.raises(StoreError, match=r"peak_force.*: differs from what was written; check the disk, and run again"):
         writer.write(0, {**arrays, "peak_force": arrays["peak_force"] + 1})
     shard(writer, 0, "actuator_force").unlink()
@@ -222,16 +222,16 @@ def test_full_disk(writer: StoreWriter, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(StoreError, match="No space left on device; check free space and permissions"):
         writer.write(0, block(LAYOUT, 0))
-    assert not [file for file in writer.place.path.rglob("*") if file.name.endswith(".draft")]
+    assert not [file for file in writer.location.path.rglob("*") if file.name.endswith(".draft")]
 
 
 def test_unfinished_store_is_refused_unless_asked_for(writer: StoreWriter) -> None:
     with pytest.raises(StoreError, match="is not finished; resume its run, or open what there is with unfinished=True"):
-        open_results(writer.place.path)
-    with Ledger.open(writer.place.path, LAYOUT.blocks) as ledger:
+        open_results(writer.location.path)
+    with Ledger.open(writer.location.path, LAYOUT.blocks) as ledger:
         for index in (0, 2, 4, 9, 11):
             ledger.append(writer.write(index, block(LAYOUT, index)))
-    dataset = open_results(writer.place.path, unfinished=True)
+    dataset = open_results(writer.location.path, unfinished=True)
     assert dataset.attrs["finished"] is False
     expected = np.zeros((5, 3), dtype=bool)
     expected[:2, :2] = True  # Blocks 0 and 2 are the two friction sets of this corner.
@@ -244,16 +244,16 @@ def test_unfinished_store_is_refused_unless_asked_for(writer: StoreWriter) -> No
     "damage", ["", "{", "{}", "[]", '{"zarr_format": 2}', '{"zarr_format": 3, "node_type": "group"}']
 )
 def test_damaged_group_metadata(full: StoreWriter, damage: str) -> None:
-    (full.place.path / "zarr.json").write_text(damage)
+    (full.location.path / "zarr.json").write_text(damage)
     with pytest.raises(StoreError, match=r"delta.zarr/zarr.json: (damaged|actuator_force has)"):
-        open_results(full.place.path)
+        open_results(full.location.path)
 
 
 def test_lost_group_metadata(full: StoreWriter) -> None:
-    (full.place.path / "zarr.json").unlink()
+    (full.location.path / "zarr.json").unlink()
     for use in (open_results, StoreWriter):
         with pytest.raises(StoreError, match=r"delta.zarr/zarr.json: (missing; limbsweep verify|No such file)"):
-            use(full.place.path)
+            use(full.location.path)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_lost_group_metadata(full: StoreWriter) -> None:
     ],
 )
 def test_metadata_that_is_not_of_the_layout(full: StoreWriter, old: str, new: str) -> None:
-    file = full.place.path / "zarr.json"
+    file = full.location.path / "zarr.json"
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
@@ -273,9 +273,9 @@ def test_metadata_that_is_not_of_the_layout(full: StoreWriter, old: str, new: st
     with pytest.raises(
         StoreError, match=f"(actuator_force|status) has shape, shards, chunks, type and codecs .* as {MANIFEST} says"
     ):
-        open_results(full.place.path)
+        open_results(full.location.path)
     with pytest.raises(StoreError, match="has shape, shards, chunks, type and codecs"):
-        StoreWriter(full.place.path).write(0, block(LAYOUT, 0))
+        StoreWriter(full.location.path).write(0, block(LAYOUT, 0))
 
 
 @pytest.mark.parametrize("what", ["a directory", "a file", "a dead link"])
@@ -353,17 +353,17 @@ def test_metadata_is_strict_json(full: StoreWriter) -> None:
     def refuse(constant: str) -> None:
         pytest.fail(f"{constant} is not JSON")
 
-    files = list(full.place.path.rglob("zarr.json"))
+    files = list(full.location.path.rglob("zarr.json"))
     assert len(files) == 1 + len(LAYOUT.variables) + 4
     for file in files:
         json.loads(file.read_text(), parse_constant=refuse)
 
 
 def test_new_store_under_an_old_name(full: StoreWriter) -> None:
-    shutil.rmtree(full.place.path)
+    shutil.rmtree(full.location.path)
     layout = Layout(LAYOUT.sizes, {"design": 1}, ("condition",))
-    fill(store(full.place.path, layout))
-    assert set(open_results(full.place.path).data_vars) == {"condition"}
+    fill(store(full.location.path, layout))
+    assert set(open_results(full.location.path).data_vars) == {"condition"}
 
 
 def test_package_offers_nothing_else() -> None:

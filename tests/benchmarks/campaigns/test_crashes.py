@@ -7,13 +7,13 @@ import pytest
 from tests.benchmarks.forks import campaign
 
 IN_PLACE = """
-from storage.places.local import LocalPlace
+from storage.places.local import LocalFolder
 
 def write(self, key, parts):
     with (self.path / key).open("wb") as stream:
         stream.writelines(parts)
 
-LocalPlace.write = write
+LocalFolder.write = write
 """
 """Files that are not whole at every instant."""
 

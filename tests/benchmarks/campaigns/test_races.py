@@ -6,8 +6,8 @@ from tests.benchmarks.forks import campaign
 
 NO_LOCK = """
 from contextlib import nullcontext
-from storage.places.local import LocalPlace
-LocalPlace.lock = lambda self: nullcontext()
+from storage.places.local import LocalFolder
+LocalFolder.lock = lambda self: nullcontext()
 """
 
 

@@ -18,7 +18,7 @@ from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import Growing
 from storage.manifest import MANIFEST, Manifest
-from storage.places.local import LocalPlace
+from storage.places.local import LocalFolder
 from storage.store import metadata
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, sweep
 
@@ -155,7 +155,7 @@ def test_where_manifest_and_metadata_are_lost_only_a_copy_helps(store: Path, dam
 
 
 def test_a_store_that_is_being_made_larger_is_left_alone(store: Path) -> None:
-    place = LocalPlace(store)
+    place = LocalFolder(store)
     place.write(".append/zarr.json", ((store / "zarr.json").read_bytes(),))
     Growing(place).write(MANIFEST, ((store / MANIFEST).read_bytes(),))
     emptied("upper_arm/zarr.json")(store)

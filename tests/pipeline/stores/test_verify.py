@@ -22,7 +22,7 @@ from storage.layout import Layout
 from storage.ledger import Receipt, line, receipts
 from storage.manifest import Manifest
 from storage.places.access import locate
-from storage.places.local import LocalPlace
+from storage.places.local import LocalFolder
 from storage.store import StoreWriter
 from tests.pipeline.runs import FEW, SYNCHRONOUS, compute_other_bits, content_hash, cut_finely, sweep, wrap_blocks
 
@@ -188,16 +188,16 @@ def test_a_sweep_runs_into_objects(path: Path) -> None:
 def test_a_write_that_fails_ends_with_2_and_the_next_run_goes_on(
     path: Path, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, count = LocalPlace.write, [0]
+    write, count = LocalFolder.write, [0]
 
-    def fail(self: LocalPlace, key: str, parts: Any) -> None:
+    def fail(self: LocalFolder, key: str, parts: Any) -> None:
         count[0] += 1
         if count[0] == 7:
             raise OSError(code, os.strerror(code))
         write(self, key, parts)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LocalPlace, "write", fail)
+        patch.setattr(LocalFolder, "write", fail)
         first = limbsweep("run", "s.zarr", "--store", "t.zarr")
     assert first.exit_code == 2
     assert f"{os.strerror(code)}; check free space and permissions" in first.stderr

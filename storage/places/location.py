@@ -56,8 +56,8 @@ class Room:
     files: int | None
 
 
-class Place(ABC):
-    """A place for one store. Small to pickle; compares equal where it is the same place."""
+class Location(ABC):
+    """A location for one store. Small to pickle; compares equal where it is the same location."""
 
     name: str
     """What messages call it. Never holds a secret."""
@@ -122,11 +122,11 @@ class Place(ABC):
 
     @abstractmethod
     def lock(self) -> AbstractContextManager[None]:
-        """Holds the place for this process while it writes. Raises StoreError that says who holds it."""
+        """Holds the location for this process while it writes. Raises StoreError that says who holds it."""
 
     @abstractmethod
     def holder(self) -> str | None:
-        """Who holds the place, in the words of the lock; None where nobody does."""
+        """Who holds the location, in the words of the lock; None where nobody does."""
 
     @abstractmethod
     def used(self) -> int:
@@ -145,7 +145,7 @@ class Place(ABC):
         """What Zarr opens for reading."""
 
 
-Location = str | os.PathLike[str] | Place
+LocationLike = str | os.PathLike[str] | Location
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from storage.ledger import Ledger, Receipt
 from storage.manifest import Manifest
 from storage.places import local, lock
 from storage.places.access import coordinator_lock, holder, locate
-from storage.places.local import DRAFT, LocalPlace
-from storage.places.objects import LEASE, MAKING, ObjectPlace
-from storage.places.place import Place
+from storage.places.local import DRAFT, LocalFolder
+from storage.places.location import Location
+from storage.places.objects import LEASE, MAKING, ObjectPrefix
 from storage.store import open_results
 from tests.storage.cases import LAYOUT, anywhere, block, digest, fill, store
 
@@ -27,51 +27,51 @@ KINDS = ("path", "file", "memory")
 
 
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """A place with one file."""
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
+    """A location with one file."""
     made = locate(anywhere(request.param, tmp_path))
     made.make({"a": b"1", "d/b": b"22"}, last="a")
     return made
 
 
-def test_what_is_written_is_read(place: Place) -> None:
-    assert place.read("d/b") == b"22"
-    place.write("d/b", (b"x", b"yz"))
-    assert (place.read("d/b"), place.size("d/b")) == (b"xyz", 3)
-    assert place.holds("d/b", [b"xy", b"z"])
+def test_what_is_written_is_read(location: Location) -> None:
+    assert location.read("d/b") == b"22"
+    location.write("d/b", (b"x", b"yz"))
+    assert (location.read("d/b"), location.size("d/b")) == (b"xyz", 3)
+    assert location.holds("d/b", [b"xy", b"z"])
     for other in ([b"xy"], [b"xyz", b"!"], [b"xy", b"Z"], [b""]):
-        assert not place.holds("d/b", other)
-    assert sorted(place.keys()) == ["a", "d/b"]
-    assert list(place.keys("d")) == ["d/b"]
-    assert place.used() == 4
+        assert not location.holds("d/b", other)
+    assert sorted(location.keys()) == ["a", "d/b"]
+    assert list(location.keys("d")) == ["d/b"]
+    assert location.used() == 4
 
 
-def test_what_is_deleted_is_gone(place: Place) -> None:
-    place.delete("d/b")
-    place.delete("d/b")
-    assert not place.has("d/b")
-    assert list(place.keys()) == ["a"]
-    assert list(place.keys("d")) == []
-    for use in (place.read, place.size):
+def test_what_is_deleted_is_gone(location: Location) -> None:
+    location.delete("d/b")
+    location.delete("d/b")
+    assert not location.has("d/b")
+    assert list(location.keys()) == ["a"]
+    assert list(location.keys("d")) == []
+    for use in (location.read, location.size):
         with pytest.raises(FileNotFoundError):
             use("d/b")
 
 
-def test_making_where_there_is_something(place: Place) -> None:
+def test_making_where_there_is_something(location: Location) -> None:
     with pytest.raises(FileExistsError):
-        place.make({"a": b"2"}, last="a")
-    assert place.read("a") == b"1"
+        location.make({"a": b"2"}, last="a")
+    assert location.read("a") == b"1"
 
 
-def test_a_place_is_small_to_send_and_equal_to_itself(place: Place) -> None:
-    again = pickle.loads(pickle.dumps(place))
-    assert again == place == locate(place)
-    assert hash(again) == hash(place)
+def test_a_place_is_small_to_send_and_equal_to_itself(location: Location) -> None:
+    again = pickle.loads(pickle.dumps(location))
+    assert again == location == locate(location)
+    assert hash(again) == hash(location)
     assert again.read("a") == b"1"
 
 
-def test_journal(place: Place) -> None:
-    journal = place.journal("lines")
+def test_journal(location: Location) -> None:
+    journal = location.journal("lines")
     assert list(journal.lines()) == []
     journal.open()
     for text in (b"one", b"two"):
@@ -80,29 +80,29 @@ def test_journal(place: Place) -> None:
     journal.append(b"three")
     journal.sync()
     journal.close()
-    assert list(place.journal("lines").lines()) == [b"one", b"two", b"three"]
-    again = place.journal("lines")
+    assert list(location.journal("lines").lines()) == [b"one", b"two", b"three"]
+    again = location.journal("lines")
     list(again.lines())
     again.open()
     again.append(b"four")
     again.sync()
     again.close()
-    assert list(place.journal("lines").lines()) == [b"one", b"two", b"three", b"four"]
-    place.journal("lines").replace([b"last"])
-    assert list(place.journal("lines").lines()) == [b"last"]
-    place.journal("lines").remove()
-    assert list(place.journal("lines").lines()) == []
+    assert list(location.journal("lines").lines()) == [b"one", b"two", b"three", b"four"]
+    location.journal("lines").replace([b"last"])
+    assert list(location.journal("lines").lines()) == [b"last"]
+    location.journal("lines").remove()
+    assert list(location.journal("lines").lines()) == []
 
 
-def test_a_second_holder_is_told_who_has_the_lock(place: Place) -> None:
-    assert holder(place) is None
-    with coordinator_lock(place):
-        assert f'"pid": {os.getpid()}' in str(holder(place))
+def test_a_second_holder_is_told_who_has_the_lock(location: Location) -> None:
+    assert holder(location) is None
+    with coordinator_lock(location):
+        assert f'"pid": {os.getpid()}' in str(holder(location))
         with pytest.raises(StoreError, match=rf'another run is writing to this store \({{"pid": {os.getpid()}'):
-            coordinator_lock(place).__enter__()
-    with coordinator_lock(place):
+            coordinator_lock(location).__enter__()
+    with coordinator_lock(location):
         pass
-    assert holder(place) is None
+    assert holder(location) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -174,9 +174,9 @@ def test_the_draft_of_a_living_maker_stays(tmp_path: Path) -> None:
     draft = tmp_path / f".s.zarr.1{DRAFT}"
     draft.mkdir()
     with local._occupied(draft):
-        assert LocalPlace(tmp_path / "s.zarr").tidy() == 0
+        assert LocalFolder(tmp_path / "s.zarr").tidy() == 0
         assert draft.exists()
-    assert LocalPlace(tmp_path / "s.zarr").tidy() == 1
+    assert LocalFolder(tmp_path / "s.zarr").tidy() == 1
 
 
 def test_a_file_system_without_locks_makes_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,14 +190,14 @@ def test_a_file_system_without_locks_makes_stores(tmp_path: Path, monkeypatch: p
 
 
 def test_objects_of_a_store_that_was_never_completed_are_replaced() -> None:
-    place = locate(anywhere("memory", Path()))
-    place.write(MAKING, (b"",))
-    place.write("zarr.json", (b"{",))
-    assert not place.exists()
-    store(place)
-    assert place.exists()
-    assert MAKING not in list(place.keys())
-    fill(place)
+    location = locate(anywhere("memory", Path()))
+    location.write(MAKING, (b"",))
+    location.write("zarr.json", (b"{",))
+    assert not location.exists()
+    store(location)
+    assert location.exists()
+    assert MAKING not in list(location.keys())
+    fill(location)
 
 
 # durability
@@ -252,13 +252,13 @@ def test_room(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> ObjectPlace:
+def bucket(monkeypatch: pytest.MonkeyPatch) -> ObjectPrefix:
     monkeypatch.setattr(lock, "BEAT_SECONDS", 0.02)
     monkeypatch.setattr(lock, "WATCH_SECONDS", 0.2)
-    place = locate(anywhere("memory", Path()))
-    assert isinstance(place, ObjectPlace)
-    store(place)
-    return place
+    location = locate(anywhere("memory", Path()))
+    assert isinstance(location, ObjectPrefix)
+    store(location)
+    return location
 
 
 def owner(**changes: object) -> lock.Owner:
@@ -266,11 +266,11 @@ def owner(**changes: object) -> lock.Owner:
     return lock.Owner(**fields)  # type: ignore[arg-type]
 
 
-def lease(place: ObjectPlace, held_by: lock.Owner, number: int = 1) -> None:
-    place.write(f"{LEASE}/{number:08d}.json", (held_by.dump(),))
+def lease(location: ObjectPrefix, held_by: lock.Owner, number: int = 1) -> None:
+    location.write(f"{LEASE}/{number:08d}.json", (held_by.dump(),))
 
 
-def test_a_lease_without_signs_of_life_is_taken_over(bucket: ObjectPlace) -> None:
+def test_a_lease_without_signs_of_life_is_taken_over(bucket: ObjectPrefix) -> None:
     lease(bucket, owner())
     with coordinator_lock(bucket):
         assert sorted(bucket.keys(LEASE)) == [f"{LEASE}/00000002.json"]
@@ -278,7 +278,7 @@ def test_a_lease_without_signs_of_life_is_taken_over(bucket: ObjectPlace) -> Non
 
 
 def test_a_lease_of_a_dead_process_here_is_taken_over_at_once(
-    bucket: ObjectPlace, monkeypatch: pytest.MonkeyPatch
+    bucket: ObjectPrefix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lock, "lives", lambda look: pytest.fail("need not be watched"))
     lease(bucket, owner(machine=lock._machine(), started="another process had this number"))
@@ -286,7 +286,7 @@ def test_a_lease_of_a_dead_process_here_is_taken_over_at_once(
         pass
 
 
-def test_a_lease_that_shows_life_is_respected(bucket: ObjectPlace) -> None:
+def test_a_lease_that_shows_life_is_respected(bucket: ObjectPrefix) -> None:
     far = owner()
     lease(bucket, far)
     with (
@@ -297,20 +297,20 @@ def test_a_lease_that_shows_life_is_respected(bucket: ObjectPlace) -> None:
         pytest.fail("two coordinators")
 
 
-def test_a_lease_that_appears_beside_ours_is_respected(bucket: ObjectPlace, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = ObjectPlace.claim
+def test_a_lease_that_appears_beside_ours_is_respected(bucket: ObjectPrefix, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = ObjectPrefix.claim
 
-    def beaten(place: ObjectPlace, key: str, data: bytes) -> None:
+    def beaten(location: ObjectPrefix, key: str, data: bytes) -> None:
         lease(bucket, owner(), 7)
-        claim(place, key, data)
+        claim(location, key, data)
 
-    monkeypatch.setattr(ObjectPlace, "claim", beaten)
+    monkeypatch.setattr(ObjectPrefix, "claim", beaten)
     with pytest.raises(StoreError, match="another run is writing"), coordinator_lock(bucket):
         pytest.fail("two coordinators")
     assert list(bucket.keys(LEASE)) == [f"{LEASE}/00000007.json"]
 
 
-def test_a_coordinator_that_was_believed_dead_is_stopped(bucket: ObjectPlace) -> None:
+def test_a_coordinator_that_was_believed_dead_is_stopped(bucket: ObjectPrefix) -> None:
     receipt = Receipt(0, {"status": 1}, 1)
     with Ledger.open(bucket, LAYOUT.blocks) as first:
         with Ledger.open(bucket, LAYOUT.blocks) as second:
@@ -322,7 +322,7 @@ def test_a_coordinator_that_was_believed_dead_is_stopped(bucket: ObjectPlace) ->
 
 
 def test_a_journal_of_objects_grows_in_objects_of_bounded_size(
-    bucket: ObjectPlace, monkeypatch: pytest.MonkeyPatch
+    bucket: ObjectPrefix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("storage.places.objects.SEGMENT", 50)
     journal = bucket.journal("lines")
@@ -351,7 +351,7 @@ def test_the_sign_of_life_survives_errors(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen[:4] == [1, 2, 3, 4]
 
 
-def test_manifest_of_objects(bucket: ObjectPlace) -> None:
+def test_manifest_of_objects(bucket: ObjectPrefix) -> None:
     assert Manifest.load(bucket).layout == LAYOUT
     with pytest.raises(StoreError, match="memory://nothing/x: there is no store"):
         Manifest.load("memory://nothing/x")  # type: ignore[arg-type]

@@ -116,14 +116,14 @@ def wrap_blocks(
 
 def compute_other_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Peak forces as a machine gives them that rounds otherwise."""
-    right = graph.bodies.assembled
+    right = graph.compute.assembled
 
     def otherwise(*arguments: Any) -> Any:
         made = right(*arguments)
         made.arrays["peak_force"] += 1e-9
         return made
 
-    monkeypatch.setattr(graph.bodies, "assembled", otherwise)
+    monkeypatch.setattr(graph.compute, "assembled", otherwise)
 
 
 def slowly(seconds: float, index: int, body: Callable[..., Any], *arguments: Any) -> Any:

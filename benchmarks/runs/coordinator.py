@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.cluster_executor import OnCluster
-from pipeline.execution.contents import _prepare
-from pipeline.execution.executor import Flight, InProcess, Result, Work
+from pipeline.execution.cluster_executor import ClusterExecutor
+from pipeline.execution.contents import create_store
+from pipeline.execution.executor import Executor, InProcessExecutor, Result, KeyedGraph
 from pipeline.execution.graph import Granularity
-from pipeline.execution.loop import Drive
+from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import Window
 from pipeline.plan.plan import Plan, plan
 from pipeline.sweep.model import Sweep
@@ -75,15 +75,15 @@ def _many_blocks(blocks: int) -> Plan:
     return replace(made, layout=Layout(layout.sizes, {"design": 1, "friction": 1, "trajectory": 1}, layout.variables))
 
 
-class _Empty(Drive):
+class _Empty(RunLoop):
     """A drive whose tasks compute nothing."""
 
-    def work(self, attempt: Any) -> Work:
+    def work(self, attempt: Any) -> KeyedGraph:
         graph, key = super().work(attempt)
         return _emptied(graph, key)
 
 
-def _emptied(graph: dict[Any, Any], key: Any) -> Work:
+def _emptied(graph: dict[Any, Any], key: Any) -> KeyedGraph:
     made = {name: Task(name, _nothing, *each.args) for name, each in graph.items()}
     return made | {key: Task(key, _receipt, key[1], *graph[key].args)}, key
 
@@ -100,21 +100,21 @@ def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
     """Seconds for all blocks of a plan. Raises CheckError where one is missing."""
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
-        _prepare(made, path)
+        create_store(made, path)
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
-            flight: Flight = (
-                OnCluster(client, Window(client, parallel, made.block_memory)) if client else _Instant(made.blocks)
+            executor: Executor = (
+                ClusterExecutor(client, Window(client, parallel, made.block_memory)) if client else _Instant(made.blocks)
             )
             start = time.perf_counter()
-            _Empty(made, StoreWriter(path), ledger, flight, lambda event: None, granularity).run()
+            _Empty(made, StoreWriter(path), ledger, executor, lambda event: None, granularity).run()
             seconds = time.perf_counter() - start
             require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
     return seconds
 
 
-class _Instant(InProcess):
-    """A flight from which every result is back at once."""
+class _Instant(InProcessExecutor):
+    """An executor from which every result is back at once."""
 
     def __init__(self, blocks: int) -> None:
         super().__init__()
@@ -142,23 +142,23 @@ def _pending(client: Any, blocks: int) -> Iterator[Figure]:
     before = _resident(), client.run_on_scheduler(_resident)
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
-        _prepare(made, path)
+        create_store(made, path)
         with Ledger.open(path, made.blocks) as ledger:
-            flight = OnCluster(client, lambda: made.blocks)
-            drive = _Waiting(made, StoreWriter(path), ledger, flight, lambda event: None)
+            executor = ClusterExecutor(client, lambda: made.blocks)
+            drive = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)
             drive._fill()
             grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
-            require(len(list(flight.keys)) == made.blocks, "not all blocks are on their way")
-            flight.close()
+            require(len(list(executor.keys)) == made.blocks, "not all blocks are on their way")
+            executor.close()
     for name, each in zip(("coordinator", "scheduler"), grown, strict=True):
         what = f"{made.blocks} blocks of {made.tasks_per_block} tasks in flight"
         yield Figure(f"{name}, each pending block", each / made.blocks / KILOBYTE, "KiB", what)
 
 
-class _Waiting(Drive):
+class _Waiting(RunLoop):
     """A drive whose roots do not end before they are cancelled."""
 
-    def work(self, attempt: Any) -> Work:
+    def work(self, attempt: Any) -> KeyedGraph:
         graph, key = _emptied(*super().work(attempt))
         root = next(iter(graph))
         return graph | {root: Task(root, time.sleep, 5.0)}, key

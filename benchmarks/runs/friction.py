@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, best, require
 from pipeline.cluster.file import ClusterConfig
-from pipeline.cluster.section import Cluster
+from pipeline.cluster.section import ClusterSection
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
 from robots import catalog
@@ -66,7 +66,7 @@ def sets(size: Size) -> Iterator[Figure]:
 
 def _run(sweep: Sweep) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        results = run(sweep, store=Path(folder) / "out.zarr", cluster=ClusterConfig(Cluster(kind="synchronous")))
+        results = run(sweep, store=Path(folder) / "out.zarr", cluster=ClusterConfig(ClusterSection(kind="synchronous")))
         require(bool(np.isfinite(results.peak_force.values).all()), "peak forces are finite")
 
 

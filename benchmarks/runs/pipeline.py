@@ -18,7 +18,7 @@ from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import Stopwatch, text
 from pipeline.cluster.file import ClusterConfig
-from pipeline.cluster.kinds import Kind
+from pipeline.cluster.kinds import ClusterKindName
 from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run
 from pipeline.plan.plan import plan
@@ -33,7 +33,7 @@ class Setting:
     """A way to run: one task for each limb or for each block, the kind of cluster, and how many threads that has."""
 
     granularity: Granularity
-    kind: Kind
+    kind: ClusterKindName
     threads: int
 
     @property

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster import tls
-from pipeline.cluster.kinds import Family
+from pipeline.cluster.kinds import ClusterFamily
 from pipeline.cluster.safety import is_loopback
 from pipeline.cluster.settings import worker_environment
 
@@ -114,7 +114,7 @@ def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, An
     }
 
 
-ARGUMENTS: Mapping[Family, Callable[[ClusterConfig, Security | None], dict[str, Any]]] = {
+ARGUMENTS: Mapping[ClusterFamily, Callable[[ClusterConfig, Security | None], dict[str, Any]]] = {
     "local": local,
     "ssh": ssh,
     "jobqueue": jobqueue,

@@ -22,7 +22,7 @@ from pipeline.errors import InputError
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
-    from pipeline.cluster.section import Cluster, SshOptions
+    from pipeline.cluster.section import ClusterSection, SshOptions
 
 SECTION: Path = ("limbsweep", "cluster")
 
@@ -44,7 +44,9 @@ def check_kind(report: Report, ours: Any) -> bool:
     return True
 
 
-def check_options(report: Report, cluster: Cluster, given: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def check_options(
+    report: Report, cluster: ClusterSection, given: Mapping[str, Any], settings: Mapping[str, Any]
+) -> None:
     """Reports keys that mean nothing to the kind, options that it lacks, and values that cannot be meant."""
     kind = KINDS[cluster.kind]
     for key in given.keys() - kind.keys - {"kind"}:
@@ -59,7 +61,7 @@ def check_options(report: Report, cluster: Cluster, given: Mapping[str, Any], se
     _check_section(report, kind, settings)
 
 
-def _check_counts(report: Report, cluster: Cluster) -> None:
+def _check_counts(report: Report, cluster: ClusterSection) -> None:
     if not is_memory(cluster.memory_limit):
         report((*SECTION, "memory-limit"), cluster.memory_limit, "a size", "For instance 4GiB, 500MB, 80 % or auto.")
     elif cluster.kind == "local" and _bytes(cluster.memory_limit) > (have := _memory_here()):

@@ -23,7 +23,7 @@ from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_va
 
 if TYPE_CHECKING:
     from distributed import Client
-    from distributed.deploy.cluster import Cluster
+    from distributed.deploy.cluster import Cluster as DaskCluster
 
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 
@@ -170,7 +170,7 @@ def scalers(client: Client | None) -> tuple[Demand, ...]:
     return () if demand is None else (demand,)
 
 
-def _make(config: ClusterConfig) -> Cluster:
+def _make(config: ClusterConfig) -> DaskCluster:
     arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
     try:
         if config.kind.family == "kubernetes":

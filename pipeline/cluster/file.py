@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.cluster.checks import check_dask, check_kind, check_options, scheduler_address
-from pipeline.cluster.kinds import KINDS, ClusterKind, Kind
+from pipeline.cluster.kinds import KINDS, ClusterKind, ClusterKindName
 from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
-from pipeline.cluster.section import Cluster
+from pipeline.cluster.section import ClusterSection
 from pipeline.cluster.worker_folders import check_scratch
 from pipeline.documents.files import read_yaml
 from pipeline.documents.report import Got, Report, Section, validate_keys
@@ -23,19 +23,19 @@ from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 
 
-class _Ours(Section):
-    cluster: Cluster = Cluster()
+class _LimbsweepKey(Section):
+    cluster: ClusterSection = ClusterSection()
 
 
 class _File(Section):
-    limbsweep: _Ours = _Ours()
+    limbsweep: _LimbsweepKey = _LimbsweepKey()
 
 
 @dataclass(frozen=True)
 class ClusterConfig:
     """A checked cluster file: our section, the Dask settings of the others, and what the file is called in messages."""
 
-    cluster: Cluster = field(default_factory=Cluster)
+    cluster: ClusterSection = field(default_factory=ClusterSection)
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # not for logs
     source: str = "the default cluster"
 
@@ -43,6 +43,11 @@ class ClusterConfig:
     def kind(self) -> ClusterKind:
         """The row of its kind."""
         return KINDS[self.cluster.kind]
+
+    @property
+    def runs_already(self) -> bool:
+        """Whether it is there before a run and outlives it, so that no run starts it again."""
+        return self.kind.family == "running"
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -60,12 +65,12 @@ class ClusterConfig:
         return parse_cluster(document, writers=other_writers(path))
 
     @classmethod
-    def of(cls, kind: Kind = "local", **options: Any) -> ClusterConfig:
-        """A configuration without a file; `options` are the fields of Cluster by their Python names.
+    def of(cls, kind: ClusterKindName = "local", **options: Any) -> ClusterConfig:
+        """A configuration without a file; `options` are the fields of ClusterSection by their Python names.
 
         Checked like a file. Raises InputError with all problems.
         """
-        names = {name: info.alias or name for name, info in Cluster.model_fields.items()}
+        names = {name: info.alias or name for name, info in ClusterSection.model_fields.items()}
         section = {"kind": kind} | {names.get(name, name): value for name, value in options.items()}
         text = json.dumps({"limbsweep": {"cluster": section}}, default=str)  # which is YAML too
         return parse_cluster(parse_yaml(text, "the given cluster"))
@@ -73,6 +78,17 @@ class ClusterConfig:
     def problem(self, key: str, got: str, expected: str, hint: str = "") -> InputError:
         """What became known only when the cluster was to be used, as an error about this file."""
         return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
+
+
+ClusterLike = str | os.PathLike[str] | ClusterConfig | None
+"""What names a cluster: its file, the checked content of one, or nothing for the default cluster."""
+
+
+def as_config(cluster: ClusterLike) -> ClusterConfig:
+    """The configuration of a cluster, however it is named. Raises InputError with all problems of its file."""
+    if isinstance(cluster, ClusterConfig):
+        return cluster
+    return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
 
 
 def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
@@ -95,7 +111,7 @@ def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
         check_tls(report, cluster, settings)
     report.problems = list(dict.fromkeys(report.problems))  # roles share files
     report.raise_if_any()
-    return ClusterConfig(cluster or Cluster(), settings, document.name)
+    return ClusterConfig(cluster or ClusterSection(), settings, document.name)
 
 
 def _written(document: Document) -> Mapping[str, Any]:
@@ -105,11 +121,11 @@ def _written(document: Document) -> Mapping[str, Any]:
     return section if isinstance(section, dict) else {}
 
 
-def _parse_section(report: Report) -> Cluster | None:
+def _parse_section(report: Report) -> ClusterSection | None:
     """Our section; None where something in it is wrong, which is then reported."""
     document = report.document
     if "limbsweep" not in document.data:
-        return Cluster()
+        return ClusterSection()
     if not check_kind(report, document.data["limbsweep"]):
         return None
     values, problems = validate_keys(_File, document)

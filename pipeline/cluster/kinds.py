@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal[
+ClusterKindName = Literal[
     "local", "threads", "synchronous", "address", "scheduler-file",
     "ssh", "slurm", "pbs", "lsf", "sge", "oar", "htcondor", "kubernetes",
 ]  # fmt: skip
-Family = Literal["process", "running", "local", "ssh", "jobqueue", "kubernetes"]
+ClusterFamily = Literal["process", "running", "local", "ssh", "jobqueue", "kubernetes"]
 """Kinds of one family take the same arguments: in this process, a scheduler that runs, and four ways to start one."""
 
 Role = Literal["client", "scheduler", "worker"]
@@ -25,7 +25,7 @@ class ClusterKind:
     """A row: what the kind is, what it needs, and which keys of our section mean something to it."""
 
     text: str
-    family: Family
+    family: ClusterFamily
     keys: frozenset[str] = frozenset()
     maker: tuple[str, str] = ("", "")
     """Module and class that starts it; the module belongs to the extra."""

@@ -21,7 +21,7 @@ from pipeline.documents.report import Got, Report
 from pipeline.documents.yaml import Path
 
 if TYPE_CHECKING:
-    from pipeline.cluster.section import Cluster
+    from pipeline.cluster.section import ClusterSection
 
 SECTION: Path = ("limbsweep", "cluster")
 
@@ -86,7 +86,7 @@ def check_commands(report: Report, node: Any, writers: str, path: Path = ()) -> 
                 report(place, Got("several lines"), "one line", "Make an entry of the list for each.")
 
 
-def check_reach(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -> None:
+def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
     """Reports what would be reached from other machines without TLS, and dashboards that would be."""
     kind = KINDS[cluster.kind]
     if kind.family == "running" and cluster.address is not None:
@@ -105,7 +105,7 @@ def check_reach(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -
             report(path, address, "an address of this machine", "For instance 127.0.0.1:8787; or write insecure: true.")
 
 
-def _stays_here(cluster: Cluster) -> bool:
+def _stays_here(cluster: ClusterSection) -> bool:
     """Whether all of an SSH cluster listens on this machine only."""
     if (options := cluster.options) is None:
         return False
@@ -115,7 +115,7 @@ def _stays_here(cluster: Cluster) -> bool:
     return all(map(is_loopback, options.hosts)) and not listens
 
 
-def _check_address(report: Report, cluster: Cluster, address: str, settings: Mapping[str, Any]) -> None:
+def _check_address(report: Report, cluster: ClusterSection, address: str, settings: Mapping[str, Any]) -> None:
     path: Path = (*SECTION, cluster.kind)
     try:
         parts = urlsplit(address)
@@ -142,7 +142,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_tls(report: Report, cluster: Cluster, settings: Mapping[str, Any]) -> None:
+def check_tls(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
     """Reports TLS files that are not named, not there, readable by others, or that do not work together."""
     config, kind = effective(settings), KINDS[cluster.kind]
     if not tls.named(config):

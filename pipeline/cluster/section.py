@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, Strict
 
-from pipeline.cluster.kinds import Kind
+from pipeline.cluster.kinds import ClusterKindName
 from pipeline.documents.report import Count, Integer, Section, Text
 
 MAX_WORKERS = 10_000
@@ -31,10 +31,10 @@ class SshOptions(Section):
     remote_python: Text | None = None
 
 
-class Cluster(Section):
+class ClusterSection(Section):
     """What the `cluster` section may say. Defaults: one local worker process with a thread for every core."""
 
-    kind: Kind = "local"
+    kind: ClusterKindName = "local"
     n_workers: Workers | None = Field(default=None, alias="n-workers")
     adapt: Adapt | None = None
     threads_per_worker: Count | None = Field(default=None, alias="threads-per-worker")

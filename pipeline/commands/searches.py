@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipeline.study.columns import Objective
     from pipeline.study.optimisation import Limit
-    from pipeline.study.problem import Problem
+    from pipeline.study.problem import DesignProblem
 
 LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
 
@@ -114,12 +114,12 @@ def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
     return np.argsort(np.nan_to_num(found, nan=np.inf, posinf=np.inf), kind="stable")
 
 
-def _problem(store: str) -> Problem:
+def _problem(store: str) -> DesignProblem:
     """The sweep of a store as functions of its parameters."""
     from pipeline.stores.recompute import stored_sweep
-    from pipeline.study.problem import Problem
+    from pipeline.study.problem import DesignProblem
 
-    return Problem.of(stored_sweep(store, plain=True))
+    return DesignProblem.of(stored_sweep(store, plain=True))
 
 
 def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, float]:

@@ -28,7 +28,7 @@ START_SECONDS = 120.0
 GRACE_SECONDS = 2.0
 
 
-class Child:
+class ChildProcess:
     """A process for `body`, started when there is work; `memory` is what a whole block takes [bytes]."""
 
     def __init__(self, body: Callable[[Any], Any], memory: int) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterLostError
-from pipeline.execution.executor import LOST, Flight, InProcess, Result, Work
+from pipeline.execution.executor import LOST, Executor, InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.graph import Granularity
 from pipeline.execution.policy.window import Window, workers_of
 from pipeline.plan.plan import Plan
@@ -28,14 +28,14 @@ HEARD_SECONDS = 15.0
 """Since the scheduler has heard of a worker, after which no help is expected of it."""
 
 
-class OnCluster:
+class ClusterExecutor:
     """Graphs on a cluster, as many at once as `window` says at the time."""
 
     def __init__(self, client: Client, window: Callable[[], int]) -> None:
         from distributed import as_completed
 
         self.client, self.window = client, window
-        self._flying: dict[Any, tuple[Any, float]] = {}
+        self._in_flight: dict[Any, tuple[Any, float]] = {}
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
@@ -43,19 +43,19 @@ class OnCluster:
     def room(self) -> int:
         """How many fewer are on their way than the window has room for."""
         with _losses():
-            return max(0, self.window() - len(self._flying))
+            return max(0, self.window() - len(self._in_flight))
 
     @property
     def keys(self) -> list[Any]:
         """Keys of what is on its way."""
-        return list(self._flying)
+        return list(self._in_flight)
 
-    def submit(self, *work: Work) -> None:
+    def submit(self, *work: KeyedGraph) -> None:
         """Send graphs in one message: each message costs the scheduler as much as several blocks."""
         if work:
             self._send(work, None)
 
-    def help(self, work: Work, key: Any) -> bool:
+    def help(self, work: KeyedGraph, key: Any) -> bool:
         """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
         with _losses():
             processing = self.client.processing()
@@ -69,13 +69,13 @@ class OnCluster:
             self._send((work,), others)
         return bool(others)
 
-    def _send(self, work: tuple[Work, ...], workers: list[str] | None) -> None:
+    def _send(self, work: tuple[KeyedGraph, ...], workers: list[str] | None) -> None:
         together = {name: task for graph, _ in work for name, task in graph.items()}
         keys = [key for _, key in work]
         with _losses():
             futures = self.client.get(together, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
         now = time.perf_counter()
-        self._flying |= {key: (future, now) for key, future in zip(keys, futures, strict=True)}
+        self._in_flight |= {key: (future, now) for key, future in zip(keys, futures, strict=True)}
         for future in futures:
             self._pending.add(future)
 
@@ -84,8 +84,8 @@ class OnCluster:
         deadline = time.perf_counter() + seconds
         while self._wait(deadline):
             future, value = next(self._pending)
-            if future.key in self._flying and self._flying[future.key][0] is future:
-                return self._landed(future, value)
+            if future.key in self._in_flight and self._in_flight[future.key][0] is future:
+                return self._receive(future, value)
         return None
 
     def _wait(self, deadline: float) -> bool:
@@ -99,8 +99,8 @@ class OnCluster:
                 self._pending.thread_condition.wait(timeout=min(left, 0.1))
         return True
 
-    def _landed(self, future: Any, value: Any) -> Result:
-        _, start = self._flying.pop(future.key)
+    def _receive(self, future: Any, value: Any) -> Result:
+        _, start = self._in_flight.pop(future.key)
         if future.status in ("cancelled", "lost"):
             raise ClusterLostError(LOST["CancelledError"])
         value = value[1] if future.status == "error" else value
@@ -109,11 +109,11 @@ class OnCluster:
 
     def age(self, key: Any) -> float:
         """Seconds since a key was submitted."""
-        return time.perf_counter() - self._flying[key][1]
+        return time.perf_counter() - self._in_flight[key][1]
 
     def abandon(self, keys: Iterable[Any]) -> None:
         """Restart the workers that work on these keys: nothing else ends a thread that does not return."""
-        dropped = {key: self._flying.pop(key)[0] for key in list(keys)}
+        dropped = {key: self._in_flight.pop(key)[0] for key in list(keys)}
         with _losses():
             busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, dropped)]
             self.client.cancel(list(dropped.values()), force=True)
@@ -129,12 +129,12 @@ class OnCluster:
         shares = (each.used / each.limit for each in workers_of({"workers": workers}) if each.limit)
         full = max(shares, default=0.0)
         told = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
-        return f"{told}; {len(self._flying)} blocks in flight, {tasks} of their tasks on workers"
+        return f"{told}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
 
     def close(self) -> None:
         """Cancel what is on its way."""
-        futures = [future for future, _ in self._flying.values()]
-        self._flying.clear()
+        futures = [future for future, _ in self._in_flight.values()]
+        self._in_flight.clear()
         if self.client.status == "running":
             self.client.cancel(futures)
 
@@ -156,9 +156,9 @@ def _losses() -> Iterator[None]:
         raise
 
 
-def executor(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Flight:
+def make_executor(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Executor:
     """The way of blocks to a cluster, or to this process where there is none."""
     if client is None:
-        return InProcess()
+        return InProcessExecutor()
     parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
-    return OnCluster(client, Window(client, parallel, plan.block_memory))
+    return ClusterExecutor(client, Window(client, parallel, plan.block_memory))

@@ -31,7 +31,7 @@ def plan_at(sweep: Sweep, place: Location) -> Plan:
     return made
 
 
-def _is_finished(made: Plan, place: Location) -> bool:
+def is_finished(made: Plan, place: Location) -> bool:
     """Whether nothing is left to do in a store.
 
     Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
@@ -43,12 +43,12 @@ def _is_finished(made: Plan, place: Location) -> bool:
     return manifest.state == "finished"
 
 
-def _needed(made: Plan) -> tuple[int, int]:
+def stored_size(made: Plan) -> tuple[int, int]:
     """Bytes before compression and files of the whole store."""
     return sum(made.layout.bytes(name) for name in made.layout.variables), made.layout.files
 
 
-def _prepare(made: Plan, place: Location) -> None:
+def create_store(made: Plan, place: Location) -> None:
     """Create the store where there is none."""
     if place.exists():
         return

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.policy.attempts import Failure, Kind
+from pipeline.execution.policy.attempts import Failure, FailureKind
 
-Work = tuple[dict[Any, Any], Any]
+KeyedGraph = tuple[dict[Any, Any], Any]
 
 LOST = {
     "NoWorkerError": "there are no workers",
@@ -36,8 +36,8 @@ class Result:
     seconds: float
 
 
-class Flight(Protocol):
-    """Work on its way."""
+class Executor(Protocol):
+    """KeyedGraph on its way."""
 
     @property
     def room(self) -> int:
@@ -47,10 +47,10 @@ class Flight(Protocol):
     def keys(self) -> Iterable[Any]:
         """Keys of what is on its way."""
 
-    def submit(self, *work: Work) -> None:
+    def submit(self, *work: KeyedGraph) -> None:
         """Send graphs; the results of their keys will come."""
 
-    def help(self, work: Work, key: Any) -> bool:
+    def help(self, work: KeyedGraph, key: Any) -> bool:
         """Send a graph to other workers than those that work on a key; False where there are no others."""
 
     def next(self, seconds: float) -> Result | None:
@@ -74,20 +74,20 @@ def failure(error: BaseException) -> Failure:
     name = type(error).__name__
     if name in LOST:
         raise ClusterLostError(LOST[name])
-    kind: Kind = "died" if name == "KilledWorker" else "raised"
+    kind: FailureKind = "died" if name == "KilledWorker" else "raised"
     if kind == "died":
         return Failure(kind, "every worker that computed it died")
     return Failure(kind, str(error) if isinstance(error, TaskError) else str(TaskError.of(error)))
 
 
-class InProcess:
+class InProcessExecutor:
     """One graph after another, through the scheduler of Dask that its settings name."""
 
     def __init__(self) -> None:
         from dask.base import get_scheduler
 
         self._get = get_scheduler()
-        self._work: deque[Work] = deque()
+        self._work: deque[KeyedGraph] = deque()
 
     @property
     def room(self) -> int:
@@ -99,11 +99,11 @@ class InProcess:
         """Keys of what waits."""
         return [key for _, key in self._work]
 
-    def submit(self, *work: Work) -> None:
+    def submit(self, *work: KeyedGraph) -> None:
         """Keep graphs until their results are asked for."""
         self._work.extend(work)
 
-    def help(self, work: Work, key: Any) -> bool:
+    def help(self, work: KeyedGraph, key: Any) -> bool:
         """There is nobody else."""
         return False
 
@@ -137,19 +137,19 @@ class InProcess:
         self._work.clear()
 
 
-def results(work: Iterable[Work], flying: Flight, seconds: float = 1.0) -> Iterator[Result]:
+def results(work: Iterable[KeyedGraph], in_flight: Executor, seconds: float = 1.0) -> Iterator[Result]:
     """The results of graphs as they come, in any order, as many on their way as there is room for.
 
     `seconds` is how long one look for a result takes at most. Raises ClusterLostError.
     """
     waiting, under_way = iter(work), 0
     while True:
-        while flying.room and (graph := next(waiting, None)) is not None:
-            flying.submit(graph)
+        while in_flight.room and (graph := next(waiting, None)) is not None:
+            in_flight.submit(graph)
             under_way += 1
         if not under_way:
             return
-        if (result := flying.next(seconds)) is not None:
+        if (result := in_flight.next(seconds)) is not None:
             under_way -= 1
             yield result
 

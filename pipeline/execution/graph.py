@@ -23,9 +23,9 @@ from dask._task_spec import Task, TaskRef
 from distributed import secede
 
 from pipeline.errors import TaskError
-from pipeline.execution.isolation import Isolation, Rescued, first_case, require_fit
-from pipeline.execution.policy.attempts import Limits
-from pipeline.execution.user_warnings import Noted, noted
+from pipeline.execution.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
+from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import Prepared
@@ -42,7 +42,7 @@ from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import OwnMetric
 
 Granularity = Literal["limb", "block"]
-Graph = dict[Any, Task]
+TaskGraph = dict[Any, Task]
 Writer = StoreWriter | Comparer
 
 
@@ -94,7 +94,7 @@ def _table(columns: Mapping[str, Any], length: int) -> Any:
 
 def block_graph(
     plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb"
-) -> tuple[Graph, Any]:
+) -> tuple[TaskGraph, Any]:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     block = block_of(plan, index)
     store = (f"store-{run}", index)
@@ -119,14 +119,14 @@ def block_graph(
     return graph, store
 
 
-def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, limits: Limits) -> tuple[Graph, Any]:
-    """The graph of one block whose parts are computed in a process of their own; its result is a Rescued."""
+def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> tuple[TaskGraph, Any]:
+    """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
-    settings = Isolation(limits.part, limits.isolation, plan.block_memory)
+    settings = Isolation(timeouts.part, timeouts.isolation, plan.block_memory)
     return {key: Task(key, _isolated, block_of(plan, index), writer, settings)}, key
 
 
-def canary_graph(plan: Plan, index: int, worker: int, run: str) -> tuple[Graph, Any]:
+def canary_graph(plan: Plan, index: int, worker: int, run: str) -> tuple[TaskGraph, Any]:
     """The graph of the first case of a block, nothing stored; its result is a checksum of every variable."""
     key = (f"canary-{run}", worker)
     return {key: Task(key, _canary, block_of(plan, index))}, key
@@ -176,7 +176,7 @@ def _assemble(rooted: _Rooted, *limbs: Arrays) -> Assembled:
 
 
 @_task
-def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt | Noted:
+def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt | ReceiptWithWarnings:
     made = compute.assembled(rooted.block, rooted.motions, limbs)
     return _written(rooted.block, writer, made.arrays)
 
@@ -187,14 +187,14 @@ def _reactions(rooted: _Rooted, assembled: Assembled, index: int) -> Arrays:
 
 
 @_task
-def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Arrays) -> Receipt | Noted:
+def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Arrays) -> Receipt | ReceiptWithWarnings:
     return _written(rooted.block, writer, assembled.arrays | compute.gathered(reactions))
 
 
-def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | Noted:
+def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
     """Store what a block has computed, with metrics of a user's own."""
     stored, complaints = compute.completed(block, arrays)
-    return noted(_stored(block.index, writer, stored), complaints)
+    return with_warnings(_stored(block.index, writer, stored), complaints)
 
 
 def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
@@ -210,14 +210,14 @@ def _make_room() -> None:
 
 
 @_task
-def _whole_block(block: Block, writer: Writer) -> Receipt | Noted:
+def _whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
     return _written(block, writer, compute.computed(block))
 
 
 @_task
-def _isolated(block: Block, writer: Writer, settings: Isolation) -> Rescued:
+def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithFailures:
     arrays, flags = settings.compute(block, writer.layout)
-    return Rescued(_stored(block.index, writer, arrays), flags)
+    return ReceiptWithFailures(_stored(block.index, writer, arrays), flags)
 
 
 @_task
@@ -225,19 +225,19 @@ def _canary(block: Block) -> dict[str, int]:
     return {name: crc32c(array) for name, array in compute.whole(replace(first_case(block), own=())).items()}
 
 
-class Job(Protocol):
-    """Work that is one task by itself."""
+class Runnable(Protocol):
+    """KeyedGraph that is one task by itself."""
 
     def run(self) -> Any:
         """The result of the task."""
 
 
-def job_graph(job: Job, name: str, *case: Hashable) -> tuple[Graph, Any]:
+def job_graph(job: Runnable, name: str, *case: Hashable) -> tuple[TaskGraph, Any]:
     """The graph of a job; its key begins with a name, its result is what `run` returns."""
     key = (name, *case)
     return {key: Task(key, _job, job)}, key
 
 
 @_task
-def _job(job: Job) -> Any:
+def _job(job: Runnable) -> Any:
     return job.run()

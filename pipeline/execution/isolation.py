@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.errors import TaskError
-from pipeline.execution.child_process import Child
+from pipeline.execution.child_process import ChildProcess
 from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
@@ -26,7 +26,7 @@ from tasks.blocks import compute
 from tasks.blocks.block import Block
 
 Arrays = dict[str, np.ndarray]
-Part = tuple[slice, slice, slice]
+CaseRanges = tuple[slice, slice, slice]
 """Ranges of designs, friction sets and trajectories within a block."""
 
 MOST_FAILURES = 400
@@ -40,7 +40,7 @@ MISSING = -1
 
 
 @dataclass(frozen=True)
-class Flag:
+class FailedCase:
     """A case that cannot be computed: its place along the dims of the dataset, and why."""
 
     design: int
@@ -50,11 +50,11 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Rescued:
+class ReceiptWithFailures:
     """The receipt of a block that was isolated, and the cases in it that hold NaN."""
 
     receipt: Receipt
-    flags: tuple[Flag, ...]
+    flags: tuple[FailedCase, ...]
 
 
 @dataclass(frozen=True)
@@ -66,25 +66,25 @@ class Isolation:
     memory: int
     body: Callable[[Block], Arrays] = compute.whole
 
-    def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[Flag, ...]]:
+    def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[FailedCase, ...]]:
         """The block's arrays, and which cases hold NaN. Raises TaskError where more fails than single cases."""
         arrays = _empty(layout, block.index)
         bounds = tuple(layout.bounds(block.index)[dim] for dim in SPLIT)
-        flags: list[Flag] = []
-        with Child(self.body, self.memory) as child:
+        flags: list[FailedCase] = []
+        with ChildProcess(self.body, self.memory) as child:
             for part, result in self._parts(child, block, layout):
                 if isinstance(result, str):
                     design, friction, trajectory = (
                         at.start + each.start for at, each in zip(bounds, part, strict=True)
                     )
-                    flags.append(Flag(design, friction, trajectory, result))
+                    flags.append(FailedCase(design, friction, trajectory, result))
                 else:
                     _place(layout, arrays, part, result)
         for flag in flags:
             _flag(layout, arrays, flag, bounds, len(block.times))
         return arrays, tuple(flags)
 
-    def _parts(self, child: Child, block: Block, layout: Layout) -> Iterator[tuple[Part, Arrays | str]]:
+    def _parts(self, child: ChildProcess, block: Block, layout: Layout) -> Iterator[tuple[CaseRanges, Arrays | str]]:
         """Arrays of all parts that can be computed, and reasons for single cases that cannot."""
         stack, failed, tries = [whole(block)], 0, 0
         deadline = time.monotonic() + self.seconds
@@ -110,18 +110,18 @@ class Isolation:
                 yield part, wrong
 
 
-def whole(block: Block) -> Part:
+def whole(block: Block) -> CaseRanges:
     """The part that is all of a block."""
     return slice(0, block.designs), slice(0, len(block.friction)), slice(0, len(block.trajectories))
 
 
-def cases(part: Part) -> int:
+def cases(part: CaseRanges) -> int:
     """Number of cases in a part."""
     designs, frictions, trajectories = lengths(part)
     return designs * frictions * trajectories
 
 
-def halves(part: Part) -> tuple[Part, Part]:
+def halves(part: CaseRanges) -> tuple[CaseRanges, CaseRanges]:
     """A part with more than one case, cut in the middle of its longest range."""
     sizes = lengths(part)
     axis = sizes.index(max(sizes))
@@ -131,7 +131,7 @@ def halves(part: Part) -> tuple[Part, Part]:
     return (first[0], first[1], first[2]), (second[0], second[1], second[2])
 
 
-def cut(block: Block, part: Part) -> Block:
+def cut(block: Block, part: CaseRanges) -> Block:
     """The block that is a part of a block."""
     design, friction, trajectory = part
     return replace(
@@ -148,7 +148,7 @@ def first_case(block: Block) -> Block:
     return cut(block, (slice(0, 1), slice(0, 1), slice(0, 1)))
 
 
-def misfits(layout: Layout, index: int, arrays: Any, part: Part | None = None) -> str:
+def misfits(layout: Layout, index: int, arrays: Any, part: CaseRanges | None = None) -> str:
     """What is wrong with the arrays of a block, or of a part of it; empty where nothing is."""
     names = layout.owned(index)
     if not isinstance(arrays, Mapping) or set(arrays) != set(names):
@@ -181,18 +181,18 @@ def _empty(layout: Layout, index: int) -> Arrays:
     }
 
 
-def _within(layout: Layout, name: str, part: Part) -> tuple[slice, ...]:
+def _within(layout: Layout, name: str, part: CaseRanges) -> tuple[slice, ...]:
     """The region of a part in a variable of its block."""
     ranges = dict(zip(SPLIT, part, strict=True))
     return tuple(ranges.get(dim, slice(None)) for dim in layout.variable(name).dims)
 
 
-def _place(layout: Layout, arrays: Arrays, part: Part, results: Arrays) -> None:
+def _place(layout: Layout, arrays: Arrays, part: CaseRanges, results: Arrays) -> None:
     for name, array in results.items():
         arrays[name][_within(layout, name, part)] = array
 
 
-def _flag(layout: Layout, arrays: Arrays, flag: Flag, bounds: tuple[slice, ...], times: int) -> None:
+def _flag(layout: Layout, arrays: Arrays, flag: FailedCase, bounds: tuple[slice, ...], times: int) -> None:
     """Statuses and counts of a case that failed; they may be shared with cases that did not."""
     place = (flag.design, flag.friction, flag.trajectory)
     here = [slice(at - whole.start, at - whole.start + 1) for at, whole in zip(place, bounds, strict=True)]

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.errors import RunCancelledError, RunStoppedError
-from pipeline.execution.executor import Flight, Result, Work, failure
+from pipeline.execution.executor import Executor, KeyedGraph, Result, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
-from pipeline.execution.isolation import Rescued
-from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Limits
+from pipeline.execution.isolation import ReceiptWithFailures
+from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Timeouts
 from pipeline.execution.policy.stragglers import Pace
 from pipeline.execution.policy.watchdog import Watchdog
-from pipeline.execution.user_warnings import Noted
+from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting
 from pipeline.plan.plan import Plan
@@ -33,24 +33,24 @@ TICK = 1.0
 
 
 @dataclass
-class Drive:
+class RunLoop:
     """One run over the blocks without a receipt, and what has come of it so far."""
 
     plan: Plan
     writer: StoreWriter
     ledger: Ledger
-    flight: Flight
-    tell: Listener
+    executor: Executor
+    notify: Listener
     granularity: Granularity = "limb"
-    limits: Limits = DEFAULTS
+    timeouts: Timeouts = DEFAULTS
     samples: int = 0
     failed_cases: int = 0
     agenda: Agenda = field(init=False)
 
     def __post_init__(self) -> None:
-        self.agenda = Agenda(self.ledger.remaining(), self.limits)
-        self._watchdog, self._pace = Watchdog(self.limits), Pace()
-        self._flying: dict[Any, Attempt] = {}
+        self.agenda = Agenda(self.ledger.remaining(), self.timeouts)
+        self._watchdog, self._pace = Watchdog(self.timeouts), Pace()
+        self._in_flight: dict[Any, Attempt] = {}
         self._open: set[int] = set()
         """Blocks in flight that are not done: of two attempts at one, one may still fly when the other has landed."""
         self._helped: set[int] = set()
@@ -63,53 +63,55 @@ class Drive:
         Raises StoreError where one cannot be stored, no other could be; RunStoppedError where nothing comes any more or
         somebody asked for it; ClusterLostError.
         """
-        with closing(self.flight):
+        with closing(self.executor):
             while True:
                 self._fill()
                 if not self._open:
                     return
-                result = self.flight.next(TICK)
+                result = self.executor.next(TICK)
                 while result is not None:
-                    self._land(result)
-                    result = self.flight.next(0.0) if self._flying else None  # what lies ready lands before more leaves
+                    self._handle_result(result)
+                    result = (
+                        self.executor.next(0.0) if self._in_flight else None
+                    )  # what lies ready lands before more leaves
                 if time.monotonic() - self._looked >= TICK:
                     self._look_around()
 
     def _fill(self) -> None:
-        leaving = []
-        for _ in range(self.flight.room):
+        submitted = []
+        for _ in range(self.executor.room):
             if (attempt := self.agenda.next()) is None:
                 break
-            leaving.append(self.work(attempt))
-            self._flying[leaving[-1][1]] = attempt
+            submitted.append(self.work(attempt))
+            self._in_flight[submitted[-1][1]] = attempt
             self._open.add(attempt.block)
-        self.flight.submit(*leaving)
+        self.executor.submit(*submitted)
 
-    def work(self, attempt: Attempt) -> Work:
+    def work(self, attempt: Attempt) -> KeyedGraph:
         """The graph of an attempt; keys of a second one differ, so that Dask never takes one for the other."""
         first = attempt.step == "compute" and attempt.number == 1
         run = self._run if first else uuid.uuid4().hex[:8]
         if attempt.step == "isolate":
-            return isolated_graph(self.plan, attempt.block, self.writer, run, self.limits)
+            return isolated_graph(self.plan, attempt.block, self.writer, run, self.timeouts)
         return block_graph(self.plan, attempt.block, self.writer, run, self.granularity)
 
-    def _land(self, result: Result) -> None:
-        attempt = self._flying.pop(result.key)
+    def _handle_result(self, result: Result) -> None:
+        attempt = self._in_flight.pop(result.key)
         self._watchdog.news()
         match result.value:
             case Receipt() as receipt if attempt.block not in self._open:
                 self.ledger.append(receipt)  # it has to agree with that of the attempt that was quicker
             case Receipt() as receipt:
                 self._done(attempt, receipt, result.seconds)
-            case Rescued(receipt, flags):
+            case ReceiptWithFailures(receipt, flags):
                 for flag in flags:
                     self.failed_cases += 1
-                    self.tell(CaseFailed(attempt.block, flag.design, flag.friction, flag.trajectory, flag.reason))
+                    self.notify(CaseFailed(attempt.block, flag.design, flag.friction, flag.trajectory, flag.reason))
                 self._done(attempt, receipt, result.seconds)
-            case Noted(receipt, complaints):
+            case ReceiptWithWarnings(receipt, complaints):
                 for each in complaints:
                     place = self.plan.layout.place(attempt.block, each.first)
-                    self.tell(MetricFailed(attempt.block, each.metric, each.cases, *place, each.reason))
+                    self.notify(MetricFailed(attempt.block, each.metric, each.cases, *place, each.reason))
                 self._done(attempt, receipt, result.seconds)
             case StoreError() as error:
                 raise StoreError(f"{error}\nthe run stopped at block {attempt.block}; run it again to go on") from error
@@ -126,17 +128,17 @@ class Drive:
         self._helped.discard(attempt.block)
         samples = self.plan.samples_of(attempt.block)
         self.samples += samples
-        self.tell(BlockDone(attempt.block, samples, seconds))
+        self.notify(BlockDone(attempt.block, samples, seconds))
 
     def _failed(self, attempt: Attempt, reason: Failure) -> None:
-        if attempt.block not in self._open or any(each.block == attempt.block for each in self._flying.values()):
+        if attempt.block not in self._open or any(each.block == attempt.block for each in self._in_flight.values()):
             return  # another attempt has brought its result, or still may
         self._open.discard(attempt.block)
         again = self.agenda.failed(attempt, reason)
         if again is not None:
-            self.tell(BlockRetried(attempt.block, again.step, reason.reason))
+            self.notify(BlockRetried(attempt.block, again.step, reason.reason))
             return
-        self.tell(BlockFailed(attempt.block, reason.reason))
+        self.notify(BlockFailed(attempt.block, reason.reason))
         if self.agenda.hopeless:
             raise RunStoppedError(
                 f"{self.agenda.given_up} blocks were given up and none was done; the last: {reason.reason}"
@@ -151,36 +153,36 @@ class Drive:
         silence = self._watchdog.silence
         match self._watchdog.look():
             case "quiet":
-                self.tell(Waiting(silence, self.flight.describe()))
+                self.notify(Waiting(silence, self.executor.describe()))
             case "hopeless":
-                raise RunStoppedError(f"nothing came back for {silence:.0f} s: {self.flight.describe()}")
+                raise RunStoppedError(f"nothing came back for {silence:.0f} s: {self.executor.describe()}")
 
     def _drop_late(self) -> None:
         """Isolate blocks that take too long; the workers that still compute them are restarted."""
         late = {
             key: attempt
-            for key, attempt in self._flying.items()
-            if self.flight.age(key) > self.limits.seconds(attempt.step)
+            for key, attempt in self._in_flight.items()
+            if self.executor.age(key) > self.timeouts.seconds(attempt.step)
         }
         if not late:
             return
-        self.flight.abandon(late)
+        self.executor.abandon(late)
         for key, attempt in late.items():
-            del self._flying[key]
-            self._failed(attempt, Failure("late", f"no result within {self.limits.seconds(attempt.step):g} s"))
+            del self._in_flight[key]
+            self._failed(attempt, Failure("late", f"no result within {self.timeouts.seconds(attempt.step):g} s"))
 
     def _help_slow(self) -> None:
         """Give blocks that are slow to another worker as well."""
-        for key, attempt in list(self._flying.items()):
-            seconds = self.flight.age(key)
+        for key, attempt in list(self._in_flight.items()):
+            seconds = self.executor.age(key)
             if seconds <= self._pace.slow:
                 return  # those that follow were sent later
             if attempt.step == "isolate" or attempt.block in self._helped or attempt.block not in self._open:
                 continue
             second = replace(attempt, number=attempt.number + 1)
             work = self.work(second)
-            if not self.flight.help(work, key):
+            if not self.executor.help(work, key):
                 return
-            self._flying[work[1]] = second
+            self._in_flight[work[1]] = second
             self._helped.add(attempt.block)
-            self.tell(BlockRetried(attempt.block, "help", f"no result after {seconds:.0f} s, far more than usual"))
+            self.notify(BlockRetried(attempt.block, "help", f"no result after {seconds:.0f} s, far more than usual"))

@@ -16,17 +16,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.cluster.connection import ClusterConfig, connect, scalers
+from pipeline.cluster.connection import connect, scalers
+from pipeline.cluster.file import ClusterConfig, ClusterLike, as_config
 from pipeline.cluster.walltime import require_walltime
 from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
-from pipeline.execution.cluster_executor import executor
-from pipeline.execution.contents import _is_finished, _needed, _prepare, plan_at
+from pipeline.execution.cluster_executor import make_executor
+from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.graph import Granularity
-from pipeline.execution.loop import Drive
-from pipeline.execution.policy.attempts import DEFAULTS, Limits
+from pipeline.execution.loop import RunLoop
+from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
 from pipeline.monitor.cancel import clear_cancel
-from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
+from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
 from pipeline.sweep.user_metrics import Function, UserMetric, with_metrics
@@ -42,20 +43,16 @@ if TYPE_CHECKING:
 
     from pipeline.sweep.model import Sweep
 
-Cluster = str | Path | ClusterConfig | None
-
 CLOSE_SECONDS = 2.0
-EXTERNAL = ("address", "scheduler-file")
-"""Kinds of clusters that are not the run's own."""
 
 
 def run(
     sweep: Sweep,
     store: LocationLike | None = None,
-    cluster: Cluster = None,
+    cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
-    limits: Limits = DEFAULTS,
+    timeouts: Timeouts = DEFAULTS,
     metrics: Mapping[str, Function | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
@@ -69,11 +66,11 @@ def run(
     """
     sweep = with_metrics(sweep, metrics) if metrics else sweep
     if store is None:
-        return _in_memory(sweep, cluster, listeners, granularity, limits)
-    place, config = locate(store), settings(cluster)
+        return _in_memory(sweep, cluster, listeners, granularity, timeouts)
+    place, config = locate(store), as_config(cluster)
     made = plan_at(sweep, place)
-    if not (place.exists() and _is_finished(made, place)):
-        Run(made, place, config, tuple(listeners), granularity, limits).go()
+    if not (place.exists() and is_finished(made, place)):
+        Run(made, place, config, tuple(listeners), granularity, timeouts).go()
     return open_results(place, unfinished=True)
 
 
@@ -86,7 +83,7 @@ class Run:
     config: ClusterConfig
     listeners: tuple[Listener, ...]
     granularity: Granularity
-    limits: Limits
+    timeouts: Timeouts
 
     def go(self) -> None:
         """Run to the end. A cluster of the run's own that is lost is made again, once."""
@@ -94,7 +91,7 @@ class Run:
 
         require_walltime(self.config, self.plan)
         default = dask.config.get("scheduler", None)
-        restarts = 0 if self.config.cluster.kind in EXTERNAL else 1
+        restarts = 0 if self.config.runs_already else 1
         lost: str | None = None
         while True:
             try:
@@ -111,59 +108,52 @@ class Run:
             if client is not None:
                 preflight(client, self.plan, self.config.source)
             if not self.place.exists():
-                require_space(self.place, *_needed(self.plan))
-            _prepare(self.plan, self.place)
+                require_space(self.place, *stored_size(self.plan))
+            create_store(self.plan, self.place)
             with (
                 coordinator_lock(self.place),
                 Ledger.open(self.place, self.plan.blocks) as ledger,
                 RunLog.open(self.place) as log,
             ):
                 clear_cancel(self.place)
-                tell = teller((log, *scalers(client), *self.listeners))
+                notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:
-                    tell(ClusterRestarted(lost))
-                self._drive(ledger, client, tell)
+                    notify(ClusterRestarted(lost))
+                self._drive(ledger, client, notify)
                 if ledger.count == self.plan.blocks:
                     ledger.sync()
                     finish(self.place)
 
-    def _drive(self, ledger: Ledger, client: Client | None, tell: Listener) -> None:
-        """Compute every block without a receipt, and tell how that begins and ends."""
+    def _drive(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
+        """Compute every block without a receipt, and notify the listeners how that begins and ends."""
         start = time.perf_counter()
-        tell(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
-        drive = Drive(
+        notify(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
+        drive = RunLoop(
             self.plan,
             StoreWriter(self.place),
             ledger,
-            executor(client, self.plan, self.granularity),
-            tell,
+            make_executor(client, self.plan, self.granularity),
+            notify,
             self.granularity,
-            self.limits,
+            self.timeouts,
         )
         try:
             drive.run()
         except BaseException as error:
             if client is not None and isinstance(error, ClusterLostError):
                 _leave(client)
-            tell(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
+            notify(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
             clear_cancel(self.place)
             raise
-        tell(Finished(drive.samples, time.perf_counter() - start, drive.agenda.given_up, drive.failed_cases))
-
-
-def settings(cluster: Cluster) -> ClusterConfig:
-    """The settings in a cluster file, or those of this machine."""
-    if isinstance(cluster, ClusterConfig):
-        return cluster
-    return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
+        notify(Finished(drive.samples, time.perf_counter() - start, drive.agenda.given_up, drive.failed_cases))
 
 
 def _in_memory(
-    sweep: Sweep, cluster: Cluster, listeners: Sequence[Listener], granularity: Granularity, limits: Limits
+    sweep: Sweep, cluster: ClusterLike, listeners: Sequence[Listener], granularity: Granularity, timeouts: Timeouts
 ) -> Dataset:
     folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
     try:
-        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, limits).load()
+        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, timeouts).load()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -174,7 +164,7 @@ def _dashboard(client: Client | None) -> str | None:
 
 
 def _leave(client: Client) -> None:
-    """Close a client whose scheduler has gone; it would look for it for half a minute, and tell of every try."""
+    """Close a client whose scheduler has gone; it would look for it for half a minute, and log every try."""
     logger = logging.getLogger("distributed.client")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

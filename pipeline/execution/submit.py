@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.cluster.connection import connect
+from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
 from pipeline.execution.graph import Granularity
-from pipeline.execution.run import EXTERNAL
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
 from storage.places.access import locate
@@ -39,7 +39,7 @@ _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 
 @dataclass(frozen=True)
-class Submitted:
+class SubmittedRun:
     """A run in a process of its own: which, where, and the file there with what it prints."""
 
     pid: int
@@ -48,7 +48,7 @@ class Submitted:
 
 
 @dataclass(frozen=True)
-class Job:
+class RunRequest:
     """What such a process does."""
 
     sweep: Sweep
@@ -59,14 +59,14 @@ class Job:
 
 def submit(
     sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
-) -> Submitted:
+) -> SubmittedRun:
     """Start a run that goes on without this process, and come back once its first block is on its way.
 
     Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
     once for another reason.
     """
-    job = Job(sweep, locate(store), cluster or ClusterConfig(), granularity)
-    if job.cluster.cluster.kind not in EXTERNAL:
+    job = RunRequest(sweep, locate(store), cluster or ClusterConfig(), granularity)
+    if not job.cluster.runs_already:
         return _wait(launch(pickle.dumps(job)), job, peek)
     with connect(job.cluster) as client:
         assert client is not None, "a cluster that runs elsewhere has a client"
@@ -74,9 +74,9 @@ def submit(
         return _wait(made, job, lambda pid, output: client.run_on_scheduler(peek, pid, output))
 
 
-def launch_beside(payload: bytes, dask_scheduler: Any) -> Submitted:
+def launch_beside(payload: bytes, dask_scheduler: Any) -> SubmittedRun:
     """Start the process from a scheduler, at whose address it finds the cluster."""
-    job: Job = pickle.loads(payload)
+    job: RunRequest = pickle.loads(payload)
     here = ClusterConfig.of("address", address=dask_scheduler.address)
     job = replace(job, cluster=replace(here, settings=job.cluster.settings, source=job.cluster.source))
     return launch(pickle.dumps(job), _tls(dask_scheduler.security))
@@ -92,7 +92,7 @@ def _tls(security: Any) -> dict[str, str]:
     return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in known.items() if value}
 
 
-def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> Submitted:
+def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> SubmittedRun:
     """Start the process here, apart from this one: in a session of its own, with nothing of ours open."""
     descriptor, output = tempfile.mkstemp(prefix="limbsweep-", suffix=".log")
     path = os.pathsep.join(each or os.getcwd() for each in sys.path)
@@ -109,7 +109,7 @@ def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> Subm
     with process.stdin:
         process.stdin.write(payload)
     _CHILDREN[process.pid] = process
-    return Submitted(process.pid, socket.gethostname(), output)
+    return SubmittedRun(process.pid, socket.gethostname(), output)
 
 
 def peek(pid: int, output: str) -> tuple[int | None, str]:
@@ -121,7 +121,7 @@ def peek(pid: int, output: str) -> tuple[int | None, str]:
     return code, Path(output).read_text(encoding="utf-8", errors="replace")
 
 
-def _wait(made: Submitted, job: Job, look: Callable[[int, str], tuple[int | None, str]]) -> Submitted:
+def _wait(made: SubmittedRun, job: RunRequest, look: Callable[[int, str], tuple[int | None, str]]) -> SubmittedRun:
     """Wait until the process has begun or ended."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
@@ -143,7 +143,7 @@ def main() -> int:
     from pipeline.monitor.progress import LineProgress
     from pipeline.monitor.status import failed_cases, status
 
-    job: Job = pickle.loads(sys.stdin.buffer.read())
+    job: RunRequest = pickle.loads(sys.stdin.buffer.read())
     try:
         run(job.sweep, job.store, job.cluster, [LineProgress(lambda text: print(text, flush=True))], job.granularity)
     except (InputError, StoreError) as error:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storage.ledger import Receipt
-from tasks.blocks.user_metrics import Complaint
+from tasks.blocks.user_metrics import MetricWarning
 
 
 @dataclass(frozen=True)
-class Noted:
+class ReceiptWithWarnings:
     """A receipt, and complaints about own metrics."""
 
     receipt: Receipt
-    complaints: tuple[Complaint, ...]
+    complaints: tuple[MetricWarning, ...]
 
 
-def noted(receipt: Receipt, complaints: Sequence[Complaint]) -> Receipt | Noted:
+def with_warnings(receipt: Receipt, complaints: Sequence[MetricWarning]) -> Receipt | ReceiptWithWarnings:
     """The receipt, with complaints where there are some."""
-    return Noted(receipt, tuple(complaints)) if complaints else receipt
+    return ReceiptWithWarnings(receipt, tuple(complaints)) if complaints else receipt

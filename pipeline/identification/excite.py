@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.cluster.connection import connect
-from pipeline.execution.cluster_executor import executor
+from pipeline.cluster.file import ClusterLike, as_config
+from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
-from pipeline.execution.run import Cluster, settings
 from pipeline.identification.excite_job import ExciteJob, Search, Wish
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -92,7 +92,7 @@ class Excited:
         return sweep
 
 
-def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: Cluster = None) -> Excited:
+def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: ClusterLike = None) -> Excited:
     """The best of the starts of every entry `random_fourier` of a sweep, the same on any cluster.
 
     Raises ParameterError for a sweep without such entries, and for wishes that cannot be; ClusterLostError.
@@ -103,8 +103,8 @@ def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: Cluster = None) -> Ex
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
     jobs = (ExciteJob(text, name, k, wish) for name, entry in wanted.items() for k in range(entry.count))
-    with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
-        for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), flying):
+    with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+        for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):
             _, name, number = result.key
             if isinstance(result.value, BaseException):
                 failed[name][number] = reason(result.value)

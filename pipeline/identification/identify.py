@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.cluster.connection import connect
-from pipeline.execution.cluster_executor import executor
+from pipeline.cluster.file import ClusterLike, as_config
+from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
-from pipeline.execution.run import Cluster, settings
 from pipeline.identification.identify_job import Job, robot_of
 from pipeline.identification.recordings import SOURCES, Source, require
 from pipeline.plan.plan import plan
@@ -115,7 +115,7 @@ def identify(
     clean: bool = False,
     motion: Source | None = None,
     designs: Sequence[int] | None = None,
-    cluster: Cluster = None,
+    cluster: ClusterLike = None,
 ) -> Identified:
     """Base parameters of the robots in a finished store from their measured signals, or `clean` ones.
 
@@ -138,8 +138,8 @@ def identify(
     options = (method, clean, source)
     jobs = (Job(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
     found, run = Identified({}, {}), uuid.uuid4().hex[:8]
-    with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
-        for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), flying):
+    with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+        for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))
             if isinstance(result.value, BaseException):
                 found.failed[case] = reason(result.value)

@@ -123,11 +123,11 @@ Event = (
 Listener = Callable[[Event], None]
 
 
-def teller(listeners: tuple[Listener, ...]) -> Listener:
+def broadcast(listeners: tuple[Listener, ...]) -> Listener:
     """One listener that tells many, in order."""
 
-    def tell(event: Event) -> None:
+    def notify(event: Event) -> None:
         for listener in listeners:
             listener(event)
 
-    return tell
+    return notify

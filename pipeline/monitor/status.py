@@ -27,13 +27,13 @@ from storage.manifest import Manifest
 from storage.places.access import holder
 from storage.places.location import LocationLike
 
-State = Literal["finished", "running", "cancelling", "stopped"]
+RunState = Literal["finished", "running", "cancelling", "stopped"]
 RECENT = 120.0
 """Span that the rate is taken over [s]."""
 
 
 @dataclass(frozen=True)
-class Status:
+class RunStatus:
     """The state of a store and of the run that writes to it, or wrote last.
 
     rate: blocks per second of late; left: time left [s], None where nobody runs or no rate is known; owner: who holds
@@ -42,7 +42,7 @@ class Status:
     news: the last thing that went wrong or was waited for; last: when the run last wrote [s since 1970].
     """
 
-    state: State
+    state: RunState
     blocks: int
     done: int
     rate: float
@@ -86,7 +86,7 @@ class Status:
             yield f"metric {each.metric}", f"NaN in {each.cases} cases of block {each.block}, {place}: {each.reason}"
 
 
-def status(store: LocationLike, now: float | None = None) -> Status:
+def status(store: LocationLike, now: float | None = None) -> RunStatus:
     """The status of a store. Raises StoreError where there is none."""
     manifest = Manifest.load(store)
     ledger = Ledger.read(store, manifest.layout.blocks)
@@ -94,7 +94,7 @@ def status(store: LocationLike, now: float | None = None) -> Status:
     speed = _rate(run, time.time() if now is None else now)
     failed = {each.block: each.reason for each in _events(run, BlockFailed) if not ledger.is_done(each.block)}
     left = ledger.blocks - ledger.count - len(failed)
-    return Status(
+    return RunStatus(
         state=_state(manifest, store, owner),
         blocks=ledger.blocks,
         done=ledger.count,
@@ -119,7 +119,7 @@ def _logged_cases(store: LocationLike) -> Iterator[CaseFailed]:
     return (record.event for record in records(store) if isinstance(record.event, CaseFailed))
 
 
-def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> State:
+def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> RunState:
     if manifest.state == "finished":
         return "finished"
     if not owner:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.cluster_executor import executor
+from pipeline.cluster.connection import connect
+from pipeline.cluster.file import ClusterConfig, ClusterLike
+from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import contents, plan_at
 from pipeline.execution.graph import Granularity
-from pipeline.execution.run import Cluster, run
+from pipeline.execution.run import run
 from pipeline.monitor.events import Listener
 from pipeline.plan.plan import Plan
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
@@ -41,7 +42,7 @@ PIECE = 1 << 16
 def append(
     store: LocationLike,
     sweep: Sweep,
-    cluster: Cluster = None,
+    cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
 ) -> Dataset:
@@ -158,7 +159,7 @@ def _require_reproducible(place: Location, old: Plan) -> None:
     skipped = uncomputable(place, old)
     chosen = next((block for block in range(old.blocks) if block not in skipped), 0)
     with connect(ClusterConfig.of("synchronous")) as client:
-        told = list(differing(old, receipts_of(place, (chosen,)), executor(client, old)))
+        told = list(differing(old, receipts_of(place, (chosen,)), make_executor(client, old)))
     for index, text in told:
         raise StoreError(
             f"{place}: block {index} {text}; another machine or version computed it: append with that one, "

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.execution.executor import Flight, failure
+from pipeline.execution.executor import Executor, failure
 from pipeline.execution.graph import block_graph
 from pipeline.execution.loop import TICK
 from pipeline.execution.provenance import SWEEP_FINGERPRINT
-from pipeline.execution.user_warnings import Noted
+from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.status import failed_cases
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
@@ -56,33 +56,33 @@ def stored_sweep(
     return sweep
 
 
-def differing(plan: Plan, receipts: Mapping[int, Receipt], flight: Flight) -> Iterator[tuple[int, str]]:
+def differing(plan: Plan, receipts: Mapping[int, Receipt], executor: Executor) -> Iterator[tuple[int, str]]:
     """Compute blocks again; those whose bits are not those of their receipts, and in what they differ.
 
     Raises ClusterLostError.
     """
-    for index, found in _computed(plan, receipts, flight):
+    for index, found in _computed(plan, receipts, executor):
         if isinstance(found, BaseException):
             yield index, f"cannot be computed again: {failure(found).reason}"
         elif found != receipts[index]:
             yield index, f"computed again it has other bits in {', '.join(_other(receipts[index], found))}"
 
 
-def _computed(plan: Plan, blocks: Iterable[int], flight: Flight) -> Iterator[tuple[int, Any]]:
+def _computed(plan: Plan, blocks: Iterable[int], executor: Executor) -> Iterator[tuple[int, Any]]:
     """Receipts of blocks, or the errors that they end with, as they come."""
-    run, comparer, flying = uuid.uuid4().hex[:8], Comparer(plan.layout), 0
+    run, comparer, in_flight = uuid.uuid4().hex[:8], Comparer(plan.layout), 0
     work = (block_graph(plan, index, comparer, run) for index in blocks)
-    with closing(flight):
+    with closing(executor):
         while True:
-            while flight.room and (next_one := next(work, None)) is not None:
-                flight.submit(next_one)
-                flying += 1
-            if not flying:
+            while executor.room and (next_one := next(work, None)) is not None:
+                executor.submit(next_one)
+                in_flight += 1
+            if not in_flight:
                 return
-            if (result := flight.next(TICK)) is not None:
-                flying -= 1
+            if (result := executor.next(TICK)) is not None:
+                in_flight -= 1
                 value = result.value
-                yield result.key[1], value.receipt if isinstance(value, Noted) else value
+                yield result.key[1], value.receipt if isinstance(value, ReceiptWithWarnings) else value
 
 
 def _other(stored: Receipt, computed: Receipt) -> list[str]:

@@ -35,7 +35,7 @@ from storage.writer import METADATA, checksum, require_form
 LOST = "restore both from a copy, or run the sweep into a new store"
 
 
-def mend_files(place: Location, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
+def repair_files(place: Location, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
     """Make damaged or missing metadata and coordinates again; the names of these files.
 
     Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
@@ -56,7 +56,7 @@ def mend_files(place: Location, findings: Iterable[Finding], folder: str | Path)
     return tuple(place.at(key) for key in keys)
 
 
-def mend_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
+def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
     """Make a damaged or missing manifest again from the metadata of the group; its name, nothing where it is sound.
 
     Raises StoreError that names both files where these are no help either.

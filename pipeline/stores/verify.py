@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.cluster.connection import connect
+from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.documents.units import size
 from pipeline.errors import ClusterLostError, RunStoppedError
-from pipeline.execution.cluster_executor import executor
+from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import plan_at
-from pipeline.execution.run import Cluster, run, settings
+from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
-from pipeline.stores.repair import mend_files, mend_manifest
+from pipeline.stores.repair import repair_files, repair_manifest
 from storage.errors import StoreError
 from storage.integrity import (
     Finding,
@@ -37,7 +38,7 @@ class Verification:
     """What was looked at in a store, and what is wrong with it.
 
     `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
-    after which `findings` are those that are left; `mended` are files of metadata that it has made again.
+    after which `findings` are those that are left; `restored` are files of metadata that it has made again.
     """
 
     store: str
@@ -47,7 +48,7 @@ class Verification:
     seed: int
     recomputed: tuple[int, ...] = ()
     repaired: tuple[int, ...] = ()
-    mended: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -61,7 +62,7 @@ class Verification:
             yield "computed again", f"{len(self.recomputed):,} blocks, seed {self.seed}"
         if self.repaired:
             yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
-        for file in self.mended:
+        for file in self.restored:
             yield "made again", file
         for finding in self.findings:
             yield finding.kind, str(finding)
@@ -74,7 +75,7 @@ def verify(
     seed: int | None = None,
     *,
     repair: bool = False,
-    cluster: Cluster = None,
+    cluster: ClusterLike = None,
     folder: str | Path = ".",
 ) -> Verification:
     """Hold everything in a store against its checksums and receipts.
@@ -88,11 +89,11 @@ def verify(
     if not 0 <= recompute <= 1:
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
-    mended = mend_manifest(place, folder) if repair else ()
+    restored = repair_manifest(place, folder) if repair else ()
     found = _read(place, seed)
-    if repair and (files := mend_files(place, found.findings, folder)):
-        found, mended = _read(place, seed), (*mended, *files)
-    found = replace(found, mended=mended)
+    if repair and (files := repair_files(place, found.findings, folder)):
+        found, restored = _read(place, seed), (*restored, *files)
+    found = replace(found, restored=restored)
     if recompute:
         found = _recompute(place, found, recompute, cluster, folder)
     if repair and found.findings and not any(finding.kind == "metadata" for finding in found.findings):
@@ -112,7 +113,7 @@ def _read(place: Location, seed: int) -> Verification:
 
 
 def _recompute(
-    place: Location, found: Verification, share: float, cluster: Cluster, folder: str | Path
+    place: Location, found: Verification, share: float, cluster: ClusterLike, folder: str | Path
 ) -> Verification:
     """Compute a random share of the blocks, at least one; not those that are wrong or hold cases that failed."""
     plan = plan_at(stored_sweep(place, folder), place)
@@ -120,15 +121,15 @@ def _recompute(
     sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]
     chosen = sorted(random.Random(found.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
-        with connect(settings(cluster)) as client:
-            told = sorted(differing(plan, receipts_of(place, chosen), executor(client, plan)))
+        with connect(as_config(cluster)) as client:
+            told = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
     findings = tuple(Finding("other result", str(place), f"block {block}: {text}", block) for block, text in told)
     return replace(found, findings=found.findings + findings, recomputed=tuple(chosen))
 
 
-def _repair(place: Location, found: Verification, cluster: Cluster, folder: str | Path) -> Verification:
+def _repair(place: Location, found: Verification, cluster: ClusterLike, folder: str | Path) -> Verification:
     """Compute damaged blocks; what the store holds afterwards is read again."""
     damaged = tuple(finding for finding in found.findings if finding.kind != "other result")
     sweep = stored_sweep(place, folder)

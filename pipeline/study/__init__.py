@@ -17,14 +17,25 @@ if TYPE_CHECKING:
     from pipeline.study.columns import column, feasible, objective, value_of
     from pipeline.study.optimisation import optimise
     from pipeline.study.pareto import front, layers
-    from pipeline.study.problem import Problem
+    from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
 
-__all__ = ["Problem", "column", "feasible", "front", "layers", "objective", "optimise", "rank", "refine", "value_of"]
+__all__ = [
+    "DesignProblem",
+    "column",
+    "feasible",
+    "front",
+    "layers",
+    "objective",
+    "optimise",
+    "rank",
+    "refine",
+    "value_of",
+]
 
 _HOMES = {
-    "Problem": "problem",
+    "DesignProblem": "problem",
     "column": "columns",
     "feasible": "columns",
     "front": "pareto",

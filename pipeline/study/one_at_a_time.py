@@ -14,7 +14,7 @@ import xarray as xr
 
 from pipeline.documents.report import sentence
 from pipeline.study.columns import Objective, refuse, swept, value_of
-from pipeline.study.problem import Problem
+from pipeline.study.problem import DesignProblem
 from robots.parameters import nearest
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ PARTS = 11
 
 
 @dataclass(frozen=True)
-class Curve:
+class ResponseCurve:
     """A parameter: its values in order (n,), what is looked at for each (n,), and its value at the base."""
 
     name: str
@@ -43,7 +43,7 @@ class Curve:
 class OneAtATime:
     """Curves through a base design, the one with the largest swing first, and the result at the base."""
 
-    curves: tuple[Curve, ...]
+    curves: tuple[ResponseCurve, ...]
     base: Mapping[str, float]
     result: float
 
@@ -66,7 +66,7 @@ class OneAtATime:
 
 
 def effects(
-    problem: Problem, wanted: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
+    problem: DesignProblem, wanted: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
 ) -> OneAtATime:
     """Curves of an objective over the parameters of a problem, each over its bounds.
 
@@ -118,7 +118,7 @@ def of_store(ds: xr.Dataset, wanted: Objective, base: int) -> OneAtATime:
     return _ordered(curves, dict(zip(names, table[base].tolist(), strict=True)), float(results[base]))
 
 
-def _whole_base(problem: Problem, given: Mapping[str, float]) -> dict[str, float]:
+def _whole_base(problem: DesignProblem, given: Mapping[str, float]) -> dict[str, float]:
     for name in given:
         if name not in problem.names:
             hint = sentence(nearest(name, problem.names))
@@ -132,13 +132,13 @@ def _ranges(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float]
     return {name: np.where(np.isclose(each, base[name], 1e-12, 0.0), base[name], each) for name, each in found.items()}
 
 
-def _curve(name: str, values: Array, results: Array, base: float, result: float) -> Curve:
+def _curve(name: str, values: Array, results: Array, base: float, result: float) -> ResponseCurve:
     """A curve with the base on it, in the order of its values."""
     if base not in values:
         values, results = np.append(values, base), np.append(results, result)
     order = np.argsort(values, kind="stable")
-    return Curve(name, np.asarray(values)[order], np.asarray(results)[order], float(base))
+    return ResponseCurve(name, np.asarray(values)[order], np.asarray(results)[order], float(base))
 
 
-def _ordered(curves: list[Curve], base: Mapping[str, float], result: float) -> OneAtATime:
+def _ordered(curves: list[ResponseCurve], base: Mapping[str, float], result: float) -> OneAtATime:
     return OneAtATime(tuple(sorted(curves, key=lambda each: -np.nan_to_num(each.swing))), base, result)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pipeline.study.columns import LARGE_IS_GOOD, base_of, refuse
-from pipeline.study.problem import Problem
+from pipeline.study.problem import DesignProblem
 
 Array = np.ndarray
 
@@ -43,7 +43,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Optimum:
+class LocalOptimum:
     """The best design that a search from one start has met: parameters (parameter,), value of the objective.
 
     start is the value there, `feasible` whether all limits hold, calls counts evaluations with derivatives.
@@ -59,14 +59,14 @@ class Optimum:
 
 
 def optimise(
-    problem: Problem,
+    problem: DesignProblem,
     column: str,
     starts: Array,
     limits: Sequence[Limit] = (),
     *,
     threads: int = 1,
     windows: int = WINDOWS,
-) -> list[Optimum]:
+) -> list[LocalOptimum]:
     """Improve a column of the study from each of some designs (start, parameter); the best first.
 
     The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`. Raises InputError for
@@ -78,12 +78,12 @@ def optimise(
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     if ((begins < low) | (begins > high)).any():
         raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
-    searches = [_Search(problem, column, tuple(limits), begin, windows) for begin in begins]
+    searches = [_LocalSearch(problem, column, tuple(limits), begin, windows) for begin in begins]
     if threads == 1:
         found = [search.run() for search in searches]
     else:
         with ThreadPoolExecutor(threads) as pool:  # kernels let other threads run
-            found = list(pool.map(_Search.run, searches))
+            found = list(pool.map(_LocalSearch.run, searches))
     sign = -1.0 if _better_large(column) else 1.0
     return sorted(found, key=lambda each: (not each.feasible, sign * each.value))
 
@@ -104,10 +104,10 @@ def _worst(column: str, rows: tuple[Array, Array]) -> tuple[float, Array]:
 
 
 @dataclass
-class _Search:
+class _LocalSearch:
     """One start. Variables are the parameters on [0, 1] and, for a worst, t in units of the start's worst."""
 
-    problem: Problem
+    problem: DesignProblem
     column: str
     limits: tuple[Limit, ...]
     begin: Array
@@ -122,7 +122,7 @@ class _Search:
         self.epigraph = how in ("min", "max")
         self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(each.column)[0] for each in self.limits)]))
 
-    def run(self) -> Optimum:
+    def run(self) -> LocalOptimum:
         """Search; what counts is the best design met, not the last."""
         clock = time.perf_counter()
         x = (self.begin - self.low) / (self.high - self.low)
@@ -142,7 +142,7 @@ class _Search:
         feasible, value, design = self.best
         named = dict(zip(self.problem.names, design.tolist(), strict=True))
         seconds = time.perf_counter() - clock
-        return Optimum(named, self.sign * value, start, feasible, len(self.known), seconds, str(found.message))
+        return LocalOptimum(named, self.sign * value, start, feasible, len(self.known), seconds, str(found.message))
 
     def _design(self, x: Array) -> Array:
         return np.clip(self.low + (self.high - self.low) * x, self.low, self.high)

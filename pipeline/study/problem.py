@@ -27,7 +27,7 @@ STRIP = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class DesignProblem:
     """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
 
     `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design.
@@ -37,7 +37,7 @@ class Problem:
     bounds: Mapping[str, tuple[float, float]]
 
     @classmethod
-    def of(cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None) -> Problem:
+    def of(cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None) -> DesignProblem:
         """The problem of a sweep; without bounds those that its own designs span. Raises InputError."""
         chosen = dict(bounds) if bounds is not None else _spanned(sweep)
         table = {p.name: p for p in sweep.family.parameters}

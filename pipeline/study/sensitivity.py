@@ -33,7 +33,7 @@ PER_BIN = 6
 
 
 @dataclass(frozen=True)
-class Indices:
+class SobolIndices:
     """Shares of variance by name; `low` and `high` of each are bounds of a 95 % interval, equal where unknown."""
 
     names: tuple[str, ...]
@@ -53,7 +53,9 @@ class Explained:
     samples: int
 
 
-def sobol(function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Indices:
+def sobol(
+    function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int
+) -> SobolIndices:
     """Indices of a function of designs (designs, parameters) -> (designs,), by n (parameters + 2) calls of it.
 
     n is a power of two. Raises InputError where the function is NaN somewhere in the box.
@@ -76,7 +78,7 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
     return np.concatenate([a, b, *mixed])
 
 
-def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> Indices:
+def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> SobolIndices:
     """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs."""
     names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
     designs = np.stack([ds[name].values for name in names], axis=1)
@@ -91,14 +93,14 @@ def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> Indic
     return _indices(names, value_of(ds, wanted), n, seed)
 
 
-def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> Indices:
+def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolIndices:
     if bad := int(np.count_nonzero(~np.isfinite(values))):
         hint = "Make the box smaller, or take the shares that stored samples explain."
         raise refuse("values", f"{bad} of {len(values)} designs without a value", "a value for every design", hint)
     parts = values.reshape(len(names) + 2, 1, n)
     if not np.ptp(values):
         zero = np.zeros(len(names))
-        return Indices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
+        return SobolIndices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
     given = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         # a parameter without effect has no interval; NaN says so
@@ -109,7 +111,7 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> Indice
             np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
             for each in (spread.first_order, spread.total_order)
         ]
-    return Indices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
+    return SobolIndices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
 
 
 def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:

@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Complaint:
+class MetricWarning:
     """Cases of a block for which a metric had no number: how many, the first of them within the block, and why."""
 
     metric: str
@@ -35,17 +35,19 @@ class Complaint:
     reason: str
 
 
-def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[Complaint, ...]]:
+def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
     """The arrays that a block stores, from those that it has computed, with own metrics; what these could not do."""
     result = {name: array for name, array in arrays.items() if name not in block.extra}
-    complaints: list[Complaint] = []
+    complaints: list[MetricWarning] = []
     for metric in block.own:
         result[metric.name], told = computed(block, metric, arrays)
         complaints += told
     return result, tuple(complaints)
 
 
-def computed(block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list[Complaint]]:
+def computed(
+    block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, list[MetricWarning]]:
     """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it."""
     core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
     shape = (block.designs, len(block.friction), len(block.trajectories))
@@ -108,10 +110,10 @@ def _absent(reason: str, **given: Any) -> Any:
     raise RuntimeError(reason)
 
 
-def _grouped(metric: str, failed: Sequence[tuple[Place, str]]) -> Iterator[Complaint]:
+def _grouped(metric: str, failed: Sequence[tuple[Place, str]]) -> Iterator[MetricWarning]:
     """One complaint for each kind of error, the text of its first case."""
     kinds: dict[str, list[tuple[Place, str]]] = {}
     for place, reason in failed:
         kinds.setdefault(reason.partition(":")[0], []).append((place, reason))
     for cases in kinds.values():
-        yield Complaint(metric, len(cases), *cases[0])
+        yield MetricWarning(metric, len(cases), *cases[0])

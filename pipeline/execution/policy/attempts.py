@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Step = Literal["compute", "isolate"]
-Kind = Literal["raised", "died", "late"]
+AttemptStep = Literal["compute", "isolate"]
+FailureKind = Literal["raised", "died", "late"]
 """How an attempt failed: with an exception, with its worker, or not within the time limit."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class Timeouts:
     """How patient a run is.
 
     compute, isolate: attempts of a block in each way before the next step; hopeless: blocks given up before any was
@@ -36,12 +36,12 @@ class Limits:
     quiet: float = 60.0
     patience: float = 5400.0
 
-    def seconds(self, step: Step) -> float:
+    def seconds(self, step: AttemptStep) -> float:
         """Time limit of an attempt."""
         return self.block if step == "compute" else self.isolation + self.block
 
 
-DEFAULTS = Limits()
+DEFAULTS = Timeouts()
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Attempt:
     """One try at a block; `number` counts from 1 within its step."""
 
     block: int
-    step: Step = "compute"
+    step: AttemptStep = "compute"
     number: int = 1
 
 
@@ -57,16 +57,16 @@ class Attempt:
 class Failure:
     """Why an attempt failed: how, and the reason in words."""
 
-    kind: Kind
+    kind: FailureKind
     reason: str
 
 
-def following(attempt: Attempt, failure: Failure, limits: Limits) -> Attempt | None:
+def following(attempt: Attempt, failure: Failure, timeouts: Timeouts) -> Attempt | None:
     """The attempt after a failed one, or None where the block is given up."""
     if attempt.step == "isolate":
-        return Attempt(attempt.block, "isolate", attempt.number + 1) if attempt.number < limits.isolate else None
+        return Attempt(attempt.block, "isolate", attempt.number + 1) if attempt.number < timeouts.isolate else None
     # Dask has tried several workers before it says that one died, and nothing stops a loop that has no end.
-    if failure.kind == "raised" and attempt.number < limits.compute:
+    if failure.kind == "raised" and attempt.number < timeouts.compute:
         return Attempt(attempt.block, "compute", attempt.number + 1)
     return Attempt(attempt.block, "isolate")
 
@@ -74,8 +74,8 @@ def following(attempt: Attempt, failure: Failure, limits: Limits) -> Attempt | N
 class Agenda:
     """Attempts that a run still has to make, in order: blocks that failed wait behind none that is new."""
 
-    def __init__(self, blocks: Iterator[int], limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, blocks: Iterator[int], timeouts: Timeouts) -> None:
+        self.timeouts = timeouts
         self.done = 0
         self.given_up = 0
         self._blocks = blocks
@@ -94,7 +94,7 @@ class Agenda:
 
     def failed(self, attempt: Attempt, failure: Failure) -> Attempt | None:
         """What follows a failed attempt; None where the block is given up."""
-        again = following(attempt, failure, self.limits)
+        again = following(attempt, failure, self.timeouts)
         if again:
             self._again.append(again)
         else:
@@ -104,4 +104,4 @@ class Agenda:
     @property
     def hopeless(self) -> bool:
         """Whether nothing but failures has come of the run."""
-        return not self.done and self.given_up >= self.limits.hopeless
+        return not self.done and self.given_up >= self.timeouts.hopeless

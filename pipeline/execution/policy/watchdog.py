@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from pipeline.execution.policy.attempts import Limits
+from pipeline.execution.policy.attempts import Timeouts
 
 Alarm = Literal["fine", "quiet", "hopeless"]
 
@@ -14,8 +14,8 @@ Alarm = Literal["fine", "quiet", "hopeless"]
 class Watchdog:
     """Looks at the time since the last news of a run. `quiet` comes once for each such span, `hopeless` at the end."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limits = limits
+    def __init__(self, timeouts: Timeouts, clock: Callable[[], float] = time.monotonic) -> None:
+        self.timeouts = timeouts
         self._clock = clock
         self.news()
 
@@ -31,9 +31,9 @@ class Watchdog:
     def look(self) -> Alarm:
         """What the silence means now."""
         now = self._clock()
-        if now - self._last >= self.limits.patience:
+        if now - self._last >= self.timeouts.patience:
             return "hopeless"
-        if now - self._said >= self.limits.quiet:
+        if now - self._said >= self.timeouts.quiet:
             self._said = now
             return "quiet"
         return "fine"

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.cluster.file import ClusterConfig, parse_cluster
-from pipeline.cluster.kinds import CONNECT_OPTIONS, EXTRAS, KEYS, KINDS, SCHEDULER_OPTIONS, WORKER_OPTIONS, Kind
+from pipeline.cluster.kinds import (
+    CONNECT_OPTIONS,
+    EXTRAS,
+    KEYS,
+    KINDS,
+    SCHEDULER_OPTIONS,
+    WORKER_OPTIONS,
+    ClusterKindName,
+)
 from pipeline.cluster.safety import is_loopback
 from pipeline.cluster.settings import SETTINGS
 from pipeline.documents.yaml import parse_yaml
@@ -272,7 +280,7 @@ def test_an_example_needs_nothing_but_its_files(path: Path, certificates: Path, 
 
 @pytest.mark.repository
 def test_every_kind_has_an_example_and_a_row() -> None:
-    assert set(KINDS) == set(get_args(Kind))
+    assert set(KINDS) == set(get_args(ClusterKindName))
     shown = {path.stem for path in EXAMPLES} | {"local", "threads", "synchronous"}
     assert shown == set(KINDS)
     for kind in KINDS.values():

@@ -13,13 +13,13 @@ from dask._task_spec import Task
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.cluster_executor import OnCluster, _works_on
-from pipeline.execution.executor import Flight, InProcess, Work, failure
+from pipeline.execution.cluster_executor import ClusterExecutor, _works_on
+from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, failure
 from pipeline.execution.policy.attempts import Failure
 from pipeline.execution.policy.window import Window
 
 
-def work(index: int, seconds: float = 0.0) -> Work:
+def work(index: int, seconds: float = 0.0) -> KeyedGraph:
     """A graph of one task."""
     key = ("square-run", index)
     return {key: Task(key, square, index, seconds)}, key
@@ -32,17 +32,17 @@ def square(index: int, seconds: float) -> int:
     return index * index
 
 
-def values(flight: Flight, count: int) -> dict[int, Any]:
-    """Results of so many graphs through a flight, which is full all the time."""
+def values(executor: Executor, count: int) -> dict[int, Any]:
+    """Results of so many graphs through a executor, which is full all the time."""
     found: dict[int, Any] = {}
     todo = iter(range(count))
     while len(found) < count:
-        while flight.room and (index := next(todo, None)) is not None:
-            flight.submit(work(index))
-        result = flight.next(60.0)
+        while executor.room and (index := next(todo, None)) is not None:
+            executor.submit(work(index))
+        result = executor.next(60.0)
         assert result is not None
         found[result.key[1]] = str(result.value) if isinstance(result.value, Exception) else result.value
-    assert list(flight.keys) == []
+    assert list(executor.keys) == []
     return found
 
 
@@ -58,49 +58,49 @@ def client() -> Iterator[Any]:
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_results_of_this_process_and_errors_as_values(scheduler: str) -> None:
     with dask.config.set(scheduler=scheduler):
-        assert values(InProcess(), 20) == EXPECTED
+        assert values(InProcessExecutor(), 20) == EXPECTED
 
 
 def test_in_this_process_one_graph_waits_at_a_time() -> None:
-    with dask.config.set(scheduler="synchronous"), closing(InProcess()) as flight:
-        flight.submit(work(3, 0.001))
-        assert (flight.room, flight.keys, flight.age(flight.keys[0])) == (False, [("square-run", 3)], 0.0)
-        result = flight.next(0.0)
+    with dask.config.set(scheduler="synchronous"), closing(InProcessExecutor()) as executor:
+        executor.submit(work(3, 0.001))
+        assert (executor.room, executor.keys, executor.age(executor.keys[0])) == (False, [("square-run", 3)], 0.0)
+        result = executor.next(0.0)
         assert result is not None
         assert 0.001 <= result.seconds < 1.0
-        flight.submit(work(4))
-        flight.abandon([("square-run", 4)])
-        assert flight.room
-        assert flight.describe() == "computing in this process"
+        executor.submit(work(4))
+        executor.abandon([("square-run", 4)])
+        assert executor.room
+        assert executor.describe() == "computing in this process"
 
 
 def test_results_of_a_cluster_and_errors_as_values(client: Any) -> None:
-    with closing(OnCluster(client, Window(client))) as flight:
-        assert values(flight, 20) == EXPECTED
+    with closing(ClusterExecutor(client, Window(client))) as executor:
+        assert values(executor, 20) == EXPECTED
 
 
 def test_no_more_than_a_window_is_on_its_way_and_it_may_change(client: Any) -> None:
     size = 3
-    with closing(OnCluster(client, lambda: size)) as flight:
+    with closing(ClusterExecutor(client, lambda: size)) as executor:
         todo = iter(range(8, 1000))
         for number in range(60):
-            while flight.room:
-                flight.submit(work(next(todo)))
-            assert len(flight.keys) >= size
+            while executor.room:
+                executor.submit(work(next(todo)))
+            assert len(executor.keys) >= size
             assert len(client.futures) <= 15, "the loop of the client lets go a little later"
-            assert flight.next(60.0) is not None
+            assert executor.next(60.0) is not None
             size = 1 + number % 5
-            assert flight.room == max(0, size - len(flight.keys))
+            assert executor.room == max(0, size - len(executor.keys))
 
 
 def test_nothing_within_the_time_is_told(client: Any) -> None:
-    with closing(OnCluster(client, lambda: 1)) as flight:
-        flight.submit(work(2, 0.5))
-        assert flight.next(0.01) is None
-        assert flight.age(("square-run", 2)) > 0.0
-        assert "1 workers, 0 of them paused, memory at most" in flight.describe()
-        assert "1 blocks in flight" in flight.describe()
-        result = flight.next(60.0)
+    with closing(ClusterExecutor(client, lambda: 1)) as executor:
+        executor.submit(work(2, 0.5))
+        assert executor.next(0.01) is None
+        assert executor.age(("square-run", 2)) > 0.0
+        assert "1 workers, 0 of them paused, memory at most" in executor.describe()
+        assert "1 blocks in flight" in executor.describe()
+        result = executor.next(60.0)
         assert result is not None
         assert result.value == 4
 
@@ -113,26 +113,26 @@ def _settles(look: Callable[[], Any]) -> None:
 
 
 def test_what_is_on_its_way_is_cancelled_when_nobody_waits_for_it(client: Any) -> None:
-    with closing(OnCluster(client, lambda: 10)) as flight:
+    with closing(ClusterExecutor(client, lambda: 10)) as executor:
         for index in range(10, 20):
-            flight.submit(work(index, 0.2))
-        assert flight.next(60.0) is not None
+            executor.submit(work(index, 0.2))
+        assert executor.next(60.0) is not None
     _settles(lambda: [*client.futures, *client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.tasks.keys())])
 
 
 def test_a_thread_that_does_not_return_is_ended_with_its_worker(client: Any) -> None:
-    with closing(OnCluster(client, lambda: 2)) as flight:
+    with closing(ClusterExecutor(client, lambda: 2)) as executor:
         before = set(client.scheduler_info()["workers"])
-        flight.submit(work(30, 3600.0))
-        flight.submit(work(31, 0.3))
+        executor.submit(work(30, 3600.0))
+        executor.submit(work(31, 0.3))
         _settles(lambda: not any(client.processing().values()))
-        flight.abandon([("square-run", 30)])
-        assert flight.keys == [("square-run", 31)]
-        result = flight.next(60.0)
+        executor.abandon([("square-run", 30)])
+        assert executor.keys == [("square-run", 31)]
+        result = executor.next(60.0)
         assert result is not None
         assert result.value == 31 * 31, "the other one is computed again"
         assert set(client.scheduler_info()["workers"]) != before
-        assert flight.next(0.1) is None
+        assert executor.next(0.1) is None
 
 
 def test_keys_of_one_block_belong_together() -> None:
@@ -147,13 +147,13 @@ def test_a_scheduler_that_goes_is_noticed_at_once() -> None:
     config = replace(ClusterConfig.of(n_workers=1, threads_per_worker=1), settings=soon)
     with connect(config) as owner:
         assert owner is not None
-        flight = OnCluster(owner, lambda: 2)
-        flight.submit(work(1, 60.0))
+        executor = ClusterExecutor(owner, lambda: 2)
+        executor.submit(work(1, 60.0))
         threading.Timer(0.5, lambda: owner.cluster.sync(owner.cluster.scheduler.close)).start()
         start = time.monotonic()
         with pytest.raises(ClusterLostError, match="the scheduler has gone"):
-            flight.next(50.0)
-        flight.close()
+            executor.next(50.0)
+        executor.close()
         owner.close(timeout=1.0)
         assert time.monotonic() - start < 50.0
 

@@ -8,7 +8,7 @@ import pytest
 from dask.local import get_sync
 
 from pipeline.errors import REASON, TaskError
-from pipeline.execution.contents import _prepare
+from pipeline.execution.contents import create_store
 from pipeline.execution.graph import _task, block_graph, block_of
 from pipeline.plan.plan import Plan, plan
 from storage.errors import StoreError
@@ -25,7 +25,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Plan:
 
 @pytest.fixture
 def writer(made: Plan, tmp_path: Path) -> StoreWriter:
-    _prepare(made, tmp_path / "s.zarr")
+    create_store(made, tmp_path / "s.zarr")
     return StoreWriter(tmp_path / "s.zarr")
 
 

@@ -13,9 +13,19 @@ from hypothesis import strategies as st
 
 from pipeline.errors import TaskError
 from pipeline.execution import isolation
-from pipeline.execution.child_process import Child
+from pipeline.execution.child_process import ChildProcess
 from pipeline.execution.graph import block_of
-from pipeline.execution.isolation import Flag, Isolation, cases, cut, first_case, halves, misfits, require_fit, whole
+from pipeline.execution.isolation import (
+    FailedCase,
+    Isolation,
+    cases,
+    cut,
+    first_case,
+    halves,
+    misfits,
+    require_fit,
+    whole,
+)
 from pipeline.plan.plan import Plan, plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
@@ -186,7 +196,7 @@ def test_arrays_that_do_not_fit_are_told(made: Plan, monkeypatch: pytest.MonkeyP
 
 
 def test_a_child_is_gone_when_it_is_stopped_and_comes_back_when_it_is_needed() -> None:
-    with Child(_pid, 1 << 20) as child:
+    with ChildProcess(_pid, 1 << 20) as child:
         done, first = child.compute(None, 60.0)
         assert done
         assert child.compute(None, 60.0) == (True, first), "one process serves many calls"
@@ -204,7 +214,7 @@ def _pid(_: None) -> int:
 
 
 def test_memory_of_a_child_has_an_end() -> None:
-    with Child(_allocate, 0) as child:
+    with ChildProcess(_allocate, 0) as child:
         assert child.compute(1 << 20, 60.0) == (True, 1 << 20)
         done, reason = child.compute(1 << 36, 60.0)
         assert not done
@@ -216,7 +226,7 @@ def _allocate(size: int) -> int:
 
 
 def test_a_result_that_cannot_be_sent_is_told() -> None:
-    with Child(_unsendable, 0) as child:
+    with ChildProcess(_unsendable, 0) as child:
         done, reason = child.compute(None, 60.0)
     assert not done
     assert "pickle" in reason
@@ -228,7 +238,7 @@ def _unsendable(_: None) -> Any:
 
 def test_a_process_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with Child(_pid, 0) as child:
+    with ChildProcess(_pid, 0) as child:
         assert child.compute(None, 60.0) == (False, "its process ended with exit status 1")
 
 
@@ -240,4 +250,4 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
     arm = float(block_of(made, index).values()["upper_arm"][0])
     settings = isolated(Bad(((arm, "raises"),)))
     _, flags = settings.compute(block_of(made, index), made.layout)
-    assert flags == (Flag(7, 2, 1, "ZeroDivisionError: a poisoned design"),)
+    assert flags == (FailedCase(7, 2, 1, "ZeroDivisionError: a poisoned design"),)

@@ -11,9 +11,9 @@ import dask
 import pytest
 
 from pipeline.errors import TaskError
-from pipeline.execution.contents import _prepare
-from pipeline.execution.executor import InProcess, Result, Work
-from pipeline.execution.loop import Drive
+from pipeline.execution.contents import create_store
+from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
+from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.stragglers import FACTOR, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.events import BlockDone, BlockRetried, Event
 from pipeline.plan.plan import plan
@@ -27,7 +27,7 @@ BLOCKS, SLOW = 48, 20
 Change = Callable[[Any], Any]
 
 
-class Held(InProcess):
+class Held(InProcessExecutor):
     """Computes here, but keeps the first answer of one block back until so many others have come; may change both."""
 
     def __init__(self, until: int, first: Change, second: Change, helps: bool = True) -> None:
@@ -42,7 +42,7 @@ class Held(InProcess):
     def room(self) -> int:
         return 0 if self._work else 1
 
-    def help(self, work: Work, key: Any) -> bool:
+    def help(self, work: KeyedGraph, key: Any) -> bool:
         self.asked += 1
         if self.helps:
             self.again = work[1]
@@ -87,12 +87,12 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     cut_finely(monkeypatch)
     monkeypatch.setattr("pipeline.execution.loop.TICK", 1e-9)
     made, path = plan(sweep(FEW)), locate(tmp_path / "s.zarr")
-    _prepare(made, path)
+    create_store(made, path)
 
-    def run(flight: Held) -> tuple[list[Event], int]:
+    def run(executor: Held) -> tuple[list[Event], int]:
         events: list[Event] = []
         with Ledger.open(path, made.blocks) as ledger:
-            Drive(made, StoreWriter(path), ledger, flight, events.append).run()
+            RunLoop(made, StoreWriter(path), ledger, executor, events.append).run()
             return events, ledger.count
 
     with dask.config.set(scheduler="synchronous"):
@@ -130,10 +130,10 @@ def test_where_both_fail_the_block_is_tried_again(drive: Any) -> None:
 
 
 def test_where_nobody_can_help_the_answer_is_waited_for(drive: Any) -> None:
-    flight = Held(30, same, same, helps=False)
-    events, count = drive(flight)
+    executor = Held(30, same, same, helps=False)
+    events, count = drive(executor)
     assert count == BLOCKS
-    assert flight.asked > 1, "somebody may come"
+    assert executor.asked > 1, "somebody may come"
     assert not [each for each in events if isinstance(each, BlockRetried)]
 
 

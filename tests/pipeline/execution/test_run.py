@@ -10,8 +10,9 @@ import pytest
 import xarray
 
 from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.cluster.file import as_config
 from pipeline.execution.graph import Granularity
-from pipeline.execution.run import run, settings
+from pipeline.execution.run import run
 from pipeline.monitor.events import BlockDone, Event, Finished, Started
 from pipeline.plan.plan import OF_SAMPLES
 from pipeline.sweep.model import Sweep
@@ -92,8 +93,8 @@ def test_a_cluster_made_for_the_run_gives_the_same_bits(
 
 
 def test_without_a_cluster_file_one_is_made_on_this_machine(tmp_path: Path) -> None:
-    assert settings(None) == ClusterConfig()
-    assert settings(SYNCHRONOUS) is SYNCHRONOUS
+    assert as_config(None) == ClusterConfig()
+    assert as_config(SYNCHRONOUS) is SYNCHRONOUS
 
 
 # equality with what a user can compute otherwise

@@ -20,7 +20,7 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.graph import block_of
-from pipeline.execution.policy.attempts import Limits
+from pipeline.execution.policy.attempts import Timeouts
 from pipeline.execution.run import run
 from pipeline.monitor.cancel import request_cancel
 from pipeline.monitor.events import (
@@ -195,7 +195,7 @@ def test_a_run_without_news_says_so_and_stops(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("pipeline.execution.loop.TICK", 0.1)
     events: list[Event] = []
     with pytest.raises(RunStoppedError, match=r"nothing came back for \d s: 1 workers, .* blocks in flight"):
-        run(sweep(FEW), tmp_path / "s.zarr", LOCAL, [events.append], limits=Limits(quiet=0.5, patience=3.0))
+        run(sweep(FEW), tmp_path / "s.zarr", LOCAL, [events.append], timeouts=Timeouts(quiet=0.5, patience=3.0))
     waiting = [each for each in events if isinstance(each, Waiting)]
     assert 2 <= len(waiting) <= 6
     assert "4 blocks in flight" in waiting[-1].what or "blocks in flight" in waiting[-1].what
@@ -237,10 +237,10 @@ def test_twelve_kinds_of_bad_tasks_on_a_cluster(tmp_path: Path, monkeypatch: pyt
     good = run(sweep(text), cluster=SYNCHRONOUS)
     poison(monkeypatch, text, tuple((arms[2 * k], kind) for k, kind in enumerate(kinds)))
     events: list[Event] = []
-    limits = Limits(block=10.0, part=15.0, patience=300.0)
+    timeouts = Timeouts(block=10.0, part=15.0, patience=300.0)
     config = replace(ClusterConfig.of(n_workers=2, threads_per_worker=2), settings=QUICK_TO_CLOSE)
     start = time.monotonic()
-    run(sweep(text), tmp_path / "s.zarr", config, [events.append], limits=limits)
+    run(sweep(text), tmp_path / "s.zarr", config, [events.append], timeouts=timeouts)
     flagged = {each.design: each.reason for each in events if isinstance(each, CaseFailed)}
     print(f"{len(kinds)} kinds in {time.monotonic() - start:.0f} s")
     for k, kind in enumerate(kinds):

@@ -123,7 +123,7 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.execution.contents import _prepare
+    from pipeline.execution.contents import create_store
     from tasks.blocks import assembly, reactions, shares
 
     assert assembly.Assembly.STRIP <= module.STRIP
@@ -133,7 +133,7 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
     positions = replace(asked, outputs=("actuator_position",), metrics=())
     for number, each in enumerate((asked, lonely, replace(asked, outputs=()), positions)):
         made = plan(each)
-        _prepare(made, tmp_path / str(number))
+        create_store(made, tmp_path / str(number))
         writer = StoreWriter(tmp_path / str(number))
         for granularity in ("limb", "block"):
             _run_graph(*block_graph(made, 0, writer, "warm", granularity))

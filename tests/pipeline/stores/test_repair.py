@@ -102,7 +102,7 @@ def test_metadata_and_results_are_repaired_in_one_go(store: Path, monkeypatch: p
         damage(store)
     found = verify(store, repair=True, cluster=SYNCHRONOUS)
     assert found.is_sound
-    assert (found.repaired, len(found.mended)) == ((1,), 2)
+    assert (found.repaired, len(found.restored)) == ((1,), 2)
     assert content_hash(store) == expected
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import Sweep, run
 from pipeline.errors import InputError
-from pipeline.study import Problem
+from pipeline.study import DesignProblem
 from pipeline.study.columns import objective, value_of
 from pipeline.study.one_at_a_time import designs, effects, of_store
 from pipeline.study.refinement import with_designs
@@ -39,7 +39,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_curves_are_values_of_the_problem() -> None:
-    problem = Problem.of(Sweep.from_text(TEXT), BOUNDS)
+    problem = DesignProblem.of(Sweep.from_text(TEXT), BOUNDS)
     found = effects(problem, objective("peak_force"), BASE, parts=5)
     swings = [each.swing for each in found.curves]
     assert swings == sorted(swings, reverse=True)
@@ -55,7 +55,7 @@ def test_a_stored_grid_has_the_same_curves(store: Path) -> None:
     ds, wanted = open_results(store), objective("energy_sum / 2 + 0 * upper_arm")
     base = 2 * 3 + 1  # in the middle
     read = of_store(ds, wanted, base)
-    computed = effects(Problem.of(Sweep.from_text(TEXT)), wanted, BASE, parts=5)
+    computed = effects(DesignProblem.of(Sweep.from_text(TEXT)), wanted, BASE, parts=5)
     assert read.result == computed.result == value_of(ds, wanted)[base]
     for each in read.curves:
         other = next(curve for curve in computed.curves if curve.name == each.name)
@@ -72,13 +72,13 @@ def test_designs_make_a_sweep_of_their_own() -> None:
     ds = run(Sweep.from_text(text), cluster=SYNCHRONOUS)
     read = of_store(ds, objective("peak_force"), 0)
     assert {each.name: len(each.values) for each in read.curves} == {"upper_arm": 3, "base_radius": 3}
-    computed = effects(Problem.of(Sweep.from_text(TEXT), BOUNDS), objective("peak_force"), BASE, parts=3)
+    computed = effects(DesignProblem.of(Sweep.from_text(TEXT), BOUNDS), objective("peak_force"), BASE, parts=3)
     for mine, other in zip(read.curves, computed.curves, strict=True):
         np.testing.assert_array_equal(mine.results, other.results)
 
 
 def test_what_fails_is_no_part_of_a_swing() -> None:
-    problem = Problem.of(Sweep.from_text(TEXT), {"upper_arm": (0.01, 0.3)})
+    problem = DesignProblem.of(Sweep.from_text(TEXT), {"upper_arm": (0.01, 0.3)})
     (curve,) = effects(problem, objective("peak_force"), parts=5).curves
     assert np.isnan(curve.results[0])
     assert np.isfinite(curve.swing)
@@ -87,7 +87,7 @@ def test_what_fails_is_no_part_of_a_swing() -> None:
 
 
 def test_misuse_is_refused(store: Path) -> None:
-    problem, wanted, ds = Problem.of(Sweep.from_text(TEXT), BOUNDS), objective("peak_force"), open_results(store)
+    problem, wanted, ds = DesignProblem.of(Sweep.from_text(TEXT), BOUNDS), objective("peak_force"), open_results(store)
     for call, text in (
         (
             lambda: effects(problem, wanted, {"arm": 1.0}),

@@ -9,8 +9,8 @@ from scipy.stats import qmc
 from pipeline.errors import InputError
 from pipeline.execution.run import run
 from pipeline.study.columns import column
-from pipeline.study.optimisation import Limit, Optimum, optimise
-from pipeline.study.problem import Problem
+from pipeline.study.optimisation import Limit, LocalOptimum, optimise
+from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 
 BOX = {
@@ -37,12 +37,12 @@ metrics: [peak_force, rms_force, condition, peak_reaction]
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
-    return Problem.of(Sweep.from_text(TEXT), BOX)
+def problem() -> DesignProblem:
+    return DesignProblem.of(Sweep.from_text(TEXT), BOX)
 
 
 @pytest.fixture(scope="module")
-def sample(problem: Problem) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def sample(problem: DesignProblem) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """10 000 designs, and their values."""
     low, high = np.array(list(BOX.values())).T
     designs = low + (high - low) * qmc.LatinHypercube(len(BOX), rng=np.random.default_rng(7)).random(10_000)
@@ -57,7 +57,7 @@ def best_of(sample: tuple[np.ndarray, dict[str, np.ndarray]], name: str) -> tupl
 def test_values_are_those_of_a_run() -> None:
     sweep = Sweep.from_text(TEXT)
     ds = run(sweep)
-    made = Problem.of(sweep)
+    made = DesignProblem.of(sweep)
     assert made.bounds == {"upper_arm": (0.3, 0.4), "gear_ratio": (40.0, 60.0)}
     designs = np.stack([ds[name].values for name in made.names], axis=1)
     wanted = ("peak_force", "rms_force_mean", "condition", "peak_reaction_max")
@@ -68,7 +68,7 @@ def test_values_are_those_of_a_run() -> None:
 
 
 @pytest.mark.parametrize("name", ["peak_force", "rms_force_mean"])
-def test_the_optimum_beats_the_best_of_ten_thousand_designs(problem: Problem, sample, name: str) -> None:
+def test_the_optimum_beats_the_best_of_ten_thousand_designs(problem: DesignProblem, sample, name: str) -> None:
     start, value = best_of(sample, name)
     (found,) = optimise(problem, name, start)
     assert found.start == pytest.approx(value, rel=1e-9)
@@ -78,7 +78,7 @@ def test_the_optimum_beats_the_best_of_ten_thousand_designs(problem: Problem, sa
     assert all(low <= found.design[key] <= high for key, (low, high) in BOX.items())
 
 
-def test_limits_hold_and_cost_something(problem: Problem, sample) -> None:
+def test_limits_hold_and_cost_something(problem: DesignProblem, sample) -> None:
     start, _ = best_of(sample, "peak_force")
     (free,) = optimise(problem, "peak_force", start)
     worst = problem.values(np.array(list(free.design.values())), ("condition",))["condition"].item()
@@ -89,13 +89,13 @@ def test_limits_hold_and_cost_something(problem: Problem, sample) -> None:
     assert got <= 0.8 * worst * (1 + 1e-5)
 
 
-def test_a_metric_that_is_good_when_large_is_made_large(problem: Problem) -> None:
+def test_a_metric_that_is_good_when_large_is_made_large(problem: DesignProblem) -> None:
     start = np.array([0.3, 0.9, 0.2, 0.1, 50.0])
     (found,) = optimise(problem, "manipulability", start)
     assert found.value > 1.2 * found.start
 
 
-def test_bearings_may_be_an_objective_or_a_limit(problem: Problem, sample) -> None:
+def test_bearings_may_be_an_objective_or_a_limit(problem: DesignProblem, sample) -> None:
     start, _ = best_of(sample, "peak_force")
     (light,) = optimise(problem, "peak_reaction", start)
     assert light.value < 0.95 * light.start
@@ -105,10 +105,10 @@ def test_bearings_may_be_an_objective_or_a_limit(problem: Problem, sample) -> No
     assert got <= 0.5 * (light.value + light.start) * (1 + 1e-5)
 
 
-def test_threads_change_nothing(problem: Problem, sample) -> None:
+def test_threads_change_nothing(problem: DesignProblem, sample) -> None:
     starts = sample[0][np.argsort(sample[1]["peak_force"])[[0, 3, 9]]]
 
-    def told(found: list[Optimum]) -> list[tuple[float, list[float]]]:
+    def told(found: list[LocalOptimum]) -> list[tuple[float, list[float]]]:
         return [(each.value, list(each.design.values())) for each in found]
 
     one, two = (optimise(problem, "peak_force", starts, threads=threads) for threads in (1, 2))
@@ -116,7 +116,7 @@ def test_threads_change_nothing(problem: Problem, sample) -> None:
     assert [each.value for each in one] == sorted(each.value for each in one)
 
 
-def test_gradients_against_finite_differences(problem: Problem) -> None:
+def test_gradients_against_finite_differences(problem: DesignProblem) -> None:
     x, step = np.array([0.33, 0.95, 0.21, 0.11, 50.0]), np.array([1e-5, 1e-5, 1e-5, 1e-5, 1e-3])
     got = problem.rates(x, ("rms_force",))["rms_force"][1]
     for p in range(len(x)):
@@ -125,15 +125,15 @@ def test_gradients_against_finite_differences(problem: Problem) -> None:
         np.testing.assert_allclose(got[:, p], expected, rtol=1e-7, atol=1e-7 * np.abs(got).max())
 
 
-def test_mistakes_are_refused(problem: Problem) -> None:
+def test_mistakes_are_refused(problem: DesignProblem) -> None:
     sweep = problem.sweep
     with pytest.raises(InputError, match=r"bounds.uper_arm: got no such parameter; .*Did you mean 'upper_arm'"):
-        Problem.of(sweep, {"uper_arm": (0.2, 0.3)})
+        DesignProblem.of(sweep, {"uper_arm": (0.2, 0.3)})
     with pytest.raises(InputError, match=r"bounds.upper_arm: got \(0.3, 0.2\); expected low < high"):
-        Problem.of(sweep, {"upper_arm": (0.3, 0.2)})
+        DesignProblem.of(sweep, {"upper_arm": (0.3, 0.2)})
     alone = Sweep.from_text(TEXT.replace(TEXT[TEXT.index("design:") : TEXT.index("friction:")], ""))
     with pytest.raises(InputError, match=r"bounds: got a sweep of one design; expected bounds of the parameters"):
-        Problem.of(alone)
+        DesignProblem.of(alone)
     with pytest.raises(InputError, match=r"starts: got 2 parameters; expected 5: upper_arm, rod_length"):
         optimise(problem, "peak_force", np.ones(2))
     with pytest.raises(InputError, match=r"starts: got a design out of bounds; expected designs within the bounds"):
@@ -141,4 +141,4 @@ def test_mistakes_are_refused(problem: Problem) -> None:
     with pytest.raises(InputError, match=r"peak_frce: got no such metric; expected a metric\. Did you mean"):
         problem.values(np.ones(5), ("peak_frce",))
     with pytest.raises(InputError, match=r"starts: got a design without peak_force; expected designs whose samples"):
-        optimise(Problem.of(sweep, {"base_radius": (0.1, 3.0)}), "peak_force", np.array([2.9]))
+        optimise(DesignProblem.of(sweep, {"base_radius": (0.1, 3.0)}), "peak_force", np.array([2.9]))

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Kind, Limits, Step, following
+from pipeline.execution.policy.attempts import (
+    DEFAULTS,
+    Agenda,
+    Attempt,
+    AttemptStep,
+    Failure,
+    FailureKind,
+    Timeouts,
+    following,
+)
 from pipeline.execution.policy.watchdog import Watchdog
 from pipeline.execution.policy.window import FULL, MOST, SPARE_BLOCKS, Window, Worker, size, workers_of
 
@@ -19,7 +28,7 @@ from pipeline.execution.policy.window import FULL, MOST, SPARE_BLOCKS, Window, W
         ("isolate", 2, "late", None),
     ],
 )
-def test_what_follows_a_failure(step: Step, number: int, kind: Kind, then: Attempt | None) -> None:
+def test_what_follows_a_failure(step: AttemptStep, number: int, kind: FailureKind, then: Attempt | None) -> None:
     assert following(Attempt(7, step, number), Failure(kind, "why"), DEFAULTS) == then
 
 
@@ -43,8 +52,8 @@ def test_an_agenda_goes_through_all_blocks_and_comes_back_to_those_that_failed()
 
 
 def test_a_run_is_hopeless_when_nothing_but_failures_come() -> None:
-    limits = Limits(hopeless=2, isolate=1)
-    agenda = Agenda(iter(range(9)), limits)
+    timeouts = Timeouts(hopeless=2, isolate=1)
+    agenda = Agenda(iter(range(9)), timeouts)
     last = Attempt(0, "isolate", 1)
     assert agenda.failed(last, Failure("died", "")) is None
     assert not agenda.hopeless
@@ -72,7 +81,7 @@ class Clock:
 
 def test_silence_is_told_now_and_then_and_ends_the_run() -> None:
     now = Clock()
-    watchdog = Watchdog(Limits(quiet=10.0, patience=35.0), now)
+    watchdog = Watchdog(Timeouts(quiet=10.0, patience=35.0), now)
     seen = []
     for _ in range(8):
         seen.append(watchdog.look())

@@ -121,6 +121,8 @@ def test_figures_need_no_plotly() -> None:
     import subprocess
     import sys
 
-    told = "import sys; sys.modules['plotly'] = None; from pipeline.report.figures import kinds; print(len(kinds.KINDS))"
+    told = (
+        "import sys; sys.modules['plotly'] = None; from pipeline.report.figures import kinds; print(len(kinds.KINDS))"
+    )
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{len(kinds.KINDS)}\n", "")

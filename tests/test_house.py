@@ -18,7 +18,7 @@ from benchmarks.house import __main__ as program
 from benchmarks.house import same_bits, sources
 from benchmarks.house.extensions import files_to_touch
 from benchmarks.house.figures import RATCHET, House, measure, table
-from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part
+from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part, use_packages
 from benchmarks.house.route import DEPTH, LENGTHS, finder
 from pipeline import Sweep, run
 from tests.pipeline.runs import FEW, SYNCHRONOUS
@@ -212,6 +212,12 @@ def test_a_value_is_found_in_containers() -> None:
         assert has_value(holder, DEPTH)
     for holder in (3.5, np.array([3]), {"a": "3.25"}, Holder(Holder(3.25)), [3.25] * 1000):
         assert not has_value(holder, DEPTH)
+
+
+def test_packages_of_another_checkout_are_not_mixed_with_these(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(RuntimeError, match=r"pipeline: got .*; expected the package below .*, in a new process"):
+        use_packages(tmp_path)
 
 
 def test_the_table_is_put_between_its_marks(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from types import CodeType, FrameType
 
 import numpy as np
 
-from benchmarks.house.imports import files, module_name
+from benchmarks.house.imports import files, module_name, use_packages
 
 LENGTHS = (0.2345678901, 0.2654321098)
 SWEEP = f"""\
@@ -52,15 +52,11 @@ class Route:
 
 
 def route(root: Path) -> Route:
-    """The way through the packages of a checkout, which must not have been imported from elsewhere before."""
-    sys.path.insert(0, str(root))
+    """The way through the packages of a checkout. Raises RuntimeError as `use_packages` does."""
+    use_packages(root)
     names = {str(file): module_name(file.relative_to(root)) for file in files(root)}
     for name in names.values():
         importlib.import_module(name)
-    import pipeline
-
-    if Path(pipeline.__file__).parent.parent != root:
-        raise RuntimeError(f"pipeline was imported from {pipeline.__file__}; expected it below {root}")
     way = Route()
     with tempfile.TemporaryDirectory() as folder:
         torques = _run(Path(folder), "first", way, names, LENGTHS)

@@ -26,6 +26,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.house.imports import use_packages
+
 if TYPE_CHECKING:
     import numpy as np
     from xarray import Dataset
@@ -148,7 +150,7 @@ def main() -> int:
     parser.add_argument("--write", metavar="COMMIT", help="keep the hashes as those of this commit")
     options = parser.parse_args()
     os.environ |= BLAS  # before NumPy and SciPy are loaded
-    sys.path.insert(0, str(options.root.resolve()))
+    use_packages(options.root.resolve())
     expected = {name: entry["sha256"] for name, entry in stored(whole=options.whole).items()}
     fresh: dict[str, str] = {}
     for name, value in hashes(options.names or list(examples()), whole=options.whole):

@@ -2,19 +2,20 @@
 
 Every import counts: under `TYPE_CHECKING` and inside functions as well.
 
-The checker reads the source. It is tried on made-up bad trees first, because a checker that looks at nothing passes.
+The checker reads the source with `benchmarks.house.imports`. It is tried on made-up bad trees first, because a checker
+that looks at nothing passes.
 """
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from benchmarks.house import imports
+from benchmarks.house.imports import Tree, module_name, reachable
 
 ROOT = Path(__file__).parent.parent
 
@@ -118,84 +119,6 @@ PLANNING = (
 """What `check` and `status` need: no `tasks`, not even through another module."""
 
 
-@dataclass(frozen=True)
-class Use:
-    """A dotted name that a module uses; `typing` where for annotations alone."""
-
-    name: str
-    line: int
-    typing: bool
-
-
-@dataclass(frozen=True)
-class Tree:
-    """The modules below a folder, by name, with what they use."""
-
-    uses: dict[str, tuple[Use, ...]]
-
-    @classmethod
-    def read(cls, root: Path) -> Tree:
-        files = [file for package in ALLOWED for file in sorted((root / package).rglob("*.py"))]
-        return cls({_module(file.relative_to(root)): tuple(_uses(file)) for file in files})
-
-    def module(self, name: str) -> str | None:
-        """The module of ours that a dotted name lies in."""
-        while name and name not in self.uses:
-            name = name.rpartition(".")[0]
-        return name or None
-
-    def follows(self, module: str, *, typing: bool) -> set[str]:
-        """Modules of ours that a module imports; with `typing` those for annotations alone as well."""
-        used = {self.module(use.name) for use in self.uses[module] if typing or not use.typing}
-        return {name for name in used if name is not None} - {module}
-
-
-def _module(path: Path) -> str:
-    parts = path.with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _uses(file: Path) -> Iterator[Use]:
-    """Every imported name, and every attribute that is reached through an imported module."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    typing = _inside(tree, _is_type_checking)
-    bound: dict[str, str] = {}
-    for node in ast.walk(tree):
-        for name, binding in _imported(node):
-            bound |= binding
-            yield Use(name, node.lineno, id(node) in typing)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and (name := _dotted(node)).partition(".")[0] in bound:
-            first, _, rest = name.partition(".")
-            yield Use(f"{bound[first]}.{rest}", node.lineno, id(node) in typing)
-
-
-def _inside(tree: ast.AST, block: Callable[[ast.AST], bool]) -> set[int]:
-    """Identities of all nodes in blocks of a kind."""
-    return {id(node) for each in ast.walk(tree) if block(each) for node in ast.walk(each)}
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, dict[str, str]]]:
-    if isinstance(node, ast.Import):
-        for each in node.names:
-            first = each.name.partition(".")[0]
-            yield each.name, {each.asname: each.name} if each.asname else {first: first}
-    elif isinstance(node, ast.ImportFrom):
-        assert not node.level, "imports are absolute, so that they can be read and searched"
-        for each in node.names:
-            yield f"{node.module}.{each.name}", {each.asname or each.name: f"{node.module}.{each.name}"}
-
-
-def _is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else "?"
-
-
 def _within(name: str, parent: str) -> bool:
     return name == parent or name.startswith(parent + ".")
 
@@ -215,8 +138,8 @@ def wrong_order(tree: Tree) -> list[str]:
     """Imports of a sub-package that stands later in the order of its package."""
     return [
         f"{module} imports {name}"
-        for module in tree.uses
-        for name in sorted(tree.follows(module, typing=True))
+        for module, names in tree.graph().items()
+        for name in sorted(names)
         if name.partition(".")[0] == module.partition(".")[0] and _floor(module) < _floor(name)
     ]
 
@@ -229,7 +152,7 @@ def _floor(module: str) -> int:
 
 
 def wrong_doors(tree: Tree) -> list[str]:
-    doors = {_module(Path(path)): names for path, names in DOORS.items()}
+    doors = {module_name(Path(path)): names for path, names in DOORS.items()}
     return [
         f"{module}:{use.line} uses {use.name}, which belongs to {door}"
         for module, uses in tree.uses.items()
@@ -240,25 +163,17 @@ def wrong_doors(tree: Tree) -> list[str]:
 
 
 def cycles(tree: Tree) -> list[str]:
-    """Modules that import themselves through others, each named once for every circle that starts at it."""
-    return [f"{module} is in a cycle" for module in tree.uses if module in _reachable(tree, module, typing=True)]
-
-
-def _reachable(tree: Tree, module: str, *, typing: bool) -> set[str]:
-    found: set[str] = set()
-    front = tree.follows(module, typing=typing)
-    while front:
-        found |= front
-        front = {name for each in front for name in tree.follows(each, typing=typing)} - found
-    return found
+    """Modules that import themselves through others."""
+    return [f"{module} is in a cycle" for cycle in imports.cycles(tree.graph()) for module in cycle]
 
 
 def planning_that_computes(tree: Tree) -> list[str]:
+    graph = tree.graph(typing=False)
     return [
         f"{module} imports {name}"
         for module in PLANNING
-        if module in tree.uses
-        for name in sorted(_reachable(tree, module, typing=False))
+        if module in graph
+        for name in sorted(reachable(graph, module))
         if _within(name, "tasks")
     ]
 
@@ -270,7 +185,7 @@ def project() -> Tree:
 
 def test_all_packages_were_read(project: Tree) -> None:
     assert {name.partition(".")[0] for name in project.uses} == set(ALLOWED)
-    missing = [name for name in (*PLANNING, *(_module(Path(door)) for door in DOORS)) if name not in project.uses]
+    missing = [name for name in (*PLANNING, *(module_name(Path(door)) for door in DOORS)) if name not in project.uses]
     assert not missing
 
 
@@ -289,7 +204,7 @@ def test_every_sub_package_has_its_place(project: Tree) -> None:
 
 def test_every_door_is_used(project: Tree) -> None:
     for door, names in DOORS.items():
-        uses = project.uses[_module(Path(door))]
+        uses = project.uses[module_name(Path(door))]
         assert any(_within(use.name, name) for use in uses for name in names), f"{door} uses none of {names}"
 
 

@@ -1,0 +1,152 @@
+"""What can be counted in one module at a time: lines, functions, names and types of parameters."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+
+from benchmarks.house.imports import files, module_name
+
+PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
+MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
+
+_LAYOUT = {
+    tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}  # fmt: skip
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module: its dotted name, its path below the checkout, its text."""
+
+    name: str
+    path: Path
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The module, parsed."""
+        return ast.parse(self.text)
+
+    @property
+    def package(self) -> str:
+        """The first part of its name."""
+        return self.path.parts[0]
+
+    @property
+    def lines(self) -> int:
+        """All lines."""
+        return len(self.text.splitlines())
+
+    @property
+    def code_lines(self) -> int:
+        """Lines without those that are blank, comment or docstring."""
+        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
+        code = {line for token in tokens if token.type not in _LAYOUT for line in _span(token.start[0], token.end[0])}
+        return len(code - {line for text in self._docstrings() for line in _span(text.lineno, text.end_lineno)})
+
+    def _docstrings(self) -> Iterator[ast.expr]:
+        """Texts that stand alone: those of modules, classes and functions, and those below an attribute."""
+        alone = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Expr))
+        return (value for value in alone if isinstance(value, ast.Constant) and isinstance(value.value, str))
+
+    def functions(self) -> Iterator[Function]:
+        """Functions and methods, those inside others too."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+    def bound(self) -> Iterator[str]:
+        """Names that are bound by assignments, loops, comprehensions and `with`."""
+        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        return (name.id for name in names if isinstance(name.ctx, ast.Store))
+
+    def parameters(self) -> Iterator[ast.arg]:
+        """Parameters of functions, without `self` and `cls`."""
+        for function in self.functions():
+            known = function.args
+            others = [star for star in (known.vararg, known.kwarg) if star is not None]
+            for parameter in (*known.posonlyargs, *known.args, *known.kwonlyargs, *others):
+                if parameter.arg not in ("self", "cls"):
+                    yield parameter
+
+
+def _span(first: int, last: int | None) -> range:
+    return range(first, (last or first) + 1)
+
+
+def read(root: Path) -> list[Source]:
+    """The modules of a checkout."""
+    paths = [file.relative_to(root) for file in files(root)]
+    return [Source(module_name(path), path, (root / path).read_text(encoding="utf-8")) for path in paths]
+
+
+def modules_by_folder(sources: Iterable[Source]) -> Counter[str]:
+    """Modules directly in each folder; `__init__` is not counted."""
+    return Counter(source.path.parent.as_posix() for source in sources if source.path.name != "__init__.py")
+
+
+def median_module(sources: Iterable[Source]) -> float:
+    """Median of all lines of a module; `__init__` is not counted."""
+    return median(source.lines for source in sources if source.path.name != "__init__.py")
+
+
+def median_function(sources: Iterable[Source]) -> float:
+    """Median of the lines of a function from `def` to its end, with its docstring."""
+    return median(len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions())
+
+
+def classes_twice(sources: Iterable[Source]) -> dict[str, int]:
+    """Names of classes that are defined twice or more in all packages, the most frequent first."""
+    counts = Counter(
+        node.name for source in sources for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)
+    )
+    return {name: count for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1}
+
+
+def placeholders(sources: Iterable[Source], names: frozenset[str], *, parameters: bool) -> float:
+    """Share of the bindings that have one of these names; with `parameters` those of functions count as well."""
+    bound = [name for source in sources for name in source.bound()]
+    if parameters:
+        bound += [parameter.arg for source in sources for parameter in source.parameters()]
+    return sum(name in names for name in bound) / len(bound)
+
+
+def any_share(sources: Sequence[Source]) -> float:
+    """Share of parameters whose annotation is `Any`, an alias of it, or missing."""
+    aliases = _aliases(sources)
+    parameters = [(source.name, parameter) for source in sources for parameter in source.parameters()]
+    return sum(_is_any(name, parameter.annotation, aliases) for name, parameter in parameters) / len(parameters)
+
+
+def _is_any(module: str, annotation: ast.expr | None, aliases: set[tuple[str, str]]) -> bool:
+    return annotation is None or (isinstance(annotation, ast.Name) and (module, annotation.id) in aliases)
+
+
+def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
+    """Modules and names in them that mean `Any`: `X = Any` at the top of a module, and imports of such an X."""
+    equal = {
+        (source.name, name): original for source in sources for name, original in _renamed(source.name, source.tree)
+    }
+    aliases = {("typing", "Any")}
+    while more := {name for name, original in equal.items() if original in aliases} - aliases:
+        aliases |= more
+    return aliases
+
+
+def _renamed(module: str, tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Names that stand for another name, with the module and the name of that."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Name):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((name.id, (module, node.value.id)) for name in targets if isinstance(name, ast.Name))

@@ -6,9 +6,9 @@ compiled kernels can do it, or the NumPy interpreter of the same programs; both 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,14 +17,11 @@ from robots import catalog
 from robots.model import Family
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
+from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-from tasks.programs.assembly import assembly_program
-from tasks.programs.limb import limb_program
-from tasks.programs.platform import platform_program
+from tasks.mechanics.structure import mount_values, with_parameters
+from tasks.programs.stages import Request, stages
 from tasks.trajectories import closed_forms
-
-Arrays = Mapping[str, np.ndarray]
 
 ROBOT = "delta_3rr2rrr"
 GRAVITY = np.array([[0.0, 0.0, -9.81]])
@@ -120,10 +117,10 @@ def design_values(family: Family, designs: int) -> dict[str, np.ndarray]:
 class Runner(Protocol):
     """Something that runs a program on arrays, as a Kernel does."""
 
-    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+    def allocate(self, cases: int, samples: int) -> Values:
         """Arrays for the outputs."""
 
-    def __call__(self, inputs: Arrays, samples: int, out: Any = None) -> Arrays:
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None) -> Arrays:
         """Run on all cases and samples."""
 
 
@@ -134,11 +131,11 @@ class Twin:
     program: Program
     exact: bool
 
-    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+    def allocate(self, cases: int, samples: int) -> Values:
         """Nothing: NumPy makes its arrays itself."""
         return {}
 
-    def __call__(self, inputs: Arrays, samples: int, out: Any = None) -> Arrays:
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None) -> Arrays:
         """Run on all cases and samples."""
         return interpret(self.program, inputs, samples, exact=self.exact)
 
@@ -147,27 +144,23 @@ class Solver:
     """Does the work strip by strip, into buffers that it uses again. `way` makes a Runner of a program."""
 
     def __init__(self, work: Work, way: Callable[[Program], Runner], strip: int):
-        self.work, self.strip = work, min(strip, work.designs)
-        instances = structure_of(work.family).mechanism.instances
-        limbs = {each.limb: way(limb_program(work.family, each.limb)) for each in instances}
-        self.limbs = [limbs[each.limb] for each in instances]
-        self.platform = way(platform_program(work.family))
-        self.assembly = way(assembly_program(work.family))
-        self._buffers = [
-            each.allocate(self.strip, work.samples) for each in (*self.limbs, self.platform, self.assembly)
-        ]
+        self.work, self.strip, self.stages = work, min(strip, work.designs), list(stages(Request(work.family)))
+        programs = {id(stage.program): stage.program for stage in self.stages}
+        self._runners = {key: way(program) for key, program in programs.items()}
+        self._buffers = [self._runner(stage.program).allocate(self.strip, work.samples) for stage in self.stages]
 
-    def __call__(self, part: slice) -> Arrays:
+    def _runner(self, program: Program) -> Runner:
+        return self._runners[id(program)]
+
+    def __call__(self, part: slice) -> Values:
         """Force, velocity (designs, actuator, sample) and status (designs, 1, sample) of a strip, in a buffer."""
         work, count = self.work, part.stop - part.start
-        *shares, own, whole = ({name: array[:count] for name, array in each.items()} for each in self._buffers)
-        shared = {"parameters": work.parameters[part], "gravity": GRAVITY, "motion": work.motion}
-        inputs: dict[str, np.ndarray] = {"motion": work.motion}
-        inputs["platform_wrench"] = self.platform(shared, work.samples, own)["wrench"]
-        for k, (run, mount, share) in enumerate(zip(self.limbs, work.mounts, shares, strict=True)):
-            made = run({**shared, "mount": mount[part]}, work.samples, share)
-            inputs |= {f"{name}_{k}": made[name] for name in ("wrench", "jacobian", "status")}
-        return self.assembly(inputs, work.samples, whole)
+        values: Values = {"parameters": work.parameters[part], "gravity": GRAVITY, "motion": work.motion}
+        values |= {Indexed("mount", k): mount[part] for k, mount in enumerate(work.mounts)}
+        for stage, buffers in zip(self.stages, self._buffers, strict=True):
+            out = {name: array[:count] for name, array in buffers.items()}
+            values |= stage.run(self._runner, values, work.samples, out)
+        return values
 
     def all(self) -> np.ndarray:
         """Forces of all designs (design, actuator, sample), NaN where the status is not OK."""

@@ -35,10 +35,10 @@ def _robot(robot: Robot, size: Size) -> Iterator[Figure]:
     double, single = (Job(robot, motion, statics=True, single=each) for each in (False, True))
     for job in (double, single):
         job()
-    solved = (double.assembled["status"] == Status.OK) & (single.assembled["status"] == Status.OK)
-    lost = int((double.assembled["status"] == Status.OK).sum() - solved.sum())
+    solved = (double.values["status"] == Status.OK) & (single.values["status"] == Status.OK)
+    lost = int((double.values["status"] == Status.OK).sum() - solved.sum())
     require(lost <= LOST * job.states, f"{robot.name}: {lost} of {job.states} states are lost in single precision")
-    pairs = [(job.assembled["force"], *job.reactions) for job in (double, single)]
+    pairs = [(job.values["force"], *job.reactions) for job in (double, single)]
     forces, *reactions = zip(*([each[:, :, solved[0, 0]] for each in arrays] for arrays in pairs), strict=True)
     for name, each in (("forces", [forces]), ("reactions", reactions)):
         largest = max(float(np.abs(right).max(initial=0.0)) for right, _ in each)

@@ -25,14 +25,13 @@ from tasks import equations_of_motion, inverse_dynamics
 from tasks.arrays.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
+from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Program
-from tasks.mechanics.reactions import SHARES
-from tasks.mechanics.structure import structure_of
 from tasks.newton_euler.system import joint_reactions_reference
 from tasks.programs import reactions as reaction_programs
-from tasks.programs.assembly import assembly_program, even_weights
-from tasks.programs.limb import limb_program
-from tasks.programs.platform import platform_program
+from tasks.programs.assembly import even_weights
+from tasks.programs.limb import LimbRequest, limb_program
+from tasks.programs.stages import Request, Stage, stages
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -64,55 +63,28 @@ class Job:
     def __init__(self, robot: Robot, motion: np.ndarray, *, statics: bool, single: bool = False):
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
-        self.limbs = [each.limb for each in structure_of(robot.family).mechanism.instances]
+        self.limbs = [instance.limb for instance in robot.mechanism.instances]
         self.programs: list[Program] = []
         self._steps: list[Callable[[], object]] = []
-        self._inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
-        self.assembled = self._dynamics()
-        self.reactions = self._reactions() if statics else []
+        self.values: Values = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
+        self.values |= {"held": np.zeros((1, 0, self.states)), **even_weights(robot.family)}
+        self.values |= {Indexed("mount", k): mount for k, mount in enumerate(self.mounts)}
+        for stage in stages(Request(robot.family, ("joint_reaction",) if statics else ())):
+            self._add(stage)
+        self.reactions = [self.values[Indexed("joint_reaction", k)] for k in range(len(self.limbs) if statics else 0)]
 
     def __call__(self) -> None:
         """Compute all states."""
         for step in self._steps:
             step()
 
-    def _add(self, program: Program, inputs: Arrays) -> Arrays:
+    def _add(self, stage: Stage) -> None:
         """One more kernel to run, and where its results will be."""
-        run = kernel(program, single=self.single)
+        run, inputs = kernel(stage.program, single=self.single), stage.inputs(self.values)
         out = run.allocate(1, self.states)
-        self.programs.append(program)
+        self.programs.append(stage.program)
         self._steps.append(lambda: run(inputs, self.states, out))
-        return out
-
-    def _dynamics(self) -> Arrays:
-        """Actuator forces and statuses, and beside them what reactions need."""
-        family = self.robot.family
-        chain = self.robot.mechanism.is_chain  # which has no platform
-        self._own = {} if chain else self._add(platform_program(family, self.statics), self._inputs)
-        self._shares = [
-            self._add(limb_program(family, limb, (), self.statics), {**self._inputs, "mount": mount})
-            for limb, mount in zip(self.limbs, self.mounts, strict=True)
-        ]
-        own = {"motion": self.motion, **even_weights(family), **self._numbered(SHARE)}
-        own |= {"platform_wrench": self._own["wrench"]} if self._own else {}
-        return self._add(assembly_program(family), own)
-
-    def _reactions(self) -> list[np.ndarray]:
-        """Wrenches of all joints of each limb (1, joint * 6, state)."""
-        family, force, start, result = self.robot.family, self.assembled["force"], 0, []
-        nothing = np.zeros((1, 0, self.states))
-        loads = {"force": force, "held": self._own.get("held", nothing), **self._numbered(SHARES)}
-        balanced = self._add(reaction_programs.balance_program(family), loads)
-        for k, (limb, mount) in enumerate(zip(self.limbs, self.mounts, strict=True)):
-            stop = start + len(self.robot.mechanism.limbs[limb].actuators)
-            own = {"mount": mount, "force": force[:, start:stop], "redundant": balanced[f"redundant_{k}"]}
-            made = self._add(reaction_programs.reaction_program(family, limb), {**self._inputs, **own})
-            result.append(made["joint_reaction"])
-            start = stop
-        return result
-
-    def _numbered(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-        return {f"{name}_{k}": share[name] for k, share in enumerate(self._shares) for name in names}
+        self.values |= {stage.gives(name): array for name, array in out.items()}
 
 
 def speed(size: Size) -> Iterator[Figure]:
@@ -158,13 +130,13 @@ def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
 def check(job: Job, states: Arrays) -> None:
     """Raises CheckError unless every state is solved and the first ones are as the Newton-Euler system says."""
     name, few = job.robot.name, {key: value[:CHECKED] for key, value in states.items()}
-    failed = int((job.assembled["status"] != Status.OK).sum())
+    failed = int((job.values["status"] != Status.OK).sum())
     require(failed == 0, f"{name}: {failed} states of {job.states} are not solved")
     if any(limb.drives for limb in job.robot.mechanism.limbs):
         _check_motors(job, few)
         return
     expected = joint_reactions_reference(job.robot, **few, method="least_norm")
-    _agree(f"{name}: forces", job.assembled["force"][0, :, : len(expected.residual)].T, expected.actuator_force)
+    _agree(f"{name}: forces", job.values["force"][0, :, : len(expected.residual)].T, expected.actuator_force)
     for k, wrenches in enumerate(job.reactions):
         found = wrenches[0, :, : len(expected.residual)].T.reshape(expected.wrench[:, k].shape)
         _agree(f"{name}: reactions of limb {k + 1}", found, expected.wrench[:, k])
@@ -178,7 +150,7 @@ def _check_motors(job: Job, few: Any) -> None:
     places = slice(None) if chain else [TWIST.index(name) for name in job.robot.mechanism.platform.mobility]
     speed, change = (few[name][:, places] for name in (("qd", "qdd") if chain else ("twist", "acceleration")))
     demand = np.einsum("sij,sj->si", form.mass, change) + np.einsum("sij,sj->si", form.coriolis, speed) + form.gravity
-    force = job.assembled["force"][0, :, : len(demand)].T
+    force = job.values["force"][0, :, : len(demand)].T
     _agree(f"{job.robot.name}: forces", np.einsum("sdj,sd->sj", made.jacobian, force), demand)
 
 
@@ -193,7 +165,7 @@ def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:
 def _preparation(job: Job) -> tuple[float, float]:
     """Seconds to trace and to compile all programs of the first type of limb; tracing is done once more for this."""
     family, limb = job.robot.family, job.limbs[0]
-    makers: list[Any] = [partial(limb_program, family, limb, (), job.statics)]
+    makers: list[Any] = [partial(limb_program, family, limb, LimbRequest(statics=job.statics))]
     if job.statics:
         makers.append(partial(reaction_programs.reaction_program, family, limb))
     traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)

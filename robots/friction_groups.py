@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from robots.friction import LAWS
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
+from robots.quantities import FRICTION, Quantity
 
 _SMALL = 1e-9
 _PRELOAD = "normal torque or force that is always there"
@@ -66,6 +67,15 @@ class FrictionGroup:
 def settles(groups: Iterable[FrictionGroup]) -> bool:
     """Whether friction and reactions of passive joints depend on each other: then a sample may fail by friction."""
     return any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
+
+
+def varies(quantity: Quantity, groups: Iterable[FrictionGroup]) -> bool:
+    """Whether friction changes a quantity of a robot with this friction; only then it has the dim `friction`."""
+    if FRICTION not in quantity.dims or quantity.varies == "with friction":
+        return FRICTION in quantity.dims
+    if quantity.varies == "where friction settles":
+        return settles(groups)
+    return any(place.actuator < 0 for group in groups for place in group.places)
 
 
 def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:

@@ -7,6 +7,7 @@ and N.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from robots.parameters import Parameter
 
@@ -42,3 +43,10 @@ CLEAN = dict.fromkeys(POSITIONS, "actuator_position") | dict.fromkeys(FORCES, "a
 
 SHORTEST = 64
 """Samples that a filtered signal has at least, so that its ends can be continued."""
+
+
+def clean_series(series: Iterable[str]) -> tuple[str, ...]:
+    """The signals that measured ones among some series are made from, where they are not among them."""
+    asked = tuple(series)
+    sources = (name for measured in asked if measured in CLEAN for name in ("actuator_position", CLEAN[measured]))
+    return tuple(name for name in dict.fromkeys(sources) if name not in asked)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.quantities import QUANTITIES
 from storage import shards
 from storage.errors import StoreError
 from storage.growth import is_growing, manifest_in_force
@@ -23,7 +24,7 @@ from storage.manifest import MEND, Manifest
 from storage.places.access import coordinator_lock, locate
 from storage.places.local import is_draft
 from storage.places.location import Location, LocationLike, refusals
-from storage.schema import FINITE, OK
+from storage.schema import OK
 from storage.writer import BlockReader, DamagedError, checksum
 
 Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
@@ -141,7 +142,7 @@ def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
         if shards.crc32c(values) != receipt.checksums.get(name):
             text = f"not what the receipt of block {receipt.block} says ({name}): of another age, or put there by hand"
             yield Finding("other age", file, text, receipt.block, name)
-        elif name in FINITE and _is_nan_though_ok(reader, receipt.block, name, values):
+        elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, receipt.block, name, values):
             yield Finding("damaged", file, f"NaN where the status is OK (block {receipt.block})", receipt.block, name)
 
 

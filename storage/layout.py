@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, SupportsIndex
 
 import numpy as np
 
+from robots.quantities import FRICTION, Quantity
 from storage.errors import StoreError
-from storage.schema import FRICTION, SPLIT, Variable, lookup
+from storage.schema import SPLIT, lookup
+
+ROW = ("name", "dims", "units", "long_name", "frame", "kind", "dtype")
+"""What a manifest says of a metric of a user's own, in this order."""
 
 CHUNK_MIN = 1 << 20
 CHUNK_MAX = 4 << 20
@@ -42,7 +46,7 @@ class Layout:
     block: dict[str, int]
     variables: tuple[str, ...]
     steady: tuple[str, ...] = ()
-    own: tuple[Variable, ...] = ()
+    own: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
@@ -59,7 +63,7 @@ class Layout:
                     "time steps fewer"
                 )
 
-    def variable(self, name: str) -> Variable:
+    def variable(self, name: str) -> Quantity:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
         row = next((each for each in self.own if each.name == name), None) or lookup(name)
         return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
@@ -176,7 +180,7 @@ class Layout:
     def _key(variable: str, places: Iterable[int]) -> str:
         return f"{variable}/{'.'.join(['c', *map(str, places)])}"
 
-    def _cut(self, variable: Variable) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _cut(self, variable: Quantity) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shapes of shard and chunk."""
         shard = {dim: self.block.get(dim, self.sizes[dim]) for dim in variable.dims}
         chunk = dict(shard)
@@ -189,16 +193,22 @@ class Layout:
 
     def as_dict(self) -> dict[str, Any]:
         """The layout as plain data."""
-        own = {"own": [asdict(each) for each in self.own]} if self.own else {}
+        own = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
         known = {"sizes": dict(self.sizes), "block": dict(self.block)}
         return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         """The layout in plain data. Raises KeyError, TypeError or StoreError where it is none."""
-        own = tuple(Variable(**{**each, "dims": tuple(each["dims"])}) for each in data.get("own", ()))
+        own = tuple(_user_metric(row) for row in data.get("own", ()))
         sizes, block = dict(data["sizes"]), dict(data["block"])
         return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own)
+
+
+def _user_metric(row: Mapping[str, Any]) -> Quantity:
+    """The row of a metric of a user's own. Raises KeyError where it is none."""
+    name, dims, units, long_name, frame, _, dtype = (row[key] for key in ROW)
+    return Quantity(name, tuple(dims), units, long_name, "user", frame, dtype=dtype)
 
 
 def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
@@ -222,7 +232,7 @@ def _ceil(value: int, part: int) -> int:
     return -(-value // part)
 
 
-def _nbytes(variable: Variable, shape: Iterable[int]) -> int:
+def _nbytes(variable: Quantity, shape: Iterable[int]) -> int:
     """Bytes of a part of a variable."""
     return math.prod(shape) * np.dtype(variable.dtype).itemsize
 

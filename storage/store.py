@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from zarr.storage import MemoryStore
 
+from robots.quantities import Quantity
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
@@ -28,7 +29,7 @@ from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
 from storage.reading import checked
-from storage.schema import LABELS, SPLIT, Coordinate, Variable, check_attributes, check_coordinates, check_units
+from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
 from storage.sources import files as source_files
 from storage.writer import METADATA, StoreWriter, checksum, require_metadata
@@ -172,7 +173,7 @@ def _mask(dataset: xr.Dataset, location: Location, layout: Layout) -> xr.Dataset
 
 
 def _build_variable(
-    group: zarr.Group, layout: Layout, variable: Variable, units: Mapping[str, str], flags: Mapping[str, int]
+    group: zarr.Group, layout: Layout, variable: Quantity, units: Mapping[str, str], flags: Mapping[str, int]
 ) -> None:
     """Adds an empty sharded array, whose codecs are those of `storage.shards`."""
     meaning: dict[str, Any] = {"flag_values": list(flags.values()), "flag_meanings": " ".join(flags)} if flags else {}

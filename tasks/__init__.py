@@ -1,17 +1,21 @@
 """The numbers: one-sample mathematics, the kernels compiled from it, and the bodies of Dask tasks.
 
-Imports `robots` only; knows nothing of Dask, Zarr or files.
+Imports `robots` only; knows nothing of Dask, Zarr or files. What the package offers is loaded on first use, so that
+planning, which needs the shapes of programs alone, does not wait for a compiler.
 """
 
-from tasks.arrays.bearings import constraint_forces
-from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
-from tasks.arrays.forward_kinematics import forward_kinematics
-from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.identification.regressor import regressor
-from tasks.lagrange.coefficients import lagrange_coefficients
-from tasks.motion.chains import accelerate_chain
-from tasks.motion.direct import simulate, simulate_adaptive
-from tasks.motion.profiles import profile
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tasks.arrays.bearings import constraint_forces
+    from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
+    from tasks.arrays.forward_kinematics import forward_kinematics
+    from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
+    from tasks.identification.regressor import regressor
+    from tasks.lagrange.coefficients import lagrange_coefficients
+    from tasks.motion.chains import accelerate_chain
+    from tasks.motion.direct import simulate, simulate_adaptive
+    from tasks.motion.profiles import profile
 
 __all__ = [
     "accelerate_chain",
@@ -29,3 +33,33 @@ __all__ = [
     "simulate",
     "simulate_adaptive",
 ]
+
+_HOMES = {
+    "accelerate_chain": "tasks.motion.chains",
+    "constraint_forces": "tasks.arrays.bearings",
+    "equations_of_motion": "tasks.arrays.equations",
+    "forward_dynamics": "tasks.arrays.equations",
+    "forward_kinematics": "tasks.arrays.forward_kinematics",
+    "inertia_matrix": "tasks.arrays.equations",
+    "inverse_dynamics": "tasks.arrays.inverse",
+    "inverse_kinematics": "tasks.arrays.inverse",
+    "joint_reactions": "tasks.arrays.inverse",
+    "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "profile": "tasks.motion.profiles",
+    "regressor": "tasks.identification.regressor",
+    "simulate": "tasks.motion.direct",
+    "simulate_adaptive": "tasks.motion.direct",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what the package offers from the module that has it."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from storage.schema import VARIABLES
+from robots.quantities import QUANTITIES
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
@@ -18,5 +18,5 @@ ELSEWHERE = {
 
 def test_all_metrics_are_listed() -> None:
     table = PAGE[PAGE.index("## Metrics") : PAGE.index("## Columns")]
-    metrics = {name for name, variable in VARIABLES.items() if variable.kind == "metric"}
+    metrics = {name for name, variable in QUANTITIES.items() if variable.kind == "metric"}
     assert metrics - ELSEWHERE <= set(re.findall(r"`(\w+)`", table))

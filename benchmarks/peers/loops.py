@@ -109,9 +109,7 @@ def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[tuple[str, Entry]]
 
 def _ours(setting: Setting) -> Entry:
     job = Job(setting.robot, setting.repeated(setting.motion), statics=False)
-    return Entry(
-        job, job.states, "all of it, compiled kernels", lambda _: job.assembled["force"][0, :, : setting.count].T
-    )
+    return Entry(job, job.states, "all of it, compiled kernels", lambda _: job.values["force"][0, :, : setting.count].T)
 
 
 def reactions(name: str, setting: Setting) -> Contest:
@@ -154,7 +152,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     robot, model = setting.robot, Model(setting.robot, GRAVITY)
     job = Job(robot, setting.motion, statics=False)
     job()
-    motion, force = setting.repeated(setting.motion), setting.repeated(job.assembled["force"])
+    motion, force = setting.repeated(setting.motion), setting.repeated(job.values["force"])
     load = model.unloaded(motion)[None]
     mine = Entry(
         lambda: model.acceleration(motion, model.shares(motion), force, load)[0],
@@ -162,7 +160,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
         "all of it, inverse kinematics as well; compiled kernels",
         lambda found: found.T[: setting.count],
     )
-    actuated = np.ascontiguousarray(job.assembled["force"][0].T)
+    actuated = np.ascontiguousarray(job.values["force"][0].T)
     others = {
         engine: Entry(partial(tree.closed_loops(setting.closure), setting.q, setting.qd, actuated), setting.count, way)
         for engine, tree, way in setting.trees("closed_loops")

@@ -77,7 +77,7 @@ class _Ours:
 
     def __call__(self) -> Array:
         self.job()
-        found = {name: self.job.assembled[name] for name in ("force", "velocity", "status")}
+        found = {name: self.job.values[name] for name in ("force", "velocity", "status")}
         self.run({**found, "weight": self.weights[None, None], "friction": self.friction}, self.samples, self.out)
         duration = float(self.weights.sum())
         return np.stack([actuators.METRICS[name].finish(self.out[name], duration) for name in METRICS], axis=1)

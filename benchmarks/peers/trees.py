@@ -81,7 +81,7 @@ def figures(size: Size) -> Iterator[Figure]:
 def inverse_dynamics(name: str, setting: Setting) -> Contest:
     """Torques of all joints."""
     job, count = Job(setting.robot, setting.motion, statics=False), setting.count
-    mine = Entry(job, job.states, "compiled kernels", lambda _: job.assembled["force"][0, :, :count].T)
+    mine = Entry(job, job.states, "compiled kernels", lambda _: job.values["force"][0, :, :count].T)
     others = {
         engine: Entry(partial(tree.inverse_dynamics, setting.q, setting.qd, setting.qdd), count, way, setting.ours)
         for engine, tree, way in setting.trees("inverse_dynamics")
@@ -117,7 +117,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     """Accelerations of all joints; the torques are those of known accelerations, so an error here is of both ways."""
     job, count, size = Job(setting.robot, setting.motion, statics=False), setting.count, setting.skeleton.size
     job()
-    system, force = ChainSystem.of(setting.robot, None, GRAVITY), np.array(job.assembled["force"][0])
+    system, force = ChainSystem.of(setting.robot, None, GRAVITY), np.array(job.values["force"][0])
     state, modes = np.zeros((system.layout.size, setting.states)), Modes.of(*np.zeros((2, 0, setting.states)))
     state[system.layout.at["q"]], state[system.layout.at["qd"]] = (
         setting.motion[0, :size],

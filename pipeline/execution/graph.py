@@ -29,9 +29,9 @@ from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import Prepared
+from robots.quantities import QUANTITIES
 from storage.errors import StoreError
 from storage.ledger import Receipt
-from storage.schema import VARIABLES
 from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
@@ -68,7 +68,7 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         single=sweep.precision == "single",
         series=(*stored, *extra),
-        metrics=tuple(each.name for each in owned if each.name in VARIABLES and "time" not in each.dims),
+        metrics=tuple(each.name for each in owned if each.name in QUANTITIES and "time" not in each.dims),
         own=tuple(_own(plan, each) for each in sweep.own),
         extra=extra,
         measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),
@@ -106,7 +106,7 @@ def block_graph(
     for k, key in enumerate(limbs):
         graph[key] = Task(key, _limb, TaskRef(root), k)
     shares = [TaskRef(key) for key in limbs]
-    if not block.reactions:
+    if not block.request.reactions:
         graph[store] = Task(store, _assemble_and_store, TaskRef(root), writer, *shares)
         return graph, store
     assembled = (f"assemble-{run}", index)

@@ -1,112 +1,110 @@
-"""Bytes that the tasks of a block hold and hand on to each other."""
+"""Bytes that the tasks of a block hold and hand on to each other, from the shapes of the stages that they run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
-from robots.model import Mechanism
-from robots.types import TWIST
-from storage.schema import FRICTION, VARIABLES, Variable
-
-if TYPE_CHECKING:
-    from pipeline.sweep.model import Sweep
-
-REACTIONS = ("joint_reaction", "peak_reaction")
+from pipeline.sweep.model import Sweep
+from robots.friction_groups import varies
+from robots.measurement import clean_series
+from robots.quantities import FRICTION, QUANTITIES, Quantity
+from tasks.kernels.keys import Shapes
+from tasks.metrics import margins
+from tasks.programs import stages
+from tasks.programs.stages import Request
 
 DOUBLE = 8
 
-LOADS_OF_A_JOINT = 5
 
-ROWS = 5
-"""Constraints of a joint, at most, that may be redundant."""
+@dataclass(frozen=True)
+class Memory:
+    """What the blocks of a sweep hold for some variables: those stored, and series that user metrics need."""
 
-MASS_METRICS = ("least_effective_mass", "largest_effective_mass")
-"""Metrics for which limbs hand on their shares of the mass matrix."""
+    sweep: Sweep
+    wanted: tuple[str, ...]
 
-SINGULARITY_METRICS = ("platform_singularity_margin", "limb_singularity_margin", "singularity_margin")
-"""Metrics for which limbs hand on J_IK of the reference pose."""
+    @cached_property
+    def request(self) -> Request:
+        """What a block asks of the stages of the dynamics."""
+        family = self.sweep.family
+        wanted = tuple(name for name in (*self.wanted, *clean_series(self.wanted)) if name in QUANTITIES)
+        limits = (margins.of_limb(self.sweep.limits, k)[0] for k in range(len(family.reference.instances)))
+        return Request(family, wanted, self.sweep.friction.groups, tuple(limits))
 
-LIMB_JOINT_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
+    @property
+    def reacts(self) -> bool:
+        """Whether reactions are computed, in tasks of their own."""
+        return bool(self.request.reactions)
+
+    @cached_property
+    def handed_on(self) -> int:
+        """Bytes of one sample that tasks hand on: its motion, what limbs give, and wrenches before they are stored."""
+        request, mechanism = self.request, self.request.structure.mechanism
+        limbs = sum(numbers(stages.limb(request, k).shapes) for k in range(len(mechanism.instances)))
+        motion = -(-request.structure.motion_size // self.sweep.design.size)  # shared by all designs
+        wrenches = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances) * 6
+        return DOUBLE * (motion + limbs + (wrenches if "joint_reaction" in request.reactions else 0))
+
+    @cached_property
+    def loads(self) -> tuple[int, int]:
+        """Bytes of one sample that reactions need of the assembly: for each friction set, and apart from friction."""
+        if not self.reacts:
+            return 0, 0
+        actuators = len(self.request.structure.mechanism.actuators)
+        passive = sum(map(len, self.request.passive))
+        loads = DOUBLE * (1 + actuators + passive + numbers(stages.balance(self.request).shapes))
+        return (loads, 0) if passive else (0, loads)
+
+    @cached_property
+    def strip(self) -> int:
+        """Bytes of one sample of a strip that platform, assembly and actuation work on."""
+        request, mechanism = self.request, self.request.structure.mechanism
+        steps = (
+            [stages.assembly(request)] if mechanism.is_chain else [stages.platform(request), stages.assembly(request)]
+        )
+        series = [QUANTITIES[name].dims for name in request.of("actuation", "series")]
+        sizes = {"actuator": len(mechanism.actuators), "joint": sum(len(g.places) for g in self.sweep.friction.groups)}
+        actuation = sum(sizes[dim] for dims in series for dim in dims if dim in sizes)
+        return DOUBLE * (sum(numbers(stage.shapes) for stage in steps) + actuation)
 
 
-def _status(sweep: Sweep) -> tuple[str, ...]:
-    timed = any("time" in VARIABLES[name].dims and "design" in VARIABLES[name].dims for name in sweep.outputs)
-    return ("status",) if timed else ()
+def numbers(shapes: Shapes) -> int:
+    """How many numbers arrays of these shapes have."""
+    return sum(map(math.prod, shapes.values()))
 
 
-def _computed(sweep: Sweep) -> tuple[str, ...]:
-    """What is asked for, and what metrics of a user's own need."""
-    return (*sweep.outputs, *sweep.metrics, *extra_series(sweep))
-
-
-def _handed_on(sweep: Sweep, mechanism: Mechanism) -> int:
-    """Bytes of one sample that the tasks of a block hand on to each other."""
-    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
-    free, actuators, limbs = len(mechanism.freedoms), len(mechanism.actuators), len(mechanism.instances)
-    outputs = (*sweep.outputs, *extra_series(sweep))
-    wanted = {*outputs, *(("joint_position",) if "actuator_position" in outputs else ())}
-    series = sum(name in wanted for name in LIMB_JOINT_SERIES)
-    motion = -(-max(24, 3 * free) // sweep.design.size)  # shared by all designs
-    mass = limbs * free**2 if any(name in sweep.metrics for name in MASS_METRICS) else 0
-    reference = actuators * free if any(name in sweep.metrics for name in SINGULARITY_METRICS) else 0
-    margins = 2 * limbs if sweep.limits.joints else 0
-    numbers = limbs * (free + 1) + actuators * free + joints * series + motion + mass + reference + margins
-    return DOUBLE * (
-        numbers + (_reaction_numbers(mechanism) if _reacts(sweep) else 0) + _friction_numbers(sweep, mechanism)
+def pair_bytes(sizes: Mapping[str, int], rows: Iterable[Quantity], steady: Iterable[str], *, per_set: bool) -> int:
+    """Bytes that one design on one trajectory stores, for one friction set or apart from friction."""
+    return sum(
+        DOUBLE * math.prod(sizes[dim] for dim in row.dims if dim not in ("design", FRICTION, "trajectory"))
+        for row in rows
+        if (FRICTION in row.dims and row.name not in steady) == per_set
     )
 
 
-def _assembled(sweep: Sweep, mechanism: Mechanism) -> int:
-    """Bytes of one sample of a strip that the assembly works on."""
-    outputs = (*sweep.outputs, *extra_series(sweep))
-    rubbing = sum({"friction", "time", "actuator"} <= {*VARIABLES[name].dims} for name in outputs)
-    return DOUBLE * (len(mechanism.actuators) * (2 + rubbing) + len(mechanism.freedoms) + 1)
+def stored_quantities(sweep: Sweep) -> tuple[str, ...]:
+    """The quantities that a store of this sweep has, in the order of their table: asked for, or stored anyway."""
+    timed = any({"time", "design"} <= {*QUANTITIES[name].dims} for name in sweep.outputs)
+    conditions = {
+        "always": True,
+        "with series": timed,
+        "where friction settles": varies(QUANTITIES["status"], sweep.friction.groups),
+        "on request": False,
+    }
+    asked = {*sweep.outputs, *sweep.metrics}
+    return tuple(name for name, row in QUANTITIES.items() if name in asked or conditions[row.stored])
 
 
-def _reacts(sweep: Sweep) -> bool:
-    return any(name in _computed(sweep) for name in REACTIONS)
-
-
-def _friction_numbers(sweep: Sweep, mechanism: Mechanism) -> int:
-    """Numbers of one sample that friction in joints takes beside the others, at most."""
-    groups, total = sweep.friction.groups, 0
-    reactions = any(group.load == "reaction" for group in groups)
-    if reactions and not _reacts(sweep):
-        total += _reaction_numbers(mechanism)
-    for k, each in enumerate(mechanism.instances):
-        limb, mine = mechanism.limbs[each.limb], [(p, g) for g in groups for p in g.places if p.limb == k]
-        passive = sum(place.actuator < 0 for place, _ in mine)
-        loaded = sum(group.load == "reaction" for _, group in mine)
-        rows = ROWS * len(limb.cuts)
-        total += passive * (len(mechanism.freedoms) + 1) + (passive * (len(TWIST) + rows) if reactions else 0)
-        total += LOADS_OF_A_JOINT * loaded * (1 + len(limb.actuators) + rows + passive)
-    return total
-
-
-def _reaction_numbers(mechanism: Mechanism) -> int:
-    """Numbers of one sample that reactions take beside the others, at most."""
-    total = len(mechanism.actuators) + 1
-    held = 0 if mechanism.is_chain else len(TWIST) - len(mechanism.freedoms)
-    for each in mechanism.instances:
-        limb = mechanism.limbs[each.limb]
-        rows, driven = ROWS * len((*limb.tips, *limb.loops)), len(limb.actuators)
-        total += (held + rows) * (1 + driven + rows) + rows + 2 * len(TWIST) * len(limb.joints)
-    return total + held
-
-
-def _pair_bytes(sizes: Mapping[str, int], rows: tuple[Variable, ...], steady: tuple[str, ...], *, per_set: bool) -> int:
-    """Bytes that one design on one trajectory has, for one friction set or apart from friction."""
-    total = 0
-    for row in rows:
-        dims = row.dims
-        if (FRICTION in dims and row.name not in steady) == per_set:
-            total += DOUBLE * math.prod(sizes[dim] for dim in dims if dim not in ("design", "friction", "trajectory"))
-    return total
+def steady_quantities(sweep: Sweep, quantities: Iterable[str]) -> tuple[str, ...]:
+    """Those with a dim of friction that friction does not change here."""
+    rows = (QUANTITIES[name] for name in quantities if name in QUANTITIES)
+    return tuple(row.name for row in rows if FRICTION in row.dims and not varies(row, sweep.friction.groups))
 
 
 def extra_series(sweep: Sweep) -> tuple[str, ...]:
     """Series that metrics of a user's own need beside the outputs."""
-    stored = (*sweep.outputs, *_status(sweep))
-    return tuple(dict.fromkeys(name for each in sweep.own for name in each.series if name not in stored))
+    stored = stored_quantities(sweep)
+    return tuple(dict.fromkeys(name for metric in sweep.own for name in metric.series if name not in stored))

@@ -15,20 +15,17 @@ from typing import TYPE_CHECKING
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
-from pipeline.plan.memory import DOUBLE, REACTIONS, _assembled, _handed_on, _pair_bytes, _reacts, _status, extra_series
-from robots.friction_groups import settles
+from pipeline.plan.memory import DOUBLE, Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from robots.model import Mechanism
+from robots.quantities import FRICTION, QUANTITIES
 from storage.layout import Layout
-from storage.schema import FRICTION, VARIABLES
+from tasks.programs.stages import STRIP
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
 
 BLOCK_SAMPLES = 1 << 22
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
-
-STRIP = 1 << 15
-"""Samples that the assembly of a block works on at a time; a longer trajectory is taken whole."""
 
 SMALL_BLOCK = 1 << 14
 """Samples below which cutting a small sweep finer gains nothing."""
@@ -51,10 +48,6 @@ BLOCK_MEMORY = 1 << 30
 MAX_FILES = 10**6
 """Files of a store: file systems and archives become slow beyond."""
 
-
-ALWAYS = ("failed_samples", "worst_status")
-OF_SAMPLES = ("status", *ALWAYS)
-"""Variables that every store has: they say where results are NaN, and why."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
@@ -108,14 +101,21 @@ class Plan:
     def tasks_per_block(self) -> int:
         """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
         once = len(self.limbs) + 1
-        return 2 * once + 1 if _reacts(self.sweep) else once + 1
+        return 2 * once + 1 if self.memory.reacts else once + 1
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the tasks of a block hold for a sample."""
+        return Memory(self.sweep, (*self.layout.variables, *self.extra))
 
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        held = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
-        strip = min(self.block_samples, max(STRIP, self.layout.sizes["time"])) * _assembled(self.sweep, self.mechanism)
-        return self.block_samples * _handed_on(self.sweep, self.mechanism) + strip + held
+        stored = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
+        strip = min(self.block_samples, max(STRIP, self.layout.sizes["time"])) * self.memory.strip
+        per_set, shared = self.memory.loads
+        loads = self.layout.block["friction"] * per_set + shared
+        return self.block_samples * (self.memory.handed_on + loads) + strip + stored
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -124,8 +124,9 @@ class Plan:
 
     def dims(self, name: str) -> tuple[str, ...]:
         """The dims of a variable of the schema in this sweep, whether it is stored or not."""
-        dims = VARIABLES[name].dims
-        return tuple(dim for dim in dims if dim != FRICTION) if name in _steady(self.sweep, (name,)) else dims
+        dims = QUANTITIES[name].dims
+        steady = steady_quantities(self.sweep, (name,))
+        return tuple(dim for dim in dims if dim != FRICTION) if steady else dims
 
     @property
     def _extra_bytes(self) -> int:
@@ -144,7 +145,7 @@ class Plan:
             friction_sets=self.layout.sizes["friction"],
             stored=self.stored,
             tasks=self.blocks * self.tasks_per_block,
-            reacts=_reacts(self.sweep),
+            reacts=self.memory.reacts,
         )
 
     @property
@@ -173,9 +174,8 @@ class Plan:
 def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
-    wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
-    own = tuple(each.variable for each in sweep.own)
-    variables = (*(name for name in VARIABLES if name in wanted), *(each.name for each in own))
+    own = tuple(metric.variable for metric in sweep.own)
+    variables = (*stored_quantities(sweep), *(row.name for row in own))
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),
         "limb": len(mechanism.instances),
@@ -184,12 +184,13 @@ def plan(sweep: Sweep) -> Plan:
         "platform_axis": 3,
         "wrench": 6,
     }
-    steady = _steady(sweep, (*variables, *extra_series(sweep)))
-    known = {**VARIABLES, **{each.name: each for each in own}}
-    rows = tuple(known[name] for name in (*variables, *extra_series(sweep)))
-    per_set, shared = (_pair_bytes(sizes, rows, steady, per_set=each) for each in (True, False))
+    computed = (*variables, *extra_series(sweep))
+    steady = steady_quantities(sweep, computed)
+    known = {**QUANTITIES, **{row.name: row for row in own}}
+    rows = tuple(known[name] for name in computed)
+    per_set, shared = (pair_bytes(sizes, rows, steady, per_set=by_set) for by_set in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
-    handed_on = _handed_on(sweep, mechanism) * sizes["time"]
+    handed_on = Memory(sweep, computed).handed_on * sizes["time"]
     here = tuple(name for name in steady if name in variables)
     made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, own))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
@@ -197,23 +198,6 @@ def plan(sweep: Sweep) -> Plan:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
         raise InputError([Problem(sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
     return made
-
-
-def _steady(sweep: Sweep, variables: tuple[str, ...]) -> tuple[str, ...]:
-    """What friction does not change here.
-
-    That is what joints carry, where friction is in actuators alone: it is inside their drives. And whether a sample is
-    OK, where friction needs no iteration that could fail.
-    """
-    groups = sweep.friction.groups
-    passive = any(place.actuator < 0 for group in groups for place in group.places)
-    steady = (*(() if passive else REACTIONS), *(() if settles(groups) else OF_SAMPLES))
-    return tuple(name for name in variables if name in steady)
-
-
-def _settling(sweep: Sweep) -> tuple[str, ...]:
-    """Where friction of passive joints depends on their reactions, whether that has settled is always told."""
-    return ("unsettled_samples",) if settles(sweep.friction.groups) else ()
 
 
 def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:

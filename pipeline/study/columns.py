@@ -18,7 +18,7 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from robots.expressions import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
-from storage.schema import VARIABLES
+from robots.quantities import QUANTITIES
 
 Array = np.ndarray
 Direction = Literal["min", "max"]
@@ -74,7 +74,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
     """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
     if name in ds.coords and ds[name].dims == ("design",):
         return np.asarray(ds[name].values, dtype=float)
-    base, how = base_of(name, {*VARIABLES, *ds.data_vars})
+    base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
@@ -102,7 +102,7 @@ def joints_there(values: Array) -> Array:
 def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
     swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if name not in VARIABLES or VARIABLES[str(name)].kind == "metric"]
+    metrics = [str(name) for name in ds.data_vars if name not in QUANTITIES or QUANTITIES[str(name)].kind == "metric"]
     return swept + metrics
 
 
@@ -112,7 +112,7 @@ def swept(ds: xr.Dataset) -> list[str]:
     return [name for name in found if np.ptp(ds[name].values) > 0]
 
 
-def base_of(name: str, known: Container[Any] = VARIABLES) -> tuple[str, str]:
+def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
     """A metric and its reduction from the name of a column; `known` are names that there are."""
     if name not in known:
         base, _, how = name.rpartition("_")
@@ -123,7 +123,7 @@ def base_of(name: str, known: Container[Any] = VARIABLES) -> tuple[str, str]:
 
 def unit(ds: xr.Dataset, name: str) -> str:
     """The unit of a column, empty where it has none."""
-    source = name if name in ds.coords else base_of(name, {*VARIABLES, *ds.data_vars})[0]
+    source = name if name in ds.coords else base_of(name, {*QUANTITIES, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 

@@ -15,7 +15,7 @@ from pipeline.plan.plan import plan
 from pipeline.study.columns import JOINTS, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
 from robots.parameters import nearest
-from storage.schema import VARIABLES
+from robots.quantities import QUANTITIES
 from tasks.blocks import compute
 from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
@@ -139,13 +139,13 @@ def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
 def _metric(column: str) -> tuple[str, str]:
     """The metric and the reduction of a column. Raises InputError."""
     metric, how = base_of(column)
-    if metric not in VARIABLES or VARIABLES[metric].kind != "metric":
+    if metric not in QUANTITIES or QUANTITIES[metric].kind != "metric":
         raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, DIFFERENTIABLE)))
     return metric, how
 
 
 def _of_joints(metric: str) -> bool:
-    return VARIABLES[metric].dims[-2:] == JOINTS
+    return QUANTITIES[metric].dims[-2:] == JOINTS
 
 
 def _rows(metric: str, found: Rates) -> tuple[Array, Array]:

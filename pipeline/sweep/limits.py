@@ -17,10 +17,17 @@ from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection,
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.model import Mechanism
 from robots.parameters import ParameterError
+from robots.quantities import Need, needs
 from robots.types import JointKind
-from storage.schema import OF_LIMITS
 
 KEY = "limits"
+SET_BY: Mapping[Need, tuple[str, str]] = {
+    "joint ranges": ("joints", "position"),
+    "joint rates": ("joints", "velocity"),
+    "actuator limits": ("actuators", "force or velocity or power"),
+}
+"""The part of the section, and its keys, that give quantities the limits that they need."""
+
 UNIT: Mapping[JointKind, str] = {"revolute": "rad", "prismatic": "m"}
 Place = TypeVar("Place")
 
@@ -63,14 +70,14 @@ def check_metrics(report: Report, file: Mapping[str, Any], section: LimitSection
     if section is None and KEY in report.document.data:
         return  # what is wrong with it has been told
     for index, name in enumerate(file.get("metrics", ())):
-        if name in OF_LIMITS and not (section and _sets(section, OF_LIMITS[name])):
-            kind, key = OF_LIMITS[name]
+        for kind, key in (SET_BY[need] for need in needs(name) if need in SET_BY):
+            if section and _sets(section, kind, key):
+                continue
             hint = f"Add a section limits with {key} of {kind}."
             report(("metrics", index), name, f"a metric of limits that the file sets ({kind}: {key})", hint)
 
 
-def _sets(section: LimitSection, what: tuple[str, str]) -> bool:
-    kind, key = what
+def _sets(section: LimitSection, kind: str, key: str) -> bool:
     keys = key.split(" or ")
     return any(getattr(each, name) is not None for each in getattr(section, kind).values() for name in keys)
 

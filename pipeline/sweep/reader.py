@@ -28,7 +28,7 @@ from pipeline.sweep.trajectories.reader import Trajectory, TrajectoryReader
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
-from storage.schema import OF_MOTORS, VARIABLES
+from robots.quantities import QUANTITIES, needing
 
 DRAWN = {random_fourier.KIND: random_fourier.trajectories, static_poses.KIND: static_poses.trajectories}
 """Kinds that stand for several random trajectories."""
@@ -153,13 +153,13 @@ def _read_outputs(report: Report, file: Mapping[str, Any], mechanism: Mechanism 
     """The names of what is stored: known ones, each once, and at least one."""
     for section, kinds in (("outputs", ("series", "motion")), ("metrics", ("metric",))):
         names: tuple[str, ...] = file.get(section, ())
-        known = [variable.name for variable in VARIABLES.values() if variable.kind in kinds]
+        known = [variable.name for variable in QUANTITIES.values() if variable.kind in kinds]
         for index, name in enumerate(names):
             if name not in known:
                 report((section, index), name, f"one of the {section}", _other_list(name, section, known))
             elif name in names[:index]:
                 report((section, index), Got(f"{name} again"), "every name once", "Remove one.")
-            elif VARIABLES[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
+            elif QUANTITIES[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
                 hint = "It has no platform; take joint_position, joint_velocity or joint_acceleration."
                 report((section, index), name, "an output of a chain", hint)
     if file.get("outputs") == () and file.get("metrics") == ():
@@ -173,16 +173,16 @@ def _check_motors(report: Report, file: Mapping[str, Any], mechanism: Mechanism 
         return
     for section in ("outputs", "metrics"):
         for index, name in enumerate(file.get(section, ())):
-            if name in OF_MOTORS:
+            if name in needing("motors"):
                 hint = "Its actuators are not all drives with a motor; take for instance actuator_force or energy."
                 report((section, index), name, "a variable that this robot has", hint)
 
 
 def _other_list(name: str, section: str, known: list[str]) -> str:
     other = "metrics" if section == "outputs" else "outputs"
-    if name in VARIABLES and VARIABLES[name].kind != "status":
+    if name in QUANTITIES and QUANTITIES[name].kind != "status":
         return f"It belongs under {other}."
-    return "It is always stored." if name in VARIABLES else sentence(nearest(name, known))
+    return "It is always stored." if name in QUANTITIES else sentence(nearest(name, known))
 
 
 def _check_size(report: Report, parts: Mapping[str, Any]) -> None:

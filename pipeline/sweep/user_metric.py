@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from storage.schema import Variable
+from robots.quantities import Quantity
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
 
-    variable: Variable
+    variable: Quantity
     payload: bytes
     fingerprint: str
     series: tuple[str, ...]

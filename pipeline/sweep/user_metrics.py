@@ -22,7 +22,8 @@ from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import Prepared
 from robots.parameters import nearest
-from storage.schema import NAME, OF_MOTORS, VARIABLES, Variable
+from robots.quantities import QUANTITIES, Quantity, needing
+from storage.schema import NAME
 from tasks.blocks.user_metric import VALUES
 
 Function = Callable[..., Any]
@@ -63,8 +64,8 @@ def _prepared(name: str, metric: UserMetric) -> Prepared:
     asked = list(inspect.signature(metric.function).parameters)
     dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
     text = metric.long_name or name.replace("_", " ")
-    variable = Variable(name, dims, metric.units, text, "none", "metric")
-    series = tuple(each for each in asked if each in VARIABLES)
+    variable = Quantity(name, dims, metric.units, text, "user")
+    series = tuple(each for each in asked if each in QUANTITIES)
     values = tuple(each for each in asked if each in VALUES)
     return Prepared(variable, _by_value(metric.function), of_function(metric.function), series, values)
 
@@ -86,7 +87,7 @@ def _by_value(function: Function) -> bytes:
 def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]:
     taken = {
         *others,
-        *VARIABLES,
+        *QUANTITIES,
         *sweep.sizes,
         *sweep.design.names,
         *sweep.friction.axis.names,
@@ -120,9 +121,9 @@ def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:
 def _series(sweep: Sweep) -> list[str]:
     """Series that the sweep's robot has."""
     mechanism = sweep.family.reference
-    left_out = set() if mechanism.motors else set(OF_MOTORS)
+    left_out = () if mechanism.motors else needing("motors")
     kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")
-    rows = (row for row in VARIABLES.values() if row.kind in kinds and "time" in row.dims and row.name not in left_out)
+    rows = (row for row in QUANTITIES.values() if row.kind in kinds and "time" in row.dims and row.name not in left_out)
     return [row.name for row in rows if sweep.measurement is not None or not row.name.startswith("measured_")]
 
 

@@ -7,7 +7,7 @@ Motion over time is in `tasks.motion.platforms`, the pose that belongs to actuat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -19,12 +19,12 @@ from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.inertia.programs import is_tree, matrix_program
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
+from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import structure_of
 from tasks.programs import equations
 
 Array = Any
-Arrays = Mapping[str, np.ndarray]
 
 
 class Equations(NamedTuple):
@@ -61,14 +61,14 @@ class Model:
         self.freedoms = self.made.positions
         self.actuators = len(self.made.mechanism.actuators)
 
-    def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> dict[str, np.ndarray]:
-        """Outputs of the share programs of all limbs and the platform, under the name of each and its owner.
+    def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
+        """Outputs of the share programs of the platform and all limbs, under the name of each and the owner's number.
 
         The joints are where inverse kinematics finds them, or where `angles` of each limb says.
         """
         family, width, given = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
         own = kernel(equations.platform_share_program(family))(given, width)
-        parts = {f"{name}_platform": value for name, value in own.items()}
+        parts: Values = indexed(equations.PLATFORM, own)
         for k, (each, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
             mounted = {**given, "mount": mount}
             if angles is None:
@@ -76,7 +76,7 @@ class Model:
             else:
                 run = kernel(equations.limb_state_program(family, each.limb))
                 made = run({**mounted, "angles": angles[k]}, width)
-            parts |= {f"{name}_{k}": value for name, value in made.items()}
+            parts |= indexed(k, made)
         return parts
 
     def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
@@ -96,7 +96,7 @@ class Model:
 
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
         """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
-        worst = np.max([parts[f"status_{k}"][0, 0] for k in range(len(self.instances))], axis=0)
+        worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
         if total is None:
             return np.asarray(worst)
         return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
@@ -113,8 +113,8 @@ class Model:
         return np.asarray(twist[self.freedoms])
 
 
-def _known(program: Program, motion: np.ndarray, parts: Arrays) -> dict[str, np.ndarray]:
-    return {"motion": motion} | {name: parts[name] for name in program.sample if name in parts}
+def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
+    return {"motion": motion} | {key: parts[key] for key in program.sample if key in parts}
 
 
 def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> Equations:
@@ -133,8 +133,8 @@ def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unp
         for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
     }
     fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
-    owners = ("platform", *range(len(model.instances)))
-    fields["potential_energy"] = np.sum([parts[f"potential_{owner}"][0, 0] for owner in owners], axis=0)
+    owners = (equations.PLATFORM, *range(len(model.instances)))
+    fields["potential_energy"] = np.sum([parts[Indexed("potential", owner)][0, 0] for owner in owners], axis=0)
     status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
     for values in fields.values():
         values[status != Status.OK] = np.nan

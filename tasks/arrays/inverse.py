@@ -6,12 +6,14 @@ dims. SI units, world axes; see `robots.model` for frames.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.model import Robot
+from robots.quantities import names
 from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inputs import (
@@ -27,18 +29,13 @@ from tasks.arrays.inputs import (
     parameters,
 )
 from tasks.friction.given import Friction, FrictionInput, friction_input
-from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
-from tasks.kernels.program import Program
+from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.platform import held_directions
-from tasks.mechanics.structure import structure_of
-from tasks.programs import coupled_friction
-from tasks.programs import reactions as reaction_programs
-from tasks.programs.actuation import actuation_program
-from tasks.programs.assembly import assembly_program, even_weights
-from tasks.programs.limb import LIMB_SERIES, OWN_SERIES, limb_program
-from tasks.programs.platform import platform_program
+from tasks.programs.actuation import OUTCOME
+from tasks.programs.assembly import even_weights
+from tasks.programs.stages import Request, Stage, limb, stages
 
 Array = Any
 
@@ -74,18 +71,16 @@ def inverse_kinematics(robot: Robot, **moving: Unpack[Moving]) -> InverseKinemat
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
     """
-    batch, motion = moving_input(robot, moving)
-    inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
-    shares = _limbs(robot, inputs, LIMB_SERIES)
-    samples = int(np.prod(batch, dtype=int))
-    status = np.stack([share["status"][0, 0, :samples] for share in shares])
-    bad = (status != Status.OK).any(axis=0)
+    dynamics = Dynamics(robot, moving, names("limb", "series"))
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
+    status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
     series = {}
-    for name in LIMB_SERIES:
-        values = np.stack([share[name][0, :, :samples] for share in shares])  # limb, joint, sample
-        values[..., bad] = np.nan
-        series[name.removeprefix("joint_")] = np.moveaxis(values, -1, 0).reshape(*batch, *values.shape[:2])
-    return InverseKinematics(**series, status=status.max(axis=0).astype(np.int8).reshape(batch))
+    for name in ("joint_position", "joint_velocity", "joint_acceleration"):
+        values = np.stack([dynamics.sample_rows(Indexed(name, k)) for k in limbs])  # limb, joint, sample
+        values[..., status != Status.OK] = np.nan
+        series[name.removeprefix("joint_")] = np.moveaxis(values, -1, 0).reshape(*dynamics.batch, *values.shape[:2])
+    return InverseKinematics(**series, status=status.astype(np.int8).reshape(dynamics.batch))
 
 
 def inverse_dynamics(
@@ -113,19 +108,24 @@ def inverse_dynamics(
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
     base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
-    done = Dynamics(robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction))
-    batch, samples, assembled = done.batch, done.samples, done.assembled
-    if done.friction.groups:
-        assembled = {**assembled, "force": done.with_friction("actuator_force")["actuator_force"]}
-    force, velocity = (np.ascontiguousarray(assembled[name][0, :, :samples].T) for name in ("force", "velocity"))
-    jacobian = np.concatenate([share["jacobian"][0, :, :samples] for share in done.shares]).T
+    groups = friction_input(robot, friction)
+    wanted = ("actuator_force", "status") if groups.groups else ()
+    dynamics = Dynamics(robot, moving, wanted, field_input(gravity, base), load, weights, groups)
+    dynamics.run(stages(dynamics.request))
+    force, velocity = (
+        np.ascontiguousarray(dynamics.sample_rows(name).T)
+        for name in ("actuator_force" if groups.groups else "force", "velocity")
+    )
+    limbs = range(len(robot.mechanism.instances))
+    jacobian = np.concatenate([dynamics.sample_rows(Indexed("jacobian", k)) for k in limbs]).T
+    status = dynamics.status
     for values in (force, velocity, jacobian):
-        values[done.status != Status.OK] = np.nan
-    force, velocity = force.reshape(*batch, -1), velocity.reshape(*batch, -1)
+        values[status != Status.OK] = np.nan
+    force, velocity = force.reshape(*dynamics.batch, -1), velocity.reshape(*dynamics.batch, -1)
     if not full:
         return force
-    shape = (*batch, force.shape[-1], structure_of(robot.family).freedoms)
-    return InverseDynamics(force, velocity, jacobian.reshape(shape), done.statuses())
+    shape = (*dynamics.batch, force.shape[-1], len(robot.mechanism.freedoms))
+    return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
 
 
 def joint_reactions(
@@ -156,18 +156,19 @@ def joint_reactions(
     """
     load = in_world(robot, load, moving.get("rotation"), load_axes)
     base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
-    done = Dynamics(
-        robot, moving, field_input(gravity, base), load, weights, friction_input(robot, friction), statics=True
-    )
-    wrenches, held = done.reactions()
-    most = max(wrench.shape[1] // 6 for wrench in wrenches)
-    result = np.full((done.samples, len(wrenches), most, 6), np.nan)
+    groups = friction_input(robot, friction)
+    dynamics = Dynamics(robot, moving, ("joint_reaction",), field_input(gravity, base), load, weights, groups)
+    dynamics.run(stages(dynamics.request))
+    wrenches = [dynamics.sample_rows(Indexed("joint_reaction", k)) for k in range(len(robot.mechanism.instances))]
+    most = max(len(wrench) // len(TWIST) for wrench in wrenches)
+    result = np.full((dynamics.samples, len(wrenches), most, len(TWIST)), np.nan)
     for k, wrench in enumerate(wrenches):
-        result[:, k, : wrench.shape[1] // 6] = wrench[0, :, : done.samples].T.reshape(done.samples, -1, 6)
-    done.status[(done.status == Status.OK) & ~held] = Status.SINGULAR
-    result[done.status != Status.OK] = np.nan
-    result = result.reshape(*done.batch, *result.shape[1:])
-    return (result, done.statuses()) if full else result
+        result[:, k, : len(wrench) // len(TWIST)] = wrench.T.reshape(dynamics.samples, -1, len(TWIST))
+    status, size = dynamics.status, np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
+    status[(status == Status.OK) & ~(dynamics.sample_rows("missing")[0] <= HELD * size)] = Status.SINGULAR
+    result[status != Status.OK] = np.nan
+    result = result.reshape(*dynamics.batch, *result.shape[1:])
+    return (result, dynamics.statuses(status)) if full else result
 
 
 def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
@@ -175,110 +176,73 @@ def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
 
     Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
     """
-    batch, motion = moving_input(robot, moving)
-    inputs = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
-    shares = _limbs(robot, inputs, OWN_SERIES)
-    samples = int(np.prod(batch, dtype=int))
-    found = np.concatenate([share["actuator_position"][0, :, :samples] for share in shares])
-    found[:, np.any([share["status"][0, 0, :samples] != Status.OK for share in shares], axis=0)] = np.nan
-    return np.ascontiguousarray(found.T).reshape(*batch, len(found))
+    dynamics = Dynamics(robot, moving, ("actuator_position",))
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
+    positions = np.concatenate([dynamics.sample_rows(Indexed("actuator_position", k)) for k in limbs])
+    positions[:, np.any([dynamics.status_of(k) != Status.OK for k in limbs], axis=0)] = np.nan
+    return np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
 
 
 class Dynamics:
-    """Inverse dynamics of one robot for a batch, up to the actuator forces; arrays (1, size, padded samples)."""
+    """The stages of one robot run on a whole batch in memory; values are (1, size, padded samples)."""
 
     def __init__(
         self,
         robot: Robot,
         moving: Moving,
-        field: FieldInput,
-        load: Array,
-        weights: Array,
-        friction: FrictionInput,
-        statics: bool = False,
+        wanted: tuple[str, ...] = (),
+        field: FieldInput | None = None,
+        load: Array = None,
+        weights: Array = None,
+        friction: FrictionInput | None = None,
     ):
-        acting = None if load is None else checked("load", load, (6,))
-        beside = field.batch | ({} if acting is None else {"load": acting.shape[:-1]})
-        self.robot, self.friction, self.statics = robot, friction, statics or friction.statics
-        self.batch, self.motion = moving_input(robot, moving, beside)
-        self.samples = int(np.prod(self.batch, dtype=int))
-        self.inputs = {"parameters": parameters(robot), "gravity": field.columns(self.batch), "motion": self.motion}
-        self.moving_base = field.moving
-        self.wanted = coupled_friction.wanted(robot.family, friction.groups, statics)
-        self.shares = _limbs(
-            robot, self.inputs, statics=self.statics, friction=self.wanted, moving_base=self.moving_base
-        )
-        self.own = self._platform(acting)
-        self.weights = weights_input(robot, weights)
-        inputs = {"motion": self.motion, **self.weights}
-        inputs |= {"platform_wrench": self.own["wrench"]} if self.own else {}
-        for k, share in enumerate(self.shares):
-            inputs |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "status")}
-        self.assembled = kernel(assembly_program(robot.family))(inputs, self.samples)
-        self.status = self.assembled["status"][0, 0, : self.samples]
+        field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
+        self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
+        batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
+        self.batch, motion = moving_input(robot, moving, batches)
+        self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
+        self.request = Request(robot.family, wanted, friction.groups, moving_base=field.moving)
+        self.values: Values = {
+            "parameters": parameters(robot),
+            "gravity": field.columns(self.batch),
+            "motion": motion,
+            "friction": friction.values,
+            "weight": np.zeros((1, 1, width)),  # nothing is integrated over time
+            "held": np.zeros((1, 0, width)),  # of a chain; a platform gives its own
+            **weights_input(robot, weights),
+            **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
+        }
 
-    def _platform(self, load: np.ndarray | None) -> Mapping[str, np.ndarray]:
-        """What the platform's motion takes, less the load on it; nothing where there is no platform."""
-        if self.robot.mechanism.is_chain:
-            return {}
-        own = kernel(platform_program(self.robot.family, self.statics, self.moving_base))(self.inputs, self.samples)
-        if load is not None:
-            acting = rows(load, self.batch)
-            mobility = structure_of(self.robot.family).mechanism.platform.mobility
-            for name, directions in (("wrench", mobility), ("held", held_directions(mobility))):
-                if name in own:
-                    own[name][0] -= acting[[TWIST.index(each) for each in directions]]
-        return own
+    def run(self, stages: Iterable[Stage]) -> None:
+        """Run some stages in their order; the load on the platform is taken from what its own motion takes."""
+        for stage in stages:
+            self.values |= stage.run(kernel, self.values, self.samples)
+            if stage.name == "platform" and self.load is not None:
+                self._take_load(rows(self.load, self.batch))
 
-    def statuses(self) -> np.ndarray:
-        """Status of each sample, (*batch)."""
-        return self.status.astype(np.int8).reshape(self.batch)
+    def _take_load(self, load: NDArray[np.float64]) -> None:
+        mobility = self.robot.mechanism.platform.mobility
+        for name, directions in (("platform_wrench", mobility), ("held", held_directions(mobility))):
+            if self.values[name].size:
+                self.values[name][0] -= load[[TWIST.index(direction) for direction in directions]]
 
-    def with_friction(self, *series: str) -> Mapping[str, np.ndarray]:
-        """`series` of the friction program, (1, size, padded samples) each; statuses are of it too from here on."""
-        run = kernel(actuation_program(self.robot.family, self.friction.groups, (*series, "unsettled"), ()))
-        result = run(self.friction_inputs(run.program), self.motion.shape[-1])
-        unsettled = result["unsettled"][0, 0, : self.samples] > 0.5
-        self.status[(self.status == Status.OK) & unsettled] = Status.FRICTION_NOT_CONVERGED
-        return result
+    def sample_rows(self, key: Key) -> NDArray[np.float64]:
+        """A value (size, samples)."""
+        return self.values[key][0, :, : self.samples]
 
-    def friction_inputs(self, program: Program) -> dict[str, np.ndarray]:
-        """Inputs of a program of friction: of the whole robot without friction, and the friction's parameters."""
-        given = {**self.assembled, **self._named_shares(), **self.weights}
-        weight = np.zeros((1, 1, self.motion.shape[-1]))
-        given |= {"friction": self.friction.values, "held": self.held, "weight": weight}
-        return {name: given[name] for name in program.inputs}
-
-    def _named_shares(self) -> dict[str, np.ndarray]:
-        return {f"{name}_{k}": value for k, share in enumerate(self.shares) for name, value in share.items()}
+    def status_of(self, limb: int) -> NDArray[np.float64]:
+        """Status of a limb at each sample."""
+        return self.sample_rows(Indexed("status", limb))[0]
 
     @property
-    def held(self) -> np.ndarray:
-        """What the platform's motion takes along the directions in which it is held; nothing of a chain."""
-        return self.own.get("held", np.zeros((1, 0, self.motion.shape[-1])))
+    def status(self) -> NDArray[np.float64]:
+        """Status of each sample, that of friction included where it was asked for."""
+        return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
 
-    def reactions(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Wrenches of all joints of each limb (1, joint * 6, padded samples), and whether they hold (samples,)."""
-        family, width, made = self.robot.family, self.motion.shape[-1], structure_of(self.robot.family)
-        passive = tuple(each.passive for each in self.wanted)
-        loads = {"force": self.assembled["force"], "held": self.held, **self._named_shares()}
-        if any(passive):
-            rubbing = (f"rubbing_{k}" for k, each in enumerate(passive) if each)
-            loads |= self.with_friction("net_force", *rubbing)
-            loads["force"] = loads["net_force"]
-        run = kernel(reaction_programs.balance_program(family, tuple(map(len, passive))))
-        balanced, result = run({name: loads[name] for name in run.program.sample}, width), []
-        for k, (instance, mount) in enumerate(zip(made.mechanism.instances, mounts(self.robot), strict=True)):
-            given = {"force": loads["force"][:, made.driven[k]], "redundant": balanced[f"redundant_{k}"]}
-            given |= {"rubbing": loads[f"rubbing_{k}"]} if passive[k] else {}
-            run = kernel(
-                reaction_programs.reaction_program(
-                    family, instance.limb, passive=passive[k], moving_base=self.moving_base
-                )
-            )
-            result.append(run({**self.inputs, "mount": mount, **given}, width)["joint_reaction"])
-        size = np.max([np.abs(each[0]).max(axis=0) for each in result], axis=0)
-        return result, (balanced["missing"][0, 0] <= HELD * size)[: self.samples]
+    def statuses(self, status: NDArray[np.float64]) -> NDArray[np.int8]:
+        """A status of each sample as callers get it, (*batch)."""
+        return status.astype(np.int8).reshape(self.batch)
 
 
 def weights_input(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
@@ -295,22 +259,3 @@ def weights_input(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
             f"expected {even['weights'].size} finite numbers above zero, one for each actuator"
         )
     return {"weights": result[None]}
-
-
-def _limbs(
-    robot: Robot,
-    inputs: Mapping[str, np.ndarray],
-    series: tuple[str, ...] = (),
-    statics: bool = False,
-    friction: Sequence[LimbFriction] = (),
-    moving_base: bool = False,
-) -> list[Mapping[str, np.ndarray]]:
-    """Results of every limb, (1, size, padded samples) each."""
-    instances, width = structure_of(robot.family).mechanism.instances, inputs["motion"].shape[-1]
-    asked = friction or [NO_FRICTION] * len(instances)
-    return [
-        kernel(limb_program(robot.family, each.limb, series, statics, one, moving_base))(
-            {**inputs, "mount": mount}, width
-        )
-        for each, mount, one in zip(instances, mounts(robot), asked, strict=True)
-    ]

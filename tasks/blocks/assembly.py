@@ -1,40 +1,41 @@
-"""The assembly of a block: actuator forces, friction and metrics from the shares of limbs and platform."""
+"""The stages of a block after its limbs: platform, assembly, actuation with friction, the balance before reactions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robots.friction_groups import MOTOR
+from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
-from tasks.blocks.shares import Computed, Part, Share, limb_part, platform_part
+from tasks.blocks.shares import OnDemand, Precomputed, Share
 from tasks.kernels.kernel import padded
-from tasks.mechanics.structure import structure_of
-from tasks.metrics import actuators
-from tasks.metrics.poses import POSE_METRICS, VOLUMES
-from tasks.programs import reactions as reaction_programs
-from tasks.programs.actuation import actuation_program
-from tasks.programs.assembly import CASE_METRICS, MASS_METRICS, assembly_program, even_weights
-from tasks.programs.limb import LIMB_SERIES
+from tasks.kernels.keys import Indexed, Key, Values
+from tasks.metrics import actuators, poses
+from tasks.programs import stages
+from tasks.programs.actuation import OUTCOME
+
+PER_CASE = ("design", FRICTION, "trajectory")
 
 
 @dataclass(frozen=True)
 class Assembled:
     """Variables of a block in the dims of the dataset; and where reactions are wanted, what limbs need for theirs.
 
-    loads, laid out as other arrays: `status`; `force` of all actuators and `redundant_k` of limb k, behind an axis of
-    friction sets if passive joints have friction, else of one; then also `rubbing_k`, the friction of those of limb k.
+    loads (set, trajectory, design, component, padded time), by key among the values of stages: `status`, the forces
+    that joints feel, `redundant` of each limb, and where passive joints have friction `passive_friction` of each;
+    without that friction there is one set.
     """
 
     arrays: Arrays
-    loads: Arrays
+    loads: Values
 
 
 class Assembly:
@@ -43,204 +44,184 @@ class Assembly:
     `limbs` are what tasks of their own have computed; without them their work is done here, a strip at a time.
     """
 
-    STRIP = 32768
-    """Samples of a strip: what kernels hand on stays in the cache, and calling them costs little beside their work."""
+    STRIP = stages.STRIP
 
-    def __init__(self, block: Block, root: Motions, limbs: Sequence[Share] | None = None):
-        self.block, self.root = block, root
-        self.made = structure_of(block.family)
+    def __init__(self, block: Block, root: Motions, limbs: Sequence[Arrays] | None = None):
+        self.block, self.root, self.request = block, root, block.request
         self.samples, self.width = len(block.times), padded(len(block.times))
-        known = (*CASE_METRICS, *MASS_METRICS)
-        self.case_metrics = tuple(name for name in known if name in block.metrics and name not in block.actuation)
-        self.series = tuple(name for name in block.series if name in block.actuation and name != "status")
-        self.status_by_set = "status" in block.series and "status" in block.actuation
-        self.metrics = tuple(name for name in block.metrics if name in block.actuation)
-        self.even = even_weights(block.family)
-        self.assembly = block.kernel(assembly_program(block.family, self.case_metrics, block.limited))
         self.step = max(1, self.STRIP // self.width)
-        self.limbs = limbs or [self._computed(limb_part(block, k)) for k in range(len(self.made.mechanism.instances))]
-        platform = platform_part(block)
-        self.platform = None if platform is None else self._computed(platform)
-        self.weights = np.zeros((1, 1, self.width))
-        self.weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
+        self.values = block.case_values() | {"weight": self._weights()}
+        self.shares = list(self._shares(limbs))
+        self.assembly = stages.assembly(self.request)
+        self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
+        self.balance = stages.balance(self.request) if self.request.reactions else None
+        self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
+        self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.out = self._allocate()
-        self.loads = self._allocate_loads() if block.reactions else {}
-        self.rubbing = tuple(f"rubbing_{k}" for k, each in enumerate(block.passive) if each and block.reactions)
-        beside = ("net_force", *self.rubbing) if self.rubbing else ()
-        told = (actuators.OUTCOME,) if self.rubbing or self.status_by_set else ()
-        wanted = (*self.series, *told, *beside)
-        self.actuation = (
-            block.kernel(actuation_program(block.family, block.groups, wanted, self.metrics))
-            if wanted or self.metrics
-            else None
-        )
+        self.loads = self._allocate_loads()
 
-    def _computed(self, part: Part) -> Computed:
-        return Computed(part, self.block, self.root, min(self.step, self.block.designs))
+    def _weights(self) -> np.ndarray:
+        """Weights of the samples in integrals over time (1, 1, padded time)."""
+        weights = np.zeros((1, 1, self.width))
+        weights[0, 0, : self.samples] = actuators.trapezoid_weights(self.block.times)
+        return weights
+
+    def _shares(self, limbs: Sequence[Arrays] | None) -> Iterator[Share]:
+        """What comes before the assembly: the limbs, and the platform of a robot that has one."""
+        most, mechanism = min(self.step, self.block.designs), self.block.family.reference
+        for k in range(len(mechanism.instances)):
+            stage = stages.limb(self.request, k)
+            yield OnDemand(stage, self.block, most) if limbs is None else Precomputed(stage, limbs[k])
+        if not mechanism.is_chain:
+            yield OnDemand(stages.platform(self.request), self.block, most)
 
     def _allocate(self) -> Arrays:
-        block, n = self.block, len(self.made.mechanism.actuators)
-        d, f, j, t = block.designs, len(block.friction), len(block.trajectories), self.samples
-        joints = (len(self.limbs), max(len(limb.joints) for limb in self.made.mechanism.limbs))
+        """Memory for all variables but those of reactions and of the platform's own motion.
+
+        What actuation gives has an axis of friction sets here, whether friction changes it or not.
+        """
         out: Arrays = {}
-        if "status" in block.series:
-            out["status"] = empty((d, f, j, t) if self.status_by_set else (d, j, t), dtype=np.int8)
-        for name in self.series:
-            out[name] = empty((d, f, j, t, *(joints if name in actuators.JOINT_SERIES else (n,))))
+        for name in (*self.request.of("limb"), *self.request.of("assembly")):
+            dtype = np.float64 if QUANTITIES[name].reduction else QUANTITIES[name].dtype
+            out[name] = empty(self.block.shape(self.block.dims(name)), dtype)
+        for name in self.request.of("actuation"):
+            dims = QUANTITIES[name].dims
+            after = self.block.shape([dim for dim in dims if dim not in PER_CASE])
+            if name in actuators.METRICS:
+                after = (after[0] * actuators.METRICS[name].parts,)
+            dtype = np.float64 if QUANTITIES[name].reduction else QUANTITIES[name].dtype
+            out[name] = empty((*self.block.shape(PER_CASE), *after), dtype)
         if "joint_friction" in out:
             out["joint_friction"][...] = self._no_friction()
-        for name in self.metrics:
-            out[name] = empty((d, f, j) if name in actuators.CASE_METRICS else (d, f, j, n * actuators.parts(name)))
-        for name in self.case_metrics:
-            out[name] = empty((d, j))
-        for name in block.series:
-            if name in LIMB_SERIES:
-                out[name] = empty((d, j, t, *joints))
-            elif name in ("actuator_position", "actuator_velocity"):
-                out[name] = empty((d, j, t, n))
         return out
 
     def _no_friction(self) -> np.ndarray:
         """Zero for every joint, NaN where a limb has fewer joints than another (limb, joint)."""
-        counts = [len(self.made.mechanism.limbs[each.limb].joints) for each in self.made.mechanism.instances]
+        mechanism = self.block.family.reference
+        counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
         return np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
 
-    def _allocate_loads(self) -> Arrays:
-        made, block = self.made, self.block
-        passive = tuple(map(len, block.passive))
-        self.balance = block.kernel(reaction_programs.balance_program(block.family, passive))
-        sizes = {"force": len(made.mechanism.actuators), "status": 1, "missing": 1}
-        for k, each in enumerate(made.mechanism.instances):
-            sizes |= {f"redundant_{k}": made.redundant(each.limb)}
-            sizes |= {f"rubbing_{k}": passive[k]} if passive[k] else {}
-        lead = (len(block.friction) if any(passive) else 1, len(block.trajectories), block.designs)
-        return {name: empty((*lead, size, self.width)) for name, size in sizes.items()}
-
-    def _keep_loads(self, f: int, j: int, part: slice, given: Mapping[str, Any], made: Mapping[str, Any]) -> None:
-        """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
-        for name in ("force", "status", *self.rubbing):
-            self.loads[name][f, j, part] = made[name]
-        inputs = {name: given[name] for name in self.balance.program.sample if name in given}
-        inputs |= {name: self.loads[name][f, j, part] for name in ("force", *self.rubbing)}
-        out = {name: self.loads[name][f, j, part] for name in self.balance.program.outputs}
-        self.balance(inputs, self.samples, out)
+    def _allocate_loads(self) -> Values:
+        if self.balance is None:
+            return {}
+        loads = {"status": (1,), self.request.force: (len(self.block.family.reference.actuators),)}
+        shapes: dict[Key, tuple[int, ...]] = loads | dict(self.balance.shapes)
+        for k, joints in enumerate(self.request.passive):
+            shapes |= {Indexed("passive_friction", k): (len(joints),)} if joints else {}
+        sets = len(self.block.friction) if self.loads_by_set else 1
+        lead = (sets, len(self.block.trajectories), self.block.designs)
+        return {key: empty((*lead, shape[0], self.width)) for key, shape in shapes.items()}
 
     def run(self) -> Assembled:
         """Compute all strips."""
-        buffers = self.assembly.allocate(min(self.step, self.block.designs), self.samples)
-        most = min(self.step, max(self.block.designs, len(self.block.friction)))
-        series = self.actuation.allocate(most, self.samples) if self.actuation else {}
-        for j in range(len(self.block.trajectories)):
-            for start in range(0, self.block.designs, self.step):
-                part = slice(start, min(start + self.step, self.block.designs))
-                self._strip(j, part, buffers, series)
+        block, most = self.block, min(self.step, max(self.block.designs, len(self.block.friction)))
+        buffers = block.kernel(self.assembly.program).allocate(min(self.step, block.designs), self.samples)
+        series = block.kernel(self.actuation.program).allocate(most, self.samples) if self.actuation else {}
+        for j in range(len(block.trajectories)):
+            for start in range(0, block.designs, self.step):
+                self._strip(j, slice(start, min(start + self.step, block.designs)), buffers, series)
         return Assembled(self._finished(), self.loads)
 
-    def _strip(self, j: int, part: slice, buffers: Arrays, series: Arrays) -> None:
-        count = part.stop - part.start
-        limbs, given = self._shares(j, part)
-        made = {name: array[:count] for name, array in buffers.items()}
-        made |= {name: self.out[name][part, j, None] for name in self.case_metrics}
-        given |= {**self.even, "motion": self.root.motion[j][None], "parameters": self.block.parameters[part]}
-        given["capacity"] = self.block.capacity
-        self.assembly({name: given[name] for name in self.assembly.program.inputs}, self.samples, made)
-        self._store_limb_series(j, part, limbs, made)
-        if self.loads and not self.rubbing:
-            self._keep_loads(0, j, part, given, made)
+    def _strip(self, j: int, designs: slice, buffers: Values, series: Values) -> None:
+        values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
+        values |= {"motion": self.root.motion[j][None]}
+        values["held"] = np.zeros((designs.stop - designs.start, 0, self.width))  # a platform gives its own
+        for share in self.shares:
+            values |= share.strip(j, designs, values)
+        out = {name: array[: designs.stop - designs.start] for name, array in buffers.items()}
+        out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
+        values |= self.assembly.run(self.block.kernel, values, self.samples, out)
+        self._store_series(j, designs, values)
+        if self.balance and not self.loads_by_set:
+            self._keep_loads(0, j, designs, values)
         if self.actuation is not None:
-            self._friction(j, part, {**given, **made, "weight": self.weights}, series)
+            self._friction(j, designs, values, series)
 
-    def _shares(self, j: int, part: slice) -> tuple[Sequence[Arrays], dict[str, Any]]:
-        """What limbs give, and all shares as the assembly names them."""
-        limbs = [each.of(j, part) for each in self.limbs]
-        own = {} if self.platform is None else self.platform.of(j, part)
-        named = {f"{name}_{k}": array for k, limb in enumerate(limbs) for name, array in limb.items()}
-        named |= {f"platform_{name}": array for name, array in own.items() if name != "held"}
-        named["held"] = own.get("held", np.zeros((part.stop - part.start, 0, self.width)))
-        return limbs, named
+    def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
+        """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
+        assert self.balance is not None
+        loads = {key: array[f, j, designs] for key, array in self.loads.items()}
+        for key in loads.keys() - self.balance.shapes.keys():
+            loads[key][...] = values[key]
+        out = {key: loads[key] for key in self.balance.shapes}
+        self.balance.run(self.block.kernel, {**values, **loads}, self.samples, out)
 
-    def _friction(self, j: int, part: slice, given: Mapping[str, np.ndarray], series: Arrays) -> None:
+    def _friction(self, j: int, designs: slice, values: Values, series: Values) -> None:
         """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
         assert self.actuation is not None
-        count, program = part.stop - part.start, self.actuation.program
-        inputs = {name: given[name] for name in program.inputs if name not in ("friction", "history")}
-        together = count == 1 and "history" not in program.sample
+        count, remembers = designs.stop - designs.start, "history" in self.actuation.program.sample
+        together = count == 1 and not remembers
         step = self.step if together else 1
         for first in range(0, len(self.block.friction), step):
             friction = self.block.friction[first : first + step]
-            if "history" in program.sample:
-                inputs["history"] = friction_history.of_groups(self.block, friction[0], given, count)
+            inputs = {**values, "friction": friction}
+            if remembers:
+                inputs["history"] = friction_history.of_groups(self.block, friction[0], values, count)
             sets = slice(first, first + len(friction))
             # the cases of the kernel are either designs or sets, the other has one element
-            place: Any = (part.start, sets, j) if together else (part, first, j)
-            results = {name: array[: len(friction) if together else count] for name, array in series.items()}
-            results |= {name: self._metric_rows(name, place) for name in self.metrics}
-            self.actuation({**inputs, "friction": friction}, self.samples, results)
+            place: Any = (designs.start, sets, j) if together else (designs, first, j)
+            out = {key: array[: len(friction) if together else count] for key, array in series.items()}
+            out |= {name: self._metric_rows(name, place) for name in self.request.actuation[1]}
+            results = self.actuation.run(self.block.kernel, inputs, self.samples, out)
             self._store_friction_series(place, results)
-            if self.rubbing:
-                self._rub(sets, j, part, given, results)
-
-    def _store_friction_series(self, place: Any, results: Mapping[str, np.ndarray]) -> None:
-        joints = [place for group in self.block.groups for place in group.places]
-        for name in self.series:
-            if name in actuators.JOINT_SERIES:
-                for k, joint in enumerate(joints):
-                    if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
-                        self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
-            else:
-                self.out[name][place] = time_first(results[name], self.samples)
-        if self.status_by_set:
-            self.out["status"][place] = results[actuators.OUTCOME][:, 0, : self.samples]
-
-    def _rub(self, sets: slice, j: int, part: slice, given: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-        """Keep what reactions need of friction sets; the first axis of results is that of sets or of designs."""
-        kept = {name: results[name] for name in self.rubbing}
-        kept |= {"force": results["net_force"], "status": results[actuators.OUTCOME]}
-        for f in range(sets.start, sets.stop):
-            chosen = slice(f - sets.start, f - sets.start + 1) if part.stop - part.start == 1 else slice(None)
-            self._keep_loads(f, j, part, given, {name: value[chosen] for name, value in kept.items()})
+            if self.loads_by_set:
+                self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:
+        """Where a metric of some designs or sets goes: (case, component)."""
         rows = self.out[name][place]
-        return rows[:, None] if name in actuators.CASE_METRICS else rows
+        return rows if "actuator" in QUANTITIES[name].dims else rows[:, None]
 
-    def _store_limb_series(self, j: int, part: slice, limbs: Sequence[Arrays], made: Arrays) -> None:
-        out, block = self.out, self.block
-        status = made["status"][:, 0, : self.samples]
-        failed = status != Status.OK
-        if "status" in out and not self.status_by_set:
-            out["status"][part, j] = status
-        for name in block.series:
-            if name in LIMB_SERIES:
-                for k, share in enumerate(limbs):
-                    rows = share[name].shape[1]
-                    out[name][part, j, :, k, :rows] = time_first(share[name], self.samples)
-                    out[name][part, j, :, k, rows:] = np.nan
-            elif name == "actuator_velocity":
-                out[name][part, j] = time_first(made["velocity"], self.samples)
-            elif name == "actuator_position":
-                each = [time_first(share[name], self.samples) for share in limbs]
-                out[name][part, j] = np.concatenate(each, -1)
-            else:
+    def _store_friction_series(self, place: Any, results: Values) -> None:
+        for name in self.request.of("actuation", "series"):
+            if "joint" not in QUANTITIES[name].dims:
+                self.out[name][place] = time_first(results[name], self.samples)
                 continue
-            if failed.any():
-                out[name][part, j][failed] = np.nan
+            joints = (joint for group in self.block.groups for joint in group.places)
+            for k, joint in enumerate(joints):
+                if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
+                    self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+        if "status" in self.request.of("actuation"):
+            self.out["status"][place] = results[OUTCOME][:, 0, : self.samples]
+
+    def _keep_loads_of_sets(self, sets: slice, j: int, designs: slice, values: Values) -> None:
+        """Keep what reactions need of friction sets; the first axis of values is that of sets or of designs."""
+        single = designs.stop - designs.start == 1
+        given = self.loads.keys() - self.balance.shapes.keys() if self.balance else set()
+        for f in range(sets.start, sets.stop):
+            chosen = slice(f - sets.start, f - sets.start + 1) if single else slice(None)
+            self._keep_loads(f, j, designs, {**values, **{key: values[key][chosen] for key in given}})
+
+    def _store_series(self, j: int, designs: slice, values: Values) -> None:
+        """Series of limbs, and those that the assembly gives; NaN where a sample failed."""
+        out, limbs = self.out, range(len(self.block.family.reference.instances))
+        status = values["status"][:, 0, : self.samples]
+        if "status" in self.request.of("assembly"):
+            out["status"][designs, j] = status
+        for name in (*self.request.of("limb"), *self.request.of("assembly", "series")):
+            if "joint" in QUANTITIES[name].dims:
+                for k in limbs:
+                    rows = values[Indexed(name, k)].shape[1]
+                    out[name][designs, j, :, k, :rows] = time_first(values[Indexed(name, k)], self.samples)
+                    out[name][designs, j, :, k, rows:] = np.nan
+            elif QUANTITIES[name].stage == "limb":
+                parts = [time_first(values[Indexed(name, k)], self.samples) for k in limbs]
+                out[name][designs, j] = np.concatenate(parts, -1)
+            else:
+                out[name][designs, j] = time_first(values[name.removeprefix("actuator_")], self.samples)
+            out[name][designs, j][status != Status.OK] = np.nan
 
     def _finished(self) -> Arrays:
-        duration = float(self.weights.sum())
-        for name in self.metrics:
-            if name in actuators.CASE_METRICS:
-                continue
-            metric = actuators.ALL_METRICS[name]
-            self.out[name] = metric.finished(self.out[name], duration)
-            if not metric.friction:
+        """The variables with their metrics finished, in their dims and types."""
+        duration = float(self.values["weight"].sum())
+        for name in self.request.actuation[1]:
+            if name in actuators.METRICS:
+                self.out[name] = actuators.METRICS[name].finished(self.out[name], duration)
+        for name in self.request.of("actuation"):
+            if FRICTION not in QUANTITIES[name].dims:
                 self.out[name] = np.ascontiguousarray(self.out[name][:, 0])
         for name in self.case_metrics:
-            if name in POSE_METRICS:
-                self.out[name] = POSE_METRICS[name].finish(self.out[name], self.samples, self.made.freedoms)
-            if name in VOLUMES:
-                self.out[name] *= [volume_of(each) for each in self.block.trajectories]
-        for name in ("failed_samples", "worst_status", "unsettled_samples"):
-            if name in self.out:
-                self.out[name] = self.out[name].astype(np.int8 if name == "worst_status" else np.int32)
-        return self.out
+            self.out[name] = poses.METRICS[name].finish(self.out[name], self.samples, self.request.structure.freedoms)
+            if "workspace" in QUANTITIES[name].needs:
+                self.out[name] *= [volume_of(trajectory) for trajectory in self.block.trajectories]
+        return {name: array.astype(QUANTITIES[name].dtype, copy=False) for name, array in self.out.items()}

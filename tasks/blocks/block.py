@@ -7,30 +7,31 @@ contiguous rows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup, settles
+from robots.friction_groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
-from robots.measurement import CLEAN
+from robots.measurement import clean_series
 from robots.model import Family
 from robots.motions import Turn
+from robots.quantities import FRICTION, QUANTITIES
+from robots.types import TWIST
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import OwnMetric
-from tasks.friction.joints import LimbFriction
 from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
+from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
-from tasks.metrics import actuators, margins
+from tasks.mechanics.structure import mount_values
+from tasks.metrics import margins
 from tasks.metrics.margins import LimbLimits
-from tasks.metrics.poses import needs_mass, needs_reference
-from tasks.programs import coupled_friction
-from tasks.programs import reactions as reaction_programs
-from tasks.programs.limb import LIMB_SERIES, OWN_SERIES
+from tasks.programs.assembly import even_weights
+from tasks.programs.stages import Request
 
 Arrays = dict[str, np.ndarray]
 
@@ -101,78 +102,56 @@ class Block:
         """Everything that the block computes."""
         return frozenset((*self.series, *self.metrics))
 
-    @property
-    def with_clean(self) -> Block:
-        """The block with the series that measured ones are made from, which another block may own."""
-        clean = dict.fromkeys(
-            name for each in self.series if each in CLEAN for name in ("actuator_position", CLEAN[each])
-        )
-        return replace(self, series=tuple(dict.fromkeys((*self.series, *clean))))
-
-    @property
-    def limb_series(self) -> tuple[str, ...]:
-        """Series that limbs have to compute."""
-        wanted = self.with_clean.series
-        return tuple(name for name in (*LIMB_SERIES, *OWN_SERIES) if name in wanted)
+    @functools.cached_property
+    def request(self) -> Request:
+        """What the block asks of the stages: also what measured series are made from, which another block may own."""
+        wanted = (*self.series, *clean_series(self.series), *self.metrics)
+        return Request(self.family, wanted, self.groups, tuple(limits for limits, _ in self._limb_limits))
 
     @functools.cached_property
-    def limb_friction(self) -> tuple[LimbFriction, ...]:
-        """What friction asks of each limb; nothing where nobody asks for what it changes."""
-        groups = self.groups if self.actuation or self.reactions else ()
-        return coupled_friction.wanted(self.family, groups, bool(self.reactions))
-
-    @property
-    def passive(self) -> tuple[tuple[int, ...], ...]:
-        """Passive joints with friction of each limb: these change what joints carry."""
-        return tuple(each.passive for each in self.limb_friction)
-
-    @property
-    def actuation(self) -> tuple[str, ...]:
-        """Series and metrics that depend on friction, apart from reactions."""
-        names = {*actuators.NAMES, *(("status", *actuators.TOLD) if settles(self.groups) else ())}
-        return tuple(name for name in (*self.series, *self.metrics) if name in names)
-
-    @property
-    def reactions(self) -> tuple[str, ...]:
-        """What reactions have to be computed for."""
-        return tuple(name for name in reaction_programs.OUTPUTS if name in (*self.series, *self.metrics))
-
-    @property
-    def shares(self) -> dict[str, bool]:
-        """Shares that limbs and platform are asked for beyond wrenches and J_IK: of mass, where a metric needs it."""
-        return {"mass": True} if needs_mass(self.metrics) else {}
-
-    @functools.cached_property
-    def limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
+    def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
         """What limits ask of each limb, and their values."""
         return tuple(margins.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
 
-    def limb_shares(self, index: int) -> dict[str, Any]:
-        """What a limb is asked for beyond wrenches and J_IK."""
-        reference = {"reference": True} if needs_reference(self.metrics) else {}
-        limited, _ = self.limb_limits[index]
-        return {**self.shares, **reference, **({"limits": limited} if limited != margins.NOTHING else {})}
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a quantity in this block: without that of friction where friction does not change it."""
+        row = QUANTITIES[name]
+        return row.dims if varies(row, self.groups) else tuple(dim for dim in row.dims if dim != FRICTION)
 
     @property
-    def limited(self) -> tuple[LimbLimits, ...]:
-        """What limits ask of all limbs; empty where none has any."""
-        asked = tuple(each for each, _ in self.limb_limits)
-        return asked if any(each != margins.NOTHING for each in asked) else ()
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the dims of the block's variables."""
+        mechanism = self.family.reference
+        return {
+            "design": self.designs,
+            "friction": len(self.friction),
+            "trajectory": len(self.trajectories),
+            "time": len(self.times),
+            "actuator": len(mechanism.actuators),
+            "limb": len(mechanism.instances),
+            "joint": max(len(limb.joints) for limb in mechanism.limbs),
+            "wrench": len(TWIST),
+        }
 
-    @property
-    def capacity(self) -> np.ndarray:
-        """What actuators can give, as `tasks.metrics.margins.capacities` has it."""
-        return margins.capacities(self.limits, len(self.family.reference.actuators))
+    def shape(self, dims: Sequence[str]) -> tuple[int, ...]:
+        """Lengths of some dims."""
+        sizes = self.sizes
+        return tuple(sizes[dim] for dim in dims)
 
     def kernel(self, program: Program) -> Kernel:
         """A program in the precision of the block."""
         return cached_kernel(program, single=self.single)
 
-    def case_inputs(self) -> Arrays:
-        """Inputs of the kernels that depend on the design."""
-        return {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+    def case_values(self) -> Values:
+        """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
+        actuators = len(self.family.reference.actuators)
+        values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+        values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
+        for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
+            values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
+        return values
 
-    def values(self) -> Arrays:
+    def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""
         return {p.name: self.parameters[:, i] for i, p in enumerate(self.family.parameters)}
 

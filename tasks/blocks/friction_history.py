@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robots.friction_groups import LOADS, FrictionGroup, JointPlace
+from tasks.blocks.block import Block
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
-
-if TYPE_CHECKING:
-    from tasks.blocks.block import Block
+from tasks.kernels.keys import Indexed, Values
 
 
-def of_groups(block: Block, friction: np.ndarray, given: Mapping[str, np.ndarray], count: int) -> np.ndarray:
+def of_groups(block: Block, friction: np.ndarray, given: Values, count: int) -> np.ndarray:
     """Friction (design, joint, padded time) for one friction set, joints as `coupled_friction.remembering` has them.
 
     Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
@@ -33,11 +31,11 @@ def of_groups(block: Block, friction: np.ndarray, given: Mapping[str, np.ndarray
     return np.ascontiguousarray(np.concatenate([whole, np.repeat(whole[..., -1:], width, axis=-1)], axis=-1))
 
 
-def _velocity(block: Block, place: JointPlace, given: Mapping[str, np.ndarray]) -> np.ndarray:
+def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
     if place.actuator >= 0:
         return given["velocity"][:, place.actuator]
-    joints = block.limb_friction[place.limb].passive
-    return given[f"passive_rate_{place.limb}"][:, joints.index(place.joint)]
+    joints = block.request.friction[place.limb].passive
+    return given[Indexed("passive_rate", place.limb)][:, joints.index(place.joint)]
 
 
 def _force(group: FrictionGroup, values: Mapping[str, float], velocity: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -1,37 +1,34 @@
 """Metrics of a block with their exact derivatives along directions in the space of design parameters.
 
-The chain is that of `tasks.blocks.block`: limbs, platform, assembly, friction, each by the pushforward of its program.
-A peak is differentiated at the sample where it occurs, which is exact wherever one sample alone has it. Motions of the
-platform do not depend on the design; friction parameters are held fixed.
-
-Peaks of reactions are in `tasks.blocks.reaction_rates`. Not here: friction that depends on reactions, and laws with a
-state. These are refused.
+The stages are those of a run, each by the pushforward of its program. A peak is differentiated at the sample where it
+occurs, which is exact wherever one sample alone has it. Motions of the platform do not depend on the design; friction
+parameters are held fixed. Not here: friction that depends on reactions, and laws with a state. These are refused.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.model import Family
-from tasks.blocks.block import Arrays, Block
+from robots.quantities import FRICTION, QUANTITIES, names, reduction
+from robots.status import Status
+from robots.types import TWIST
+from tasks.blocks.block import Block
 from tasks.blocks.commanded import motions
-from tasks.blocks.reaction_rates import ReactionRates
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.kernels.keys import Indexed, Key, Rate, Values
 from tasks.kernels.program import Program, trace
-from tasks.kernels.pushforward import SUFFIX, pushforward
+from tasks.kernels.pushforward import pushforward
 from tasks.mechanics.structure import flat_mount, structure_of, symbolic
-from tasks.metrics import actuators
-from tasks.metrics.poses import POSE_METRICS, VOLUMES
-from tasks.programs.actuation import actuation_program
-from tasks.programs.assembly import assembly_program, even_weights
-from tasks.programs.limb import limb_program
-from tasks.programs.platform import platform_program
+from tasks.metrics import actuators, poses
+from tasks.programs.stages import Request, Stage, stages
 
 Array = Any
 
@@ -39,9 +36,17 @@ PARAMETERS = "parameters"
 TINY = 1e-200
 """Imaginary step of what finishes a metric: so small that nothing is lost by it."""
 
-REACTION = "peak_reaction"
+REACTION, WRENCH = "peak_reaction", "joint_reaction"
 
-DIFFERENTIABLE = (*actuators.METRICS, *(name for name in POSE_METRICS if name not in VOLUMES), REACTION)
+DIFFERENTIABLE = (
+    *actuators.METRICS,
+    *(
+        name
+        for name in names("assembly", "metric")
+        if not {"workspace"} & {*QUANTITIES[name].needs} and name != "failed_samples"
+    ),
+    REACTION,
+)
 """Metrics that `metric_rates` knows."""
 
 
@@ -85,146 +90,128 @@ def _check(block: Block) -> None:
 
 @functools.cache
 def mount_program(family: Family) -> Program:
-    """The `mount` inputs of all limbs of the robot, `mount_k`, from sample input `parameters`."""
-    made = structure_of(family)
+    """The `mount` inputs of all limbs of the robot, from sample input `parameters`."""
+    structure = structure_of(family)
 
-    def one_sample(parameters: Array) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        for k, each in enumerate(symbolic(made, parameters).instances):
-            flat = flat_mount(each)
-            result[f"mount_{k}"] = [flat[i] for i in made.differing[each.limb]]
-        return result
+    def one_sample(parameters: Array) -> dict[Key, Array]:
+        mounts: dict[Key, Array] = {}
+        for k, instance in enumerate(symbolic(structure, parameters).instances):
+            flat = flat_mount(instance)
+            mounts[Indexed("mount", k)] = [flat[i] for i in structure.differing[instance.limb]]
+        return mounts
 
     return trace(f"{family.name}.mounts", one_sample, case={}, sample={PARAMETERS: (len(family.parameters),)})
 
 
 class _Chain:
-    """One pass along a block's programs. Cases are designs times directions, designs slower."""
+    """One pass along a block's stages. Cases are designs times directions, designs slower."""
 
     def __init__(self, block: Block, directions: np.ndarray, windows: int):
         self.block, self.windows = block, windows
-        self.count, self.samples = len(directions), len(block.times)
-        self.root = motions(block)
-        self.weights = np.zeros((1, 1, padded(self.samples)))
-        self.weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
-        self.case = {
-            PARAMETERS: np.repeat(block.parameters, self.count, axis=0),
-            PARAMETERS + SUFFIX: np.tile(directions, (block.designs, 1)),
-            "gravity": np.array([block.gravity], dtype=float),
-        }
-        self.mounts = self._mounts()
-        self.reacting = ReactionRates(block, self._run, self.case, self.mounts, self.samples)
+        self.count, self.samples, width = len(directions), len(block.times), padded(len(block.times))
+        weights = np.zeros((1, 1, width))
+        weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
+        self.duration = float(weights.sum())
+        self.values: Values = block.case_values() | {"weight": weights, "held": np.zeros((1, 0, width))}
+        self.values[PARAMETERS] = np.repeat(block.parameters, self.count, axis=0)
+        self.values[Rate(PARAMETERS)] = np.tile(directions, (block.designs, 1))
+        self.values |= self._mounts()
 
-    def _reactions(self, assembled: Arrays, motion: np.ndarray, friction: np.ndarray) -> Rates:
-        """Peaks for one friction set on one trajectory, (case, limb, joint, window)."""
-        sizes = self.reacting.of(assembled, motion, friction)
-        return Rates(*_extremes(sizes.values, sizes.rates, "max", self.windows))
+    def _mounts(self) -> Values:
+        """The `mount` inputs of limbs with their rates, (case, size)."""
+        cases = len(self.values[PARAMETERS])
+        pad = ((0, padded(cases) - cases), (0, 0))
+        rows = {key: np.pad(self.values[key], pad, mode="edge") for key in (PARAMETERS, Rate(PARAMETERS))}
+        run = kernel(pushforward(mount_program(self.block.family), (PARAMETERS,)))
+        out = run({key: np.ascontiguousarray(value.T)[None] for key, value in rows.items()}, cases)
+        return {key: np.ascontiguousarray(value[0, :, :cases].T) for key, value in out.items()}
+
+    @functools.cached_property
+    def request(self) -> Request:
+        """What is asked of the stages: the block's metrics, and wrenches for peaks of reactions."""
+        wanted = tuple(WRENCH if name == REACTION else name for name in self.block.metrics)
+        return replace(self.block.request, wanted=wanted)
 
     def run(self) -> dict[str, Rates]:
-        friction = [name for name in self.block.metrics if name in actuators.METRICS]
-        alone = [name for name in self.block.metrics if name in POSE_METRICS]
-        found: dict[str, list[Any]] = {name: [] for name in self.block.metrics}
-        for motion in self.root.motion:
-            assembled = self._assembled(motion, tuple(alone))
-            for name in alone:
-                found[name].append(self._reduced(name, assembled, self._assembly(tuple(alone)).reductions[name]))
-            rows = [self._actuated(assembled, tuple(friction), values) for values in self.block.friction if friction]
-            for name in friction:
-                found[name].append([row[name] for row in rows])
-            if REACTION in found:
-                found[REACTION].append([self._reactions(assembled, motion, values) for values in self.reacting.sets])
-        return {name: self._gathered(name, parts) for name, parts in found.items()}
+        """All metrics of the block."""
+        chain = list(stages(self.request))
+        last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
+        rows = [
+            list(self._by_set(chain[: last + 1], chain[last + 1 :], motion)) for motion in motions(self.block).motion
+        ]
+        return {name: self._gathered(name, rows) for name in self.block.metrics}
 
-    def _mounts(self) -> Arrays:
-        """The `mount` inputs of limbs with their rates, (case, size)."""
-        cases = len(self.case[PARAMETERS])
-        width = padded(cases)
-        rows = {name: np.pad(self.case[name], ((0, width - cases), (0, 0)), mode="edge") for name in _PARAMETER_INPUTS}
-        run = kernel(pushforward(mount_program(self.block.family), (PARAMETERS,)))
-        out = run({name: np.ascontiguousarray(value.T)[None] for name, value in rows.items()}, cases)
-        return {name: np.ascontiguousarray(value[0, :, :cases].T) for name, value in out.items()}
+    def _by_set(
+        self, before: Sequence[Stage], after: Sequence[Stage], motion: np.ndarray
+    ) -> Iterator[dict[str, Rates]]:
+        """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
+        values = self._run(before, {**self.values, "motion": motion[None]})
+        for number, friction in enumerate(self.block.friction):
+            steps = after if number == 0 or any(self.request.passive) else [s for s in after if s.name == "actuation"]
+            final = self._run(steps, {**values, "friction": friction[None]})
+            yield {name: rates for name in self.block.metrics if (rates := self._rates(name, final)) is not None}
 
-    def _shares(self, motion: np.ndarray) -> Arrays:
-        """What limbs and platform give, with rates, named as the inputs of an assembly."""
-        block, made = self.block, structure_of(self.block.family)
-        shares: Arrays = {}
-        for k, each in enumerate(made.mechanism.instances):
-            asked = block.limb_shares(k)
-            wanted = ((), bool(block.reactions), block.limb_friction[k])
-            program = limb_program(block.family, each.limb, *wanted, **asked)
-            given = {"mount": self.mounts[f"mount_{k}"], "mount_tangent": self.mounts[f"mount_{k}_tangent"]}
-            given |= {"motion": motion[None], "limits": block.limb_limits[k][1]}
-            out = self._run(program, {**self.case, **given}, fixed=("motion", "gravity", "limits"))
-            shares |= {_numbered(name, k): value for name, value in out.items()}
-        if not made.mechanism.is_chain:
-            program = platform_program(block.family, bool(block.reactions), **block.shares)
-            out = self._run(program, {**self.case, "motion": motion[None]})
-            shares |= {name if name in _HELD else f"platform_{name}": value for name, value in out.items()}
-        elif block.reactions:
-            shares["held"] = np.zeros((1, 0, padded(self.samples)))
-        return shares
+    def _run(self, steps: Iterable[Stage], values: Values) -> Values:
+        for stage in steps:
+            values = values | stage.run_rates(kernel, values, self.samples)
+        return values
 
-    def _assembly(self, metrics: tuple[str, ...]) -> Program:
-        return assembly_program(self.block.family, metrics, self.block.limited)
-
-    def _assembled(self, motion: np.ndarray, metrics: tuple[str, ...]) -> Arrays:
-        given = self._shares(motion) | {"motion": motion[None]} | even_weights(self.block.family)
-        return given | self._run(self._assembly(metrics), given)
-
-    def _actuated(self, given: Arrays, metrics: tuple[str, ...], friction: np.ndarray) -> dict[str, Rates]:
-        block = self.block
-        program = actuation_program(block.family, block.groups, (), metrics)
-        fixed = {"weight": self.weights, "friction": friction[None], "capacity": block.capacity}
-        out = self._run(program, {**given, **self.case, **fixed})
-        return {name: self._reduced(name, out, program.reductions[name]) for name in metrics}
-
-    def _run(self, program: Program, given: Mapping[str, np.ndarray], fixed: Sequence[str] = ()) -> Arrays:
-        """Outputs of a program and their rates; what has a rate among the given inputs varies."""
-        varying = [n for n in program.inputs if n + SUFFIX in given and n not in fixed and given[n].shape[1]]
-        made = pushforward(program, varying)
-        return dict(kernel(made)({name: given[name] for name in made.inputs}, self.samples))
-
-    def _reduced(self, name: str, out: Mapping[str, np.ndarray], how: str) -> Rates:
-        """(case, component, window), both values and rates."""
-        values, rates = (out[key][..., : self.samples] for key in (name, name + SUFFIX))
-        if how == "sum":
-            reduced = values.sum(axis=-1, keepdims=True), rates.sum(axis=-1, keepdims=True)
+    def _rates(self, name: str, values: Values) -> Rates | None:
+        """(case, component, window), both values and rates; None where reactions were not computed again."""
+        if name == REACTION:
+            return self._peak_reactions(values) if Indexed(WRENCH, 0) in values else None
+        found, rates = (values[key][..., : self.samples] for key in (name, Rate(name)))
+        if reduction(name) == "sum":
+            reduced = found.sum(axis=-1, keepdims=True), rates.sum(axis=-1, keepdims=True)
         else:
-            reduced = _extremes(values, rates, how, self.windows)
+            reduced = _extremes(found, rates, reduction(name), self.windows)
         with np.errstate(invalid="ignore"):
             stepped = self._finished(name, reduced[0] + 1j * TINY * reduced[1])
         return Rates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuators.METRICS:
-            return actuators.METRICS[name].finished(reduced, float(self.weights.sum()), axis=1)
-        return POSE_METRICS[name].finish(reduced, self.samples, structure_of(self.block.family).freedoms)
+            return actuators.METRICS[name].finished(reduced, self.duration, axis=1)
+        return poses.METRICS[name].finish(reduced, self.samples, self.request.structure.freedoms)
 
-    def _has_sets(self, name: str) -> bool:
-        """Whether a metric depends on friction here."""
-        return any(self.block.passive) if name == REACTION else actuators.METRICS[name].friction
+    def _peak_reactions(self, values: Values) -> Rates:
+        """Peaks of the forces in joints, (case, limb, joint, window); NaN for a failed sample, or where no joint is."""
+        limbs = [self._force_sizes(values, k) for k in range(len(self.request.passive))]
+        bad = np.where(values["status"][:, 0, : self.samples] != Status.OK, np.nan, 0.0)[:, None, None]
+        sizes, rates = (_stacked([limb[kind] for limb in limbs]) + bad for kind in (0, 1))
+        return Rates(*_extremes(sizes, rates, "max", self.windows))
 
-    def _gathered(self, name: str, parts: Sequence[Any]) -> Rates:
+    def _force_sizes(self, values: Values, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
+        force, rate = (self._forces(values[key]) for key in (Indexed(WRENCH, k), Rate(Indexed(WRENCH, k))))
+        size = np.sqrt((force * force).sum(axis=2))
+        # a joint that carries nothing has a size with a kink: what it changes by is then not known, and zero is told
+        return size, (force * rate).sum(axis=2) / np.where(size > 0.0, size, 1.0)
+
+    def _forces(self, wrenches: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Forces (case, joint, 3, sample) in rows of wrenches (case, component, padded time)."""
+        rows = wrenches[..., : self.samples]
+        return rows.reshape(len(rows), -1, len(TWIST), self.samples)[:, :, 3:]
+
+    def _gathered(self, name: str, rows: Sequence[Sequence[dict[str, Rates]]]) -> Rates:
         """From (case, component, window) of each trajectory and set to the dims of `Rates`."""
-        result = []
+        by_set = FRICTION in self.block.dims(name)
+        parts = []
         for kind in ("values", "rates"):
-            if name in actuators.METRICS or name == REACTION:
-                stacked = np.stack([[getattr(each, kind) for each in row] for row in parts])  # j, f, case, ..., w
-                stacked = np.moveaxis(stacked, (2, 1), (0, 1))
-                stacked = stacked if self._has_sets(name) else stacked[:, 0]
-            else:
-                stacked = np.stack([getattr(each, kind)[:, 0] for each in parts], axis=1)
-            result.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
-        return Rates(result[0][:, 0], np.moveaxis(result[1], 1, 0))
+            stacked = np.stack([[getattr(row[name], kind) for row in sets[: None if by_set else 1]] for sets in rows])
+            stacked = np.moveaxis(stacked, (2, 1), (0, 1))  # from trajectory, set, case to case, set, trajectory
+            stacked = stacked if by_set else stacked[:, 0]
+            if QUANTITIES[name].stage == "assembly":
+                stacked = stacked[:, :, 0]
+            parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
+        return Rates(parts[0][:, 0], np.moveaxis(parts[1], 1, 0))
 
 
-_HELD = ("held", f"held{SUFFIX}")
-_PARAMETER_INPUTS = (PARAMETERS, PARAMETERS + SUFFIX)
-
-
-def _numbered(name: str, k: int) -> str:
-    """The name of a share of limb k; that of a rate still ends as rates do."""
-    return f"{name.removesuffix(SUFFIX)}_{k}{SUFFIX}" if name.endswith(SUFFIX) else f"{name}_{k}"
+def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:
+    """One array for all limbs, (case, limb, joint, sample); NaN where a limb has fewer joints than another."""
+    most = max(limb.shape[1] for limb in limbs)
+    whole = [np.pad(limb, ((0, 0), (0, most - limb.shape[1]), (0, 0)), constant_values=np.nan) for limb in limbs]
+    return np.stack(whole, axis=1)
 
 
 def _extremes(values: np.ndarray, rates: np.ndarray, how: str, windows: int) -> tuple[np.ndarray, np.ndarray]:

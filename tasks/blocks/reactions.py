@@ -11,44 +11,39 @@ from robots.types import TWIST
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
-from tasks.mechanics.structure import mount_values, structure_of
-from tasks.programs import reactions as reaction_programs
+from tasks.kernels.keys import Indexed, Values
+from tasks.programs import stages
 
 
-def reactions(block: Block, root: Motions, loads: Arrays, index: int) -> Arrays:
+def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
     """Reaction wrenches of limb `index` and their peaks, (design, set, trajectory, ..., joint, ...); NaN if failed.
 
     Without friction in passive joints there is no axis of sets.
     """
-    made, passive = structure_of(block.family), block.passive[index]
-    instance = made.mechanism.instances[index]
-    run = block.kernel(reaction_programs.reaction_program(block.family, instance.limb, block.reactions, passive))
-    inputs = {**block.case_inputs(), "mount": mount_values(block.family, block.values())[index]}
-    sets = len(loads["force"])
-    samples, out = len(block.times), _reaction_arrays(block, sets, len(made.mechanism.limbs[instance.limb].joints))
+    request, values, samples = block.request, block.case_values(), len(block.times)
+    stage = stages.reactions(request, index)
+    instance = block.family.reference.instances[index]
+    sets = len(loads["status"])
+    out = _reaction_arrays(block, sets, len(block.family.reference.limbs[instance.limb].joints))
     for f, j in np.ndindex(sets, len(root.motion)):
-        given = {
-            "motion": root.motion[j][None],
-            "force": loads["force"][f, j][:, made.driven[index]],
-            "redundant": loads[f"redundant_{index}"][f, j],
-        } | ({"rubbing": loads[f"rubbing_{index}"][f, j]} if passive else {})
-        results = run({**inputs, **given}, samples)
+        values |= {"motion": root.motion[j][None]} | {key: array[f, j] for key, array in loads.items()}
+        results = stage.run(block.kernel, values, samples)
         failed = loads["status"][f, j][:, 0, :samples] != Status.OK
         if "joint_reaction" in out:
-            wrenches = time_first(results["joint_reaction"], samples)
+            wrenches = time_first(results[Indexed("joint_reaction", index)], samples)
             out["joint_reaction"][:, f, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
             out["joint_reaction"][:, f, j][failed] = np.nan
         if "peak_reaction" in out:
-            out["peak_reaction"][:, f, j] = results["peak_reaction"]
+            out["peak_reaction"][:, f, j] = results[Indexed("peak_reaction", index)]
             out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
     # friction of actuators alone changes no reaction: then there is no axis of sets
-    return out if any(block.passive) else {name: each[:, 0] for name, each in out.items()}
+    return out if any(request.passive) else {name: array[:, 0] for name, array in out.items()}
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
     lead = (block.designs, sets, len(block.trajectories))
     shapes = {"joint_reaction": (*lead, len(block.times), joints, len(TWIST)), "peak_reaction": (*lead, joints)}
-    return {name: empty(shapes[name]) for name in block.reactions}
+    return {name: empty(shapes[name]) for name in block.request.reactions}
 
 
 def gathered(limbs: Sequence[Arrays]) -> Arrays:
@@ -56,11 +51,11 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
         axis = first.ndim - (2 if name == "joint_reaction" else 1)
-        most = max(each[name].shape[axis] for each in limbs)
+        most = max(limb[name].shape[axis] for limb in limbs)
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan
-        for k, each in enumerate(limbs):
-            by_joint = np.moveaxis(each[name], axis, 0)
+        for k, limb in enumerate(limbs):
+            by_joint = np.moveaxis(limb[name], axis, 0)
             np.moveaxis(whole, (axis, axis + 1), (0, 1))[k, : len(by_joint)] = by_joint
         result[name] = whole
     return result

@@ -9,6 +9,7 @@ Eqs. (97), (140).
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from robots.types import TWIST
 from tasks.friction import joints as joint_friction
 from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
+from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
@@ -118,18 +120,16 @@ def actuator_program(family: Family) -> Program:
     count, driven = len(made.mechanism.instances), made.driven
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
 
-    def one_sample(weights: Array = None, **shares: Array) -> dict[str, Any]:
-        jacobian = np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
-        columns = [array(assembly.actuator_forces(jacobian, unit, weights)) for unit in np.eye(made.freedoms)]
+    def one_sample(jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array = None) -> dict[str, Any]:
+        rows = np.vstack([jacobian[k] for k in range(count)])
+        columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(made.freedoms)]
         found = np.stack(columns, axis=1)
-        status = assembly.combined_status(
-            [shares[f"status_{k}"][0] for k in range(count)], jacobian, list(found.ravel())
-        )
-        return {"map": found, "status": [status]}
+        combined = assembly.combined_status([status[k][0] for k in range(count)], rows, list(found.ravel()))
+        return {"map": found, "status": [combined]}
 
-    sample: dict[str, tuple[int, ...]] = {}
+    sample: dict[Any, Shape] = {}
     for k in range(count):
-        sample |= {f"jacobian_{k}": (driven[k].stop - driven[k].start, made.freedoms), f"status_{k}": (1,)}
+        sample |= indexed(k, {"jacobian": (driven[k].stop - driven[k].start, made.freedoms), "status": (1,)})
     return trace(f"{family.name}.regressor", one_sample, case=case, sample=sample)
 
 
@@ -142,15 +142,15 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
     kinds, limbs = joint_kinds(family), coupled_friction.wanted(family, groups)
     actuators = len(family.reference.actuators)
 
-    def one_sample(friction: Array, force: Array, velocity: Array, **given: Array) -> dict[str, Any]:
-        robot, columns = coupled_friction.Robot(family, limbs, array(force), given), []
-        still = np.zeros(len(robot.passive))
+    def one_sample(friction: Array, force: Array, velocity: Array, **shares: Any) -> dict[str, Any]:
+        robot, columns = coupled_friction.PassiveFriction(family, limbs, array(force), shares), []
+        still = np.zeros(len(robot.places))
         for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
             rate = robot.rate(each.place, velocity)
             direction = np.eye(actuators)[each.place.actuator]
             if each.place.actuator < 0:
-                direction = robot.influence[:, robot.passive.index(each.place)]
+                direction = robot.influence[:, robot.places.index(each.place)]
             columns += [direction * x for x in law_columns(each.group.law, rate, load, each.own).values()]
         return {"columns": np.stack(columns, axis=1)}
 

@@ -7,6 +7,7 @@ Trees, closed chains and parallel robots alike: constraint embedding is linear i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -29,7 +30,9 @@ from tasks.identification.columns import (
     shared_columns,
 )
 from tasks.kernels.cache import kernel
+from tasks.kernels.keys import Values, indexed
 from tasks.mechanics.structure import structure_of
+from tasks.programs.stages import stages
 
 Array = Any
 
@@ -126,17 +129,15 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
     return dict(zip((each.name for each in friction_parameters(robot, friction)), values, strict=True))
 
 
-def _limb_columns(
-    robot: Robot, inputs: Mapping[str, np.ndarray], samples: int
-) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+def _limb_columns(robot: Robot, inputs: Mapping[str, np.ndarray], samples: int) -> tuple[list[np.ndarray], Values]:
     """Columns of each limb on the freedoms, (1, size, padded samples); and what the actuators need of them."""
     parts: list[np.ndarray] = []
-    shares: dict[str, np.ndarray] = {}
+    shares: Values = {}
     instances = structure_of(robot.family).mechanism.instances
     for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
         found = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
         parts.append(found["columns"])
-        shares |= {f"{name}_{k}": found[name] for name in ("jacobian", "status")}
+        shares |= indexed(k, {name: found[name] for name in ("jacobian", "status")})
     return parts, shares
 
 
@@ -151,10 +152,11 @@ def friction_columns(
 ) -> np.ndarray:
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
-    done = Dynamics(robot, moving, field_input(gravity, {}), None, weights, friction)
+    dynamics = Dynamics(robot, moving, ("actuator_force",), field_input(gravity, {}), None, weights, friction)
     if not friction_parameters(robot, friction):
-        return np.zeros((*done.batch, actuators, 0))
+        return np.zeros((*dynamics.batch, actuators, 0))
+    dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))
     run = kernel(programs.friction_program(robot.family, friction.groups))
-    found = run(done.friction_inputs(run.program), done.samples)["columns"]
-    columns = _per_sample(found, actuators, done.samples)
-    return columns.reshape(*done.batch, *columns.shape[1:])
+    found = run({name: dynamics.values[name] for name in run.program.inputs}, dynamics.samples)["columns"]
+    columns = _per_sample(found, actuators, dynamics.samples)
+    return columns.reshape(*dynamics.batch, *columns.shape[1:])

@@ -7,13 +7,14 @@ which is quicker and differs in the last bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
+from tasks.kernels.keys import Arrays, Key
 from tasks.kernels.program import PER_CASE, Program
 
 Array = Any
@@ -119,7 +120,7 @@ def _operations(fma: Callable[[Array, Array, Array], Array]) -> dict[str, Callab
 class _Machine:
     """Values of all nodes while a program runs; arrays of shape (cases, samples), or (cases, 1)."""
 
-    def __init__(self, program: Program, inputs: Mapping[str, Array], exact: bool):
+    def __init__(self, program: Program, inputs: Arrays, exact: bool):
         self.program = program
         self.apply = _operations(fused if exact else _rounded_twice)
         self.values: list[Array] = [None] * len(program.nodes)
@@ -155,8 +156,8 @@ class _Machine:
 
 
 def interpret(
-    program: Program, inputs: Mapping[str, Array], samples: int, *, valid: int | None = None, exact: bool = True
-) -> dict[str, np.ndarray]:
+    program: Program, inputs: Arrays, samples: int, *, valid: int | None = None, exact: bool = True
+) -> dict[Key, np.ndarray]:
     """All outputs of `program`.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,

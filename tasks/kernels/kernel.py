@@ -6,12 +6,13 @@ import ctypes
 import functools
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tasks.kernels.interpreter import interpret
+from tasks.kernels.keys import Arrays, Key, Shape
 from tasks.kernels.program import Program, size
 
 try:
@@ -67,7 +68,7 @@ class Kernel:
             _ = self._machine
         return self
 
-    def shapes(self, cases: int, samples: int) -> dict[str, tuple[int, ...]]:
+    def shapes(self, cases: int, samples: int) -> dict[Key, Shape]:
         """Shapes of all outputs: (cases, size, padded samples), reduced ones (cases, size)."""
         width = padded(samples)
         return {
@@ -75,17 +76,17 @@ class Kernel:
             for name, (_, nodes) in self.program.outputs.items()
         }
 
-    def allocate(self, cases: int, samples: int) -> dict[str, np.ndarray]:
+    def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
         """Uninitialised arrays for all outputs."""
         shapes = self.shapes(cases, samples).items()
         return {name: np.empty(s) if name in self.program.reductions else empty_rows(s) for name, s in shapes}
 
     def __call__(
         self,
-        inputs: Mapping[str, np.ndarray],
+        inputs: Arrays,
         samples: int,
-        out: Mapping[str, np.ndarray] | None = None,
-    ) -> Mapping[str, np.ndarray]:
+        out: Arrays | None = None,
+    ) -> Arrays:
         """Run on all cases and samples.
 
         inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is
@@ -103,9 +104,7 @@ class Kernel:
                 out[name][...] = value
         return out
 
-    def _arguments(
-        self, inputs: Mapping[str, np.ndarray], out: Mapping[str, np.ndarray], cases: int, width: int
-    ) -> Any:
+    def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> Any:
         shapes = {**self.program.case, **self.program.sample}
         pointers: list[int] = []
         strides: list[int] = []

@@ -21,6 +21,7 @@ import numpy as np
 
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import BIASED, IDENTITY
+from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
 
 LANES = 8
@@ -167,17 +168,17 @@ class _Emitter:
         offset = self.new(f"mul i64 {stride}, {component}")
         return self.new(f"getelementptr double, ptr {base}, i64 {offset}")
 
-    def load_pointers(self, names: list[str]) -> None:
+    def load_pointers(self, names: list[Key]) -> None:
         """Read base pointers and strides of all arrays."""
-        self.base: dict[str, str] = {}
-        self.by_case: dict[str, str] = {}
-        self.by_component: dict[str, str] = {}
+        self.base: dict[Key, str] = {}
+        self.by_case: dict[Key, str] = {}
+        self.by_component: dict[Key, str] = {}
         for i, name in enumerate(names):
             self.base[name] = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr %pointers, i64 {i}')}")
             for table, k in ((self.by_case, 2 * i), (self.by_component, 2 * i + 1)):
                 table[name] = self.new(f"load i64, ptr {self.new(f'getelementptr i64, ptr %strides, i64 {k}')}")
 
-    def rows(self, names: list[str]) -> dict[str, str]:
+    def rows(self, names: list[Key]) -> dict[Key, str]:
         """Pointers to the current case."""
         result = {}
         for name in names:
@@ -253,7 +254,7 @@ class _Emitter:
         over = self.new(f"icmp sgt i64 {after}, %last")
         return ["%first", self.new(f"select i1 {over}, i64 %last, i64 {after}")]
 
-    def _case_inputs(self, row: dict[str, str]) -> None:
+    def _case_inputs(self, row: dict[Key, str]) -> None:
         for i, node in enumerate(self.program.nodes):
             if node.op == CASE:
                 name, component = node.data
@@ -284,7 +285,7 @@ class _Emitter:
             pattern = f"<{self.lanes} x i32> zeroinitializer"
             self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, {pattern}")
 
-    def _sample_inputs(self, row: dict[str, str]) -> None:
+    def _sample_inputs(self, row: dict[Key, str]) -> None:
         for i, node in enumerate(self.program.nodes):
             if node.op == SAMPLE:
                 name, component = node.data
@@ -338,7 +339,7 @@ class _Emitter:
             if node.op == RESULT and node.data[0] == index:
                 self.names[i] = kept[node.data[1]]
 
-    def _store(self, series: list[str], row: dict[str, str]) -> None:
+    def _store(self, series: list[Key], row: dict[Key, str]) -> None:
         for name in series:
             for component, node in enumerate(self.program.outputs[name][1]):
                 address = self.address(row[name], component, self.by_component[name])
@@ -362,7 +363,7 @@ class _Emitter:
         take = self.new(f"or {mask} {better}, {nan}")
         return self.new(f"select {mask} {take}, {kind} {value}, {kind} {old}")
 
-    def _accumulate(self, accumulators: dict[tuple[str, int], str]) -> None:
+    def _accumulate(self, accumulators: dict[tuple[Key, int], str]) -> None:
         if not accumulators:
             return
         whole = f"<{self.lanes} x i64>"
@@ -382,7 +383,7 @@ class _Emitter:
         one = self.new(f"insertelement {kind} poison, i64 {number}, i64 0")
         return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
 
-    def _finish(self, accumulators: dict[tuple[str, int], str], row: dict[str, str]) -> None:
+    def _finish(self, accumulators: dict[tuple[Key, int], str], row: dict[Key, str]) -> None:
         for (name, component), slot in accumulators.items():
             value, width = self.new(f"load {self.sums}, ptr {slot}"), self.lanes
             while width > 1:

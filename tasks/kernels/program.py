@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE, STATE, Expression, Graph
-
-Shapes = Mapping[str, tuple[int, ...]]
+from tasks.kernels.keys import Key, Shape, Shapes, arguments
 
 PER_CASE = -1
 """Region of what depends on case inputs alone."""
@@ -55,15 +54,15 @@ class Program:
     name: str
     case: Shapes
     sample: Shapes
-    outputs: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]  # name -> shape, flat node indices
-    reductions: Mapping[str, str]
+    outputs: Mapping[Key, tuple[Shape, tuple[int, ...]]]  # shape, flat node indices
+    reductions: Mapping[Key, str]
     nodes: tuple[Node, ...]
     regions: Mapping[int, tuple[int, ...]]
     loops: tuple[Iteration, ...] = field(default=())
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of all inputs, those per case first."""
+    def inputs(self) -> tuple[Key, ...]:
+        """Keys of all inputs, those per case first."""
         return (*self.case, *self.sample)
 
     def operations(self, *, per_case: bool = False) -> Counter[str]:
@@ -76,38 +75,60 @@ class Program:
         return self.nodes[node].op in MASKS
 
 
-def size(shape: tuple[int, ...]) -> int:
+def size(shape: Shape) -> int:
     """Number of elements of an array of this shape."""
     return math.prod(shape)
 
 
 def trace(
     name: str,
-    function: Callable[..., Mapping[str, Any]],
+    function: Callable[..., Mapping[Any, Any]],
     *,
     case: Shapes,
     sample: Shapes,
-    reductions: Mapping[str, str] | None = None,
-    first: Sequence[str] = (),
+    reductions: Mapping[Any, str] | None = None,
+    first: Sequence[Key] = (),
 ) -> Program:
-    """The program of `function(**case arrays, **sample arrays) -> {output name: array}`.
+    """The program of `function(**case arrays, **sample arrays) -> {output key: array}`; see `keys.arguments`.
 
     `function` is written for one sample; it is called once, on arrays of symbols of the given shapes. Outputs that are
     named `first` have the same bits whatever other outputs there are.
     """
+    return trace_keyed(
+        name, lambda inputs: function(**arguments(inputs)), case=case, sample=sample, reductions=reductions, first=first
+    )
+
+
+def trace_keyed(
+    name: str,
+    function: Callable[[Mapping[Key, Any]], Mapping[Any, Any]],
+    *,
+    case: Shapes,
+    sample: Shapes,
+    reductions: Mapping[Any, str] | None = None,
+    first: Sequence[Key] = (),
+) -> Program:
+    """The same for a function of one mapping, from keys to arrays."""
     graph = Graph()
     inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
     inputs |= {key: _symbols(graph, SAMPLE, key, shape) for key, shape in sample.items()}
-    results = {key: np.asarray(value, dtype=object) for key, value in function(**inputs).items()}
+    results = {key: np.asarray(value, dtype=object) for key, value in function(inputs).items()}
     unknown = set((reductions or {}).values()) - set(REDUCTIONS)
     if unknown:
         raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
-    if double := sorted(results.keys() & inputs.keys()):
+    if double := sorted(map(str, results.keys() & inputs.keys())):
         raise ValueError(f"{name}: {', '.join(double)} is the name of an input and of an output; rename the output")
     return _Ordering(graph, results, first).program(name, case, sample, reductions or {})
 
 
-def _symbols(graph: Graph, op: str, name: str, shape: tuple[int, ...]) -> Any:
+def require_shapes(program: Program, shapes: Shapes) -> None:
+    """Check that outputs are what was said of them before the program was traced. Raises ValueError."""
+    traced = {key: shape for key, (shape, _) in program.outputs.items()}
+    if traced != dict(shapes):
+        raise ValueError(f"{program.name}: its outputs have the shapes {traced}; expected {dict(shapes)}")
+
+
+def _symbols(graph: Graph, op: str, name: Key, shape: tuple[int, ...]) -> Any:
     flat = [graph.node(op, data=(name, i)) for i in range(size(shape))]
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
@@ -117,7 +138,7 @@ def _symbols(graph: Graph, op: str, name: str, shape: tuple[int, ...]) -> Any:
 class _Ordering:
     """Finds which nodes are needed, in which region, and which products can be fused into sums."""
 
-    def __init__(self, graph: Graph, results: Mapping[str, np.ndarray], first: Sequence[str] = ()):
+    def __init__(self, graph: Graph, results: Mapping[Key, np.ndarray], first: Sequence[Key] = ()):
         self.graph = graph
         self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
         self.shapes = {key: value.shape for key, value in results.items()}
@@ -182,7 +203,7 @@ class _Ordering:
                 return ("fms" if product is left else "fnma"), (*product.args, other)
         return None
 
-    def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[str, str]) -> Program:
+    def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:
         forms = {}
         for i in sorted(self.needed):
             node = self.graph.nodes[i]

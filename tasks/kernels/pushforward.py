@@ -18,21 +18,18 @@ import numpy as np
 
 from tasks.kernels import expression
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Expression, fma, select, unary
-from tasks.kernels.program import PER_CASE, Program, trace
+from tasks.kernels.keys import Indexed, Key, Rate
+from tasks.kernels.program import PER_CASE, Program, trace_keyed
 from tasks.kernels.tangent import tangent
 
 Scalar = Any
 Array = Any
 
-SUFFIX = "_tangent"
-"""An input or output of this ending is the derivative of that without it."""
-
-
-_known: dict[tuple[int, tuple[str, ...]], tuple[Program, Program]] = {}
+_known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
 _lock = threading.Lock()
 
 
-def pushforward(program: Program, varying: Sequence[str]) -> Program:
+def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
     """The pushforward of a program, made on the first call in this process; see `differentiated`."""
     with _lock:
         key = id(program), tuple(varying)
@@ -41,39 +38,41 @@ def pushforward(program: Program, varying: Sequence[str]) -> Program:
         return _known[key][1]
 
 
-def differentiated(program: Program, varying: Sequence[str]) -> Program:
-    """The program with inputs `NAME_tangent` for all `varying` inputs, and outputs `NAME_tangent` for all outputs.
+def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Program:
+    """The program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
 
     What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
     """
     if unknown := [name for name in varying if name not in program.inputs]:
-        raise ValueError(f"{program.name} has no input {unknown[0]!r}; expected some of {', '.join(program.inputs)}")
+        raise ValueError(
+            f"{program.name} has no input {unknown[0]!r}; expected some of {', '.join(map(str, program.inputs))}"
+        )
     case, sample = dict(program.case), dict(program.sample)
     for name in varying:
         kind = case if name in case else sample
-        kind[name + SUFFIX] = kind[name]
+        kind[Rate(name)] = kind[name]
 
-    def one_sample(**given: Array) -> dict[str, Any]:
-        replay = _Replay(program, given)
-        seeds = _seeds(given, varying)
+    def one_sample(inputs: Mapping[Key, Array]) -> dict[Key, Array]:
+        replay = _Replay(program, inputs)
+        seeds = _seeds(inputs, varying)
         replay.region(PER_CASE)
         replay.region(0)
         for index in range(len(program.loops)):
             results = replay.iterate(index)
             seeds |= dict(zip(results, replay.step_rates(index, results, seeds), strict=True))
             replay.region(2 * index + 2)
-        outputs: dict[str, Any] = {}
+        outputs: dict[Key, Array] = {}
         for name, (shape, nodes) in program.outputs.items():
             values = [replay.values[node] for node in nodes]
             outputs[name] = _shaped(values, shape)
-            outputs[name + SUFFIX] = _shaped(tangent(values, seeds), shape)
+            outputs[Rate(name)] = _shaped(tangent(values, seeds), shape)
         return outputs
 
-    return trace(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
+    return trace_keyed(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
 
 
-def _seeds(given: Mapping[str, Array], varying: Sequence[str]) -> dict[Expression, Scalar]:
-    pairs = [(np.ravel(given[name]), np.ravel(given[name + SUFFIX])) for name in varying]
+def _seeds(inputs: Mapping[Key, Array], varying: Sequence[str | Indexed]) -> dict[Expression, Scalar]:
+    pairs = [(np.ravel(inputs[name]), np.ravel(inputs[Rate(name)])) for name in varying]
     return {node: rate for nodes, rates in pairs for node, rate in zip(nodes, rates, strict=True)}
 
 
@@ -104,9 +103,9 @@ _REPLAYED: dict[str, Callable[..., Expression]] = {
 class _Replay:
     """The values of a program's nodes on symbols."""
 
-    def __init__(self, program: Program, given: Mapping[str, Array]):
+    def __init__(self, program: Program, arrays: Mapping[Key, Array]):
         self.program = program
-        inputs = {name: np.ravel(value) for name, value in given.items()}
+        inputs = {name: np.ravel(value) for name, value in arrays.items()}
         self.graph = next(x.graph for value in inputs.values() for x in value)
         self.values: dict[int, Expression] = {}
         for i, node in enumerate(program.nodes):

@@ -62,19 +62,17 @@ def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Metric:
-    """What is reduced over time, one number or `parts` of them, how, and what is made of these and the duration [s]."""
+    """What is reduced over time, one number or `parts` of them, and what is made of these and the duration [s]."""
 
     of: Callable[[Sample], Any]
-    reduction: str
     finish: Callable[..., np.ndarray] = _as_it_is
-    friction: bool = True
     parts: int = 1
 
     def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
         """What is reduced for some actuators: the first part of all, then the next."""
         if self.parts == 1:
-            return [self.of(each) for each in samples]
-        return [part for column in zip(*(self.of(each) for each in samples), strict=True) for part in column]
+            return [self.of(sample) for sample in samples]
+        return [part for column in zip(*(self.of(sample) for sample in samples), strict=True) for part in column]
 
     def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
         """The metric from its reduced `rows`, which lie along an axis."""
@@ -97,73 +95,39 @@ def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
 
 
 METRICS: Mapping[str, Metric] = {
-    "peak_force": Metric(lambda s: abs(s.force), "max"),
-    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), "sum", _root_mean),
-    "peak_velocity": Metric(lambda s: abs(s.velocity), "max", friction=False),
-    "peak_power": Metric(lambda s: abs(s.power), "max"),
-    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), "sum", _root_mean, friction=False),
-    "rms_power": Metric(lambda s: s.weight * (s.power * s.power), "sum", _root_mean),
-    "peak_friction": Metric(lambda s: abs(s.friction), "max"),
-    "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity), "sum"),
+    "peak_force": Metric(lambda s: abs(s.force)),
+    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), _root_mean),
+    "peak_velocity": Metric(lambda s: abs(s.velocity)),
+    "peak_power": Metric(lambda s: abs(s.power)),
+    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), _root_mean),
+    "rms_power": Metric(lambda s: s.weight * (s.power * s.power), _root_mean),
+    "peak_friction": Metric(lambda s: abs(s.friction)),
+    "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity)),
     "friction_share": Metric(
-        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), "sum", _share, parts=2
+        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), _share, parts=2
     ),
-    "actuator_margin": Metric(lambda s: s.margin, "min"),
-    "energy": Metric(lambda s: s.weight * _positive(s.power), "sum"),
-    "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power), "sum"),
+    "actuator_margin": Metric(lambda s: s.margin),
+    "energy": Metric(lambda s: s.weight * _positive(s.power)),
+    "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power)),
+    "peak_current": Metric(lambda s: abs(s.current)),
+    "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical),
 }
-"""Metrics of one actuator. A case with a failed sample has NaN.
+"""Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
 
-With u = u_0 + u_f, the force without friction and what friction adds, the friction share is the integral of |u_f| over
-that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is to be overcome. Both count by their
-size, so that friction which helps to brake does not cancel what it costs elsewhere. The actuator margin is what is left
-of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without limits.
+A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and what friction adds, the friction
+share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
+to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
+The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without.
 """
-
-OF_LIMITS = ("actuator_margin",)
-"""What needs limits of actuators."""
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
     "actuator_power": lambda s: s.power,
-}
-
-MOTOR_METRICS: Mapping[str, Metric] = {
-    "peak_current": Metric(lambda s: abs(s.current), "max"),
-    "rms_current": Metric(lambda s: s.weight * (s.current * s.current), "sum", _root_mean),
-    "electrical_energy": Metric(lambda s: s.weight * s.electrical, "sum"),
-}
-"""Metrics of one motor."""
-
-MOTOR_SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "motor_current": lambda s: s.current,
     "electrical_power": lambda s: s.electrical,
 }
-
-OF_MOTORS = (*MOTOR_SERIES, *MOTOR_METRICS)
-"""What needs motors, and so the parameters of the robot."""
-
-ALL_METRICS = {**METRICS, **MOTOR_METRICS}
-ALL_SERIES = {**SERIES, **MOTOR_SERIES}
-
-JOINT_SERIES = ("joint_friction",)
-"""Series of all joints with friction, in the order of the groups."""
-
-OUTCOME = "outcome"
-"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
-
-TOLD = ("failed_samples", "worst_status")
-CASE_METRICS = ("friction_residual", "unsettled_samples", *TOLD)
-"""Metrics of a friction set: largest change in the last step of the iteration, samples where it did not settle, and
-what is told of all samples where friction can fail one; elsewhere the assembly tells it once for all sets."""
-
-NAMES = frozenset((*ALL_SERIES, *JOINT_SERIES, *ALL_METRICS, *CASE_METRICS)) - {*TOLD}
-"""Variables of a dataset that `program` gives, whatever the friction."""
-
-
-def parts(metric: str) -> int:
-    """How many numbers of an actuator are reduced for one of ALL_METRICS."""
-    return ALL_METRICS[metric].parts
+"""Time series of one actuator."""
 
 
 def trapezoid_weights(times: np.ndarray) -> np.ndarray:

@@ -108,16 +108,10 @@ def _mean(total: np.ndarray, samples: int, freedoms: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PoseMetric:
-    """What is reduced over time, how, and what is made of the result, the samples and the number of freedoms.
-
-    `mass` if it needs the mass matrix; `volume` if it is a share that counts by the volume of a workspace.
-    """
+    """What is reduced over time, and what is made of the result, the samples and the number of freedoms."""
 
     of: Callable[[Posture], Scalar]
-    reduction: str
     finish: Callable[[np.ndarray, int, int], np.ndarray] = _as_it_is
-    mass: bool = False
-    volume: bool = False
 
 
 def extremes(values: list[Scalar]) -> tuple[Scalar, Scalar]:
@@ -140,50 +134,34 @@ def _product(values: list[Scalar]) -> Scalar:
     return result
 
 
-POSE_METRICS: Mapping[str, PoseMetric] = {
-    "condition": PoseMetric(lambda p: p.unless_failed(_condition(p)), "max"),
-    "dexterity": PoseMetric(lambda p: where(p.failed, 0.0, 1.0 / _condition(p)), "sum", _mean),
-    "usable_share": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), "sum", _mean),
-    "reachable_share": PoseMetric(lambda p: p.reached, "sum", _mean),
-    "usable_volume": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), "sum", _mean, volume=True),
-    "reachable_volume": PoseMetric(lambda p: p.reached, "sum", _mean, volume=True),
-    "limit_margin": PoseMetric(lambda p: p.unless_unsolved(p.margin), "min"),
-    "velocity_margin": PoseMetric(lambda p: p.unless_unsolved(p.rate_margin), "min"),
-    "platform_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.platform_margin), "min"),
-    "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin), "min"),
-    "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin])), "min"),
+METRICS: Mapping[str, PoseMetric] = {
+    "condition": PoseMetric(lambda p: p.unless_failed(_condition(p))),
+    "dexterity": PoseMetric(lambda p: where(p.failed, 0.0, 1.0 / _condition(p)), _mean),
+    "usable_share": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), _mean),
+    "reachable_share": PoseMetric(lambda p: p.reached, _mean),
+    "usable_volume": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), _mean),
+    "reachable_volume": PoseMetric(lambda p: p.reached, _mean),
+    "limit_margin": PoseMetric(lambda p: p.unless_unsolved(p.margin)),
+    "velocity_margin": PoseMetric(lambda p: p.unless_unsolved(p.rate_margin)),
+    "platform_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.platform_margin)),
+    "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin)),
+    "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin]))),
     # Yoshikawa's measure of the forward Jacobian, its n-th root so that robots can be compared
     "manipulability": PoseMetric(
-        lambda p: p.unless_failed(_product(p.rates)), "max", lambda x, samples, freedoms: x ** (-1.0 / freedoms)
+        lambda p: p.unless_failed(_product(p.rates)), lambda x, samples, freedoms: x ** (-1.0 / freedoms)
     ),
-    "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0]), "min", mass=True),
-    "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1]), "max", mass=True),
+    "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0])),
+    "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1])),
+    "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
+    "worst_status": PoseMetric(lambda p: p.status),
 }
-"""Metrics of a case that depend on design and trajectory alone.
+"""Metrics of a case that do not depend on friction; rows of the same names in `robots.quantities` have the other facts.
 
 Dexterity is the mean of 1 / condition over all samples, zero where one failed: over a workspace the global conditioning
-index of Gosselin and Angeles (1991) times its usable share. Manipulability is the least over time, in units of platform
-rate per actuator rate. Margins to limits are told beyond them, too, where they are negative; see
-`tasks.metrics.margins`.
+index of Gosselin and Angeles (1991) times its usable share. Volumes are shares that count by the volume of a workspace.
+Manipulability is the least over time, in units of platform rate per actuator rate. Margins to limits are told beyond
+them, too, where they are negative; see `tasks.metrics.margins`.
 """
-
-OF_LIMITS = ("limit_margin", "velocity_margin")
-"""Metrics of limits of joints; 1 for robots without."""
-
-SINGULARITY_MARGINS = ("platform_singularity_margin", "limb_singularity_margin", "singularity_margin")
-
-VOLUMES = tuple(name for name, metric in POSE_METRICS.items() if metric.volume)
-"""Shares that are multiplied by the volume of a workspace."""
-
-
-def needs_mass(metrics: tuple[str, ...]) -> bool:
-    """Whether any of these metrics needs the mass matrix."""
-    return any(POSE_METRICS[name].mass for name in metrics if name in POSE_METRICS)
-
-
-def needs_reference(metrics: tuple[str, ...]) -> bool:
-    """Whether any of these metrics needs J_IK at the reference pose."""
-    return any(name in SINGULARITY_MARGINS for name in metrics)
 
 
 def characteristic_length(mechanism: Mechanism) -> float:

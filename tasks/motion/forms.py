@@ -15,9 +15,10 @@ import numpy as np
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.arrays.equations import Arrays, Model
+from tasks.arrays.equations import Model
 from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.kernels.cache import kernel
+from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.mathematics import quaternions
 from tasks.programs import equations
 
@@ -115,7 +116,7 @@ class System:
         twist = self.twist(speed)
         for values in (twist, change):
             values[:, status != Status.OK] = np.nan
-        rates = tuple(parts[f"rates_{k}"][0] for k in range(len(state.angles)))
+        rates = tuple(parts[Indexed("rates", k)][0] for k in range(len(state.angles)))
         return State(twist[3:], quaternions.rate(state.quaternion, twist[:3]), change, rates)
 
     def _load_in_world(self, t: float, state: State) -> np.ndarray:
@@ -138,11 +139,11 @@ class System:
             return state, np.zeros(state.position.shape[1])
         motion = self._motion(state, np.zeros((len(self.freedoms), state.position.shape[1])))
         parts = self._shares(motion, state)
-        angles = tuple(a + parts[f"correction_{k}"][0] for k, a in enumerate(state.angles))
-        drift = np.max([parts[f"open_{k}"][0, 0] for k in range(len(angles))], axis=0)
+        angles = tuple(a + parts[Indexed("correction", k)][0] for k, a in enumerate(state.angles))
+        drift = np.max([parts[Indexed("open", k)][0, 0] for k in range(len(angles))], axis=0)
         return State(state.position, state.quaternion, state.speed, angles), drift
 
-    def _shares(self, motion: np.ndarray, state: State) -> dict[str, np.ndarray]:
+    def _shares(self, motion: np.ndarray, state: State) -> Values:
         return self.model.shares(motion, [a[None] for a in state.angles] or None)
 
     def _motion(self, state: State, speed: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ ACCURATE = 1e-9
 TINY = 1e-300
 
 
-class _Chain(coupled_friction.Robot):
+class _Chain(coupled_friction.PassiveFriction):
     """What joints carry under forces that are known, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
@@ -45,8 +45,9 @@ class _Chain(coupled_friction.Robot):
 
     def multipliers(self, tau: Array) -> list[Array]:
         """Free multipliers of the chain's redundant rows."""
-        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.passive else ()))
-        return self._balance([{name: self.given[f"{name}_0"] for name in names}], self.force, self.given["held"], [tau])
+        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
+        shares = [{name: self.shares[name][0] for name in names}]
+        return self._balance(shares, self.force, self.shares["held"], [tau])
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,14 @@ class Loads:
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
         chain = _Chain(self.family, coupled_friction.wanted(self.family, self.groups), array(net), self._given(moved))
-        passive = array([friction[place] for place in chain.passive])
+        passive = array([friction[place] for place in chain.places])
         return [rubbing[k].load(chain.carried(rubbing[k].place, passive)) for k in self._loaded]
 
-    def _given(self, moved: Moved) -> Mapping[str, Array]:
+    def _given(self, moved: Moved) -> Mapping[str, Any]:
         """What `coupled_friction` asks of the limb, at these accelerations."""
         pushed = self.pushed
         accelerations = pushed.solved.accelerations + pushed.unit_rates @ moved.acceleration
         statics = LimbStatics(pushed.mounted, replace(pushed.solved, accelerations=accelerations))
         (wanted,) = coupled_friction.wanted(self.family, self.groups)
         share = joint_friction.share(statics, REST, pushed.gravity, wanted) | reactions.share(statics, pushed.gravity)
-        return {f"{name}_0": value for name, value in share.items()} | {"held": np.zeros(0)}
+        return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}

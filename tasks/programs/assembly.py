@@ -3,83 +3,78 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
+from robots.quantities import any_needs, reduction
 from tasks.kernels.expression import CONSTANT
+from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import where
 from tasks.mechanics import assembly
-from tasks.mechanics import reactions as reactions
-from tasks.mechanics.structure import structure_of
+from tasks.mechanics.structure import Array, structure_of
 from tasks.metrics import poses
-from tasks.metrics.margins import MARGINS, LimbLimits, least
-from tasks.metrics.poses import POSE_METRICS
-from tasks.programs.limb import Array, limb_program
-
-COUNTS = {"failed_samples": "sum", "worst_status": "max"}
-"""What is told of the samples of a case, and how it is reduced."""
-
-CASE_METRICS = (*COUNTS, *(name for name, metric in POSE_METRICS.items() if not metric.mass))
-
-MASS_METRICS = tuple(name for name, metric in POSE_METRICS.items() if metric.mass)
-"""Metrics of a case that do not depend on friction; those of mass need shares of the mass matrix."""
+from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
+from tasks.programs.limb import LimbRequest, limb_program
+from tasks.programs.platform import platform_shapes
 
 
 @functools.cache
 def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tuple[LimbLimits, ...] = ()) -> Program:
     """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
 
-    Sample inputs: `motion`, `platform_wrench` (not of a chain), and for limb k of the robot `wrench_k`, `jacobian_k`
-    and `status_k`. `metrics` adds any of CASE_METRICS and MASS_METRICS, reduced over the samples of a
-    case but not finished. For the latter there are also sample inputs `mass_k` and `platform_mass`. With `limits` of
-    each limb there are those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT.
-    Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
+    Sample inputs: `motion`, `platform_wrench` (not of a chain), and of each limb of the robot its `wrench`, `jacobian`
+    and `status`, see `limb_program`. `metrics` adds any of `tasks.metrics.poses`, reduced over the samples of a case
+    but not finished; some need the `mass` or the `home_jacobian` of the limbs too. With `limits` of each limb there are
+    those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT. Case input, of a robot
+    with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
-    made = structure_of(family)
-    count, free = len(made.mechanism.instances), made.freedoms
-    case = {name: value.shape[1:] for name, value in even_weights(family).items()}
-    driven = [len(made.mechanism.limbs[each.limb].actuators) for each in made.mechanism.instances]
-    massive, known = poses.needs_mass(metrics), _constant_jacobian(family)
-    limited = {name: [k for k, each in enumerate(limits) if name in each.margins] for name in MARGINS}
-    compared = poses.needs_reference(metrics)
+    structure = structure_of(family)
+    limbs, free = range(len(structure.mechanism.instances)), structure.freedoms
+    known = _constant_jacobian(family)
+    massive, compared = any_needs(metrics, "mass matrix"), any_needs(metrics, "reference jacobian")
+    asked = [LimbRequest(mass=massive, limits=limits[k] if limits else NOTHING, reference=compared) for k in limbs]
 
     def one_sample(
-        motion: Array, platform_wrench: Array = 0.0, platform_mass: Array = 0.0, weights: Array = None, **shares: Array
+        motion: Array,
+        *,
+        wrench: Mapping[int, Array],
+        jacobian: Mapping[int, Array],
+        status: Mapping[int, Array],
+        platform_wrench: Array = 0.0,
+        platform_mass: Array = 0.0,
+        weights: Array = None,
+        mass: Mapping[int, Array] | None = None,
+        home_jacobian: Mapping[int, Array] | None = None,
+        **margins: Mapping[int, Array],
     ) -> dict[str, Any]:
-        jacobian = known if known is not None else np.vstack([shares[f"jacobian_{k}"] for k in range(count)])
-        wrench = platform_wrench + sum(shares[f"wrench_{k}"] for k in range(count))
-        forces = assembly.actuator_forces(jacobian, wrench, weights)
-        velocity = jacobian @ made.speed(motion)
-        status = assembly.combined_status([shares[f"status_{k}"][0] for k in range(count)], jacobian, forces)
-        margins = {name: least([shares[f"{name}_{k}"][0] for k in limited[name]]) for name in limited if limited[name]}
-        status, solved = assembly.limited_status(status, margins.get("margin")), status
-        mass = sum((shares[f"mass_{k}"] for k in range(count)), start=platform_mass) if massive else np.eye(free)
-        posture = poses.posture(made.mechanism, jacobian, mass, status, solved=solved, **margins)
-        if compared:
-            posture = posture.beside(np.vstack([shares[f"home_jacobian_{k}"] for k in range(count)]))
-        available: dict[str, Any] = {"failed_samples": [where(posture.failed, 1.0, 0.0)], "worst_status": [status]}
-        available |= {name: [POSE_METRICS[name].of(posture)] for name in metrics if name in POSE_METRICS}
-        chosen = {name: available[name] for name in metrics}
-        return {"force": forces, "velocity": velocity, "status": [status], **chosen}
+        rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
+        forces = assembly.actuator_forces(rows, platform_wrench + sum(wrench[k] for k in limbs), weights)
+        velocity = rows @ structure.speed(motion)
+        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces)
+        shares = {name: [share[0] for share in margins[name].values()] for name in MARGINS if name in margins}
+        least_margins = {name: least(values) for name, values in shares.items()}
+        outcome = assembly.limited_status(solved, least_margins.get("margin"))
+        inertia = sum((mass[k] for k in limbs), start=platform_mass) if mass else np.eye(free)
+        posture = poses.posture(structure.mechanism, rows, inertia, outcome, solved=solved, **least_margins)
+        if home_jacobian:
+            posture = posture.beside(np.vstack([home_jacobian[k] for k in limbs]))
+        chosen = {name: [poses.METRICS[name].of(posture)] for name in metrics}
+        return {"force": forces, "velocity": velocity, "status": [outcome], **chosen}
 
-    sample: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
-    sample |= {} if made.mechanism.is_chain else {"platform_wrench": (free,)}
-    sample |= {"platform_mass": (free, free)} if massive and not made.mechanism.is_chain else {}
-    for k in range(count):
-        sample |= {f"wrench_{k}": (free,), f"jacobian_{k}": (driven[k], free), f"status_{k}": (1,)}
-        sample |= {f"mass_{k}": (free, free)} if massive else {}
-        sample |= {f"home_jacobian_{k}": (driven[k], free)} if compared else {}
-        sample |= {f"{name}_{k}": (1,) for name in MARGINS if k in limited[name]}
-    chosen = {name: COUNTS[name] if name in COUNTS else POSE_METRICS[name].reduction for name in metrics}
+    sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
+    if not structure.mechanism.is_chain:
+        sample |= platform_shapes(structure, mass=massive)
+    for k, instance in enumerate(structure.mechanism.instances):
+        sample |= indexed(k, asked[k].shapes(structure, instance.limb))
     return trace(
         f"{family.name}.assembly",
         one_sample,
-        case=case,
+        case={name: value.shape[1:] for name, value in even_weights(family).items()},
         sample=sample,
-        reductions=chosen,
+        reductions={name: reduction(name) for name in metrics},
         first=("force", "velocity", "status"),
     )
 

@@ -7,7 +7,7 @@ rows, see `tasks.friction.joints`; they are iterated with the laws until nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from robots.model import Family
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
 from tasks.kernels.expression import Dual
+from tasks.kernels.keys import Shape, indexed
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
@@ -35,47 +36,46 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Solved:
+class FrictionSolution:
     """What friction does to a robot.
 
     forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; friction: of
-    every joint in the order of the groups; rubbing: of the passive joints of each limb; residual: how far friction is
+    every joint in the order of the groups; passive: of the passive joints of each limb; residual: how far friction is
     from settled [N m and N]; unsettled: 1 where that is too far.
     """
 
     forces: Sequence[Scalar]
     net: Sequence[Scalar]
     friction: Sequence[Scalar]
-    rubbing: Sequence[Array]
+    passive: Sequence[Array]
     residual: Scalar
     unsettled: Scalar
 
 
 def wanted(family: Family, groups: Sequence[FrictionGroup], statics: bool = False) -> tuple[LimbFriction, ...]:
     """What friction asks of each limb of the robot; `statics` if reactions are asked for."""
-    return tuple(
-        joint_friction.of_limb(groups, k, statics) for k in range(len(structure_of(family).mechanism.instances))
-    )
+    limbs = range(len(family.reference.instances))
+    return tuple(joint_friction.of_limb(groups, limb, statics) for limb in limbs)
 
 
 def statics(limbs: Sequence[LimbFriction]) -> bool:
     """Whether friction needs reactions."""
-    return any(each.statics for each in limbs)
+    return any(limb.statics for limb in limbs)
 
 
-def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[str, tuple[int, ...]]:
+def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[Any, Shape]:
     """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load."""
-    made, limbs = structure_of(family), wanted(family, groups)
-    result: dict[str, tuple[int, ...]] = {}
-    passive, loaded = any(each.passive for each in limbs), statics(limbs)
-    for k, (instance, each) in enumerate(zip(made.mechanism.instances, limbs, strict=True)):
-        driven, redundant = len(made.mechanism.limbs[instance.limb].actuators), made.redundant(instance.limb)
-        shapes = each.shapes(made.freedoms, driven, redundant, made.held)
-        shapes |= {"jacobian": (driven, made.freedoms)} if passive else {}
-        shapes |= reactions.share_shapes(made.held, driven, redundant) if loaded else {}
-        result |= {f"{name}_{k}": shape for name, shape in shapes.items()}
+    structure, limbs = structure_of(family), wanted(family, groups)
+    result: dict[Any, Shape] = {}
+    passive, loaded = any(limb.passive for limb in limbs), statics(limbs)
+    for k, (instance, limb) in enumerate(zip(structure.mechanism.instances, limbs, strict=True)):
+        driven, redundant = len(structure.mechanism.limbs[instance.limb].actuators), structure.redundant(instance.limb)
+        shapes = limb.shapes(structure.freedoms, driven, redundant, structure.held)
+        shapes |= {"jacobian": (driven, structure.freedoms)} if passive else {}
+        shapes |= reactions.share_shapes(structure.held, driven, redundant) if loaded else {}
+        result |= indexed(k, shapes)
     result |= {"history": (len(remembering(groups)),)} if remembering(groups) else {}
-    return result | ({"held": (made.held,)} if loaded else {})
+    return result | ({"held": (structure.held,)} if loaded else {})
 
 
 def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
@@ -86,46 +86,46 @@ def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
 def solve(
     family: Family,
     groups: Sequence[FrictionGroup],
-    rubbing: Sequence[JointFriction],
+    joints: Sequence[JointFriction],
     force: Array,
     velocity: Array,
-    given: Mapping[str, Array],
-) -> Solved:
-    """Friction of all joints and actuator forces, from those without friction."""
-    robot = Robot(family, wanted(family, groups), array(force), given)
-    passive = [each for each in rubbing if each.place.actuator < 0]
+    shares: Mapping[str, Any],
+) -> FrictionSolution:
+    """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them."""
+    robot = PassiveFriction(family, wanted(family, groups), array(force), shares)
+    passive = [joint for joint in joints if joint.place.actuator < 0]
     remembered = remembering(groups)
-    rates = {each.place: robot.rate(each.place, velocity) for each in rubbing}
+    rates = {joint.place: robot.rate(joint.place, velocity) for joint in joints}
 
-    def law(each: JointFriction, tau: Array) -> Scalar:
-        if each.group.remembers:
-            return given["history"][remembered.index(each.place)]
-        load = each.load(robot.carried(each.place, tau) if each.group.load == "reaction" else None)
-        return each.force(rates[each.place], load)
+    def law(joint: JointFriction, tau: Array) -> Scalar:
+        if joint.group.remembers:
+            return shares["history"][remembered.index(joint.place)]
+        load = joint.load(robot.carried(joint.place, tau) if joint.group.load == "reaction" else None)
+        return joint.force(rates[joint.place], load)
 
     def friction_of(tau: Array) -> Array:
-        made = {each.place: law(each, tau) for each in passive}
-        return array([made[place] for place in robot.passive])
+        friction = {joint.place: law(joint, tau) for joint in passive}
+        return array([friction[place] for place in robot.places])
 
-    still = np.zeros(len(robot.passive))
+    still = np.zeros(len(robot.places))
     tau, residual, unsettled = (friction_of(still) if passive else still), 0.0, 0.0
-    if any(each.group.load == "reaction" for each in passive):
+    if any(joint.group.load == "reaction" for joint in passive):
         tau = array(_settled(friction_of, tau))
         last = friction_of(tau)
         residual = total(last - tau)
         unsettled = where(opposite(residual <= ACCURATE * total(last) + TINY), 1.0, 0.0)
     net = robot.forces(tau)
     forces = list(net)
-    at = dict(zip(robot.passive, tau, strict=True))
-    for each in rubbing:
-        if each.place.actuator >= 0:
-            at[each.place] = law(each, tau)
-            forces[each.place.actuator] = forces[each.place.actuator] + at[each.place]
-    friction = [at[each.place] for each in rubbing]
-    return Solved(forces, net, friction, [tau[own] for own in robot.own], residual, unsettled)
+    at = dict(zip(robot.places, tau, strict=True))
+    for joint in joints:
+        if joint.place.actuator >= 0:
+            at[joint.place] = law(joint, tau)
+            forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
+    friction = [at[joint.place] for joint in joints]
+    return FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)
 
 
-def _settled(friction_of: Any, start: Array) -> list[Scalar]:
+def _settled(friction_of: Callable[[Array], Array], start: Array) -> list[Scalar]:
     def step(tau: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
         following = friction_of(array(tau))
         # NaN counts as done: it will not get better
@@ -135,29 +135,28 @@ def _settled(friction_of: Any, start: Array) -> list[Scalar]:
     return iterate(step, list(start), ITERATIONS)
 
 
-class Robot:
-    """What friction of passive joints does in a robot, from the shares of its limbs; tau in the order of `passive`."""
+class PassiveFriction:
+    """What friction tau of passive joints does in a robot, from shares of its limbs; tau in the order of `places`."""
 
-    def __init__(self, family: Family, limbs: Sequence[LimbFriction], force: Array, given: Mapping[str, Array]):
-        self.made, self.limbs, self.force, self.given = structure_of(family), limbs, force, given
+    def __init__(self, family: Family, limbs: Sequence[LimbFriction], force: Array, shares: Mapping[str, Any]):
+        self.structure, self.limbs, self.force, self.shares = structure_of(family), limbs, force, shares
         self.family, self.count = family, len(limbs)
-        self.driven = self.made.driven
-        sizes = [len(each.passive) for each in limbs]
-        self.own = [slice(sum(sizes[:k]), sum(sizes[: k + 1])) for k in range(self.count)]
-        self.passive = [JointPlace(k, joint, -1) for k, each in enumerate(limbs) for joint in each.passive]
+        sizes = [len(limb.passive) for limb in limbs]
+        self.slices = [slice(sum(sizes[:k]), sum(sizes[: k + 1])) for k in range(self.count)]
+        self.places = [JointPlace(k, joint, -1) for k, limb in enumerate(limbs) for joint in limb.passive]
 
     def rate(self, place: JointPlace, velocity: Array) -> Scalar:
         """Velocity of a joint with friction."""
         if place.actuator >= 0:
             return velocity[place.actuator]
-        return self.given[f"passive_rate_{place.limb}"][self.limbs[place.limb].passive.index(place.joint)]
+        return self.shares["passive_rate"][place.limb][self.limbs[place.limb].passive.index(place.joint)]
 
     @cached_property
     def influence(self) -> Array:
         """A (actuator, passive joint)."""
-        jacobian = np.vstack([self.given[f"jacobian_{k}"] for k in range(self.count)])
-        through = np.vstack([self.given[f"through_{k}"] for k, each in enumerate(self.limbs) if each.passive])
-        weights = self.given.get("weights")
+        jacobian = np.vstack([self.shares["jacobian"][k] for k in range(self.count)])
+        through = np.vstack([self.shares["through"][k] for k, limb in enumerate(self.limbs) if limb.passive])
+        weights = self.shares.get("weights")
         return array(np.stack([array(assembly.actuator_forces(jacobian, row, weights)) for row in through], axis=1))
 
     def forces(self, tau: Array) -> Array:
@@ -169,12 +168,12 @@ class Robot:
         k = place.limb
         start = COMPONENTS * self.limbs[k].loaded.index(place.joint)
         rows = slice(start, start + COMPONENTS)
-        result = self.given[f"load_own_{k}"][rows]
-        if self.made.mechanism.limbs[self.made.mechanism.instances[k].limb].cuts:  # else no force goes round
-            result = result + self.given[f"load_driven_{k}"][rows] @ self.forces(tau)[self.driven[k]]
-            result = result + self.given[f"load_redundant_{k}"][rows] @ self.multipliers(tau)[k]
+        result = self.shares["load_own"][k][rows]
+        if self.structure.mechanism.limbs[self.structure.mechanism.instances[k].limb].cuts:  # else no force goes round
+            result = result + self.shares["load_driven"][k][rows] @ self.forces(tau)[self.structure.driven[k]]
+            result = result + self.shares["load_redundant"][k][rows] @ self.multipliers(tau)[k]
         if self.limbs[k].passive:
-            result = result + self.given[f"load_friction_{k}"][rows] @ tau[self.own[k]]
+            result = result + self.shares["load_friction"][k][rows] @ tau[self.slices[k]]
         return result
 
     def multipliers(self, tau: Array) -> list[Array]:
@@ -184,27 +183,29 @@ class Robot:
 
     @cached_property
     def _multipliers(self) -> tuple[list[Array], list[Array]]:
-        names = (*reactions.SHARES, *(("held_friction", "wish_friction") if self.passive else ()))
+        names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
         shares = [
-            {name: self.given[f"{name}_{k}"] for name in names if f"{name}_{k}" in self.given}
-            for k in range(self.count)
+            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
         ]
-        still = [np.zeros(len(each.passive)) for each in self.limbs]
-        at_rest = self._balance(shares, self.force, self.given["held"], still)
+        still = [np.zeros(len(limb.passive)) for limb in self.limbs]
+        held = self.shares["held"]
+        at_rest = self._balance(shares, self.force, held, still)
         linear = [
             {**s, "held_passive": s["held_passive"] * 0.0, "wish_passive": s["wish_passive"] * 0.0} for s in shares
         ]
         columns = []
-        for p, unit in enumerate(np.eye(len(self.passive))):
-            rubbing = [unit[own] for own in self.own]
-            columns.append(self._balance(linear, self.influence[:, p], self.given["held"] * 0.0, rubbing))
+        for p, unit in enumerate(np.eye(len(self.places))):
+            friction = [unit[own] for own in self.slices]
+            columns.append(self._balance(linear, self.influence[:, p], held * 0.0, friction))
         slopes = [
             array(np.stack([array(column[k]) for column in columns], axis=1)) if columns else np.zeros((0, 0))
             for k in range(self.count)
         ]
         return at_rest, slopes
 
-    def _balance(self, shares: Any, force: Array, held: Array, rubbing: Sequence[Array]) -> list[Array]:
-        forces = [array(force[driven]) for driven in self.driven]
+    def _balance(
+        self, shares: Sequence[Mapping[str, Array]], force: Array, held: Array, friction: Sequence[Array]
+    ) -> list[Array]:
+        forces = [array(force[driven]) for driven in self.structure.driven]
         carried = reaction_programs.carried(self.family)
-        return reactions.redundant_multipliers(shares, forces, array(held), carried, rubbing)[0]
+        return reactions.redundant_multipliers(shares, forces, array(held), carried, friction)[0]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
+from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, equations, limb, platform
@@ -23,6 +25,8 @@ from tasks.mechanics.structure import GRAVITY, Structure, limb_inputs, mounted_l
 Array = Any
 Scalar = Any
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
+PLATFORM = -1
+"""Number of the platform among those who have a share; limbs count from 0."""
 
 
 def _named(share: Share) -> dict[str, Array]:
@@ -95,26 +99,24 @@ def platform_share_program(family: Family) -> Program:
     return trace(f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (made.motion_size,)})
 
 
-def share_shapes(made: Structure, limb_index: int | None) -> dict[str, tuple[int, ...]]:
+def share_shapes(made: Structure, limb_index: int | None) -> dict[str, Shape]:
     """Shapes of a limb's share, or of the platform's."""
     free = made.freedoms
     driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuators)
     return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
 
 
-def _inputs(made: Structure) -> dict[str, tuple[int, ...]]:
-    shapes: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,)}
-    limbs = [each.limb for each in made.mechanism.instances]
-    for k, limb_index in enumerate([None, *limbs]):
-        owner = "platform" if limb_index is None else str(k - 1)
-        shapes |= {f"{name}_{owner}": shape for name, shape in share_shapes(made, limb_index).items()}
+def _inputs(made: Structure) -> dict[Any, Shape]:
+    shapes: dict[Any, Shape] = {"motion": (made.motion_size,)} | indexed(PLATFORM, share_shapes(made, None))
+    for k, instance in enumerate(made.mechanism.instances):
+        shapes |= indexed(k, share_shapes(made, instance.limb))
     return shapes
 
 
-def _total(made: Structure, parts: dict[str, Array]) -> Share:
-    owners = ["platform", *(str(k) for k in range(len(made.mechanism.instances)))]
-    sums = [sum((array(parts[f"{name}_{owner}"]) for owner in owners), start=0.0) for name in SHARES[:3]]
-    stacks = [array(np.vstack([parts[f"{name}_{owner}"] for owner in owners])) for name in SHARES[3:]]
+def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
+    """The sum of the shares of platform and limbs; rows of J_IK below each other."""
+    sums = [sum((array(share) for share in shares[name].values()), start=0.0) for name in SHARES[:3]]
+    stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
     return Share(*sums, *stacks)
 
 
@@ -123,8 +125,8 @@ def acceleration_program(family: Family) -> Program:
     """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
     made = structure_of(family)
 
-    def one_sample(motion: Array, force: Array, load: Array, **parts: Array) -> dict[str, Any]:
-        summed = _total(made, parts)
+    def one_sample(motion: Array, force: Array, load: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
+        summed = _total(shares)
         found = equations.acceleration(summed, made.speed(motion), array(force), array(load))
         return {"acceleration": found, "massless": [_rank_lost(summed.mass)]}
 
@@ -149,8 +151,8 @@ def total_program(family: Family) -> Program:
     """
     made = structure_of(family)
 
-    def one_sample(motion: Array, **parts: Array) -> dict[str, Any]:
-        summed = _total(made, parts)
+    def one_sample(motion: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
+        summed = _total(shares)
         result: dict[str, Any] = _named(summed)
         result["singular"] = [equations.flag(singularity(summed.jacobian))]
         if summed.jacobian.shape[0] == summed.jacobian.shape[1]:

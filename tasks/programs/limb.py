@@ -1,91 +1,119 @@
-"""The programs of a robot family: one per representative limb, one for the platform, one for the assembly.
+"""The program of a representative limb: inverse kinematics and dynamics for a motion of the platform.
 
-Inputs have the same names everywhere: `parameters` in the order of the family, `mount` (what differs between the
-instances of a limb), `gravity` (3,) per case; `motion` (see `tasks.mechanics.platform`) per sample. A family is traced
-once; its geometry is an input.
+Inputs of the programs of a robot family have the same names everywhere: `parameters` in the order of the family,
+`mount` (what differs between the instances of a limb), `gravity` (3,) per case; `motion` (see
+`tasks.mechanics.platform`) per sample. A family is traced once; its geometry is an input.
 """
 
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
+from robots.quantities import QUANTITIES
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
-from tasks.kernels.program import Program, trace
+from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.structure import field_inputs, limb_inputs, solved_limb, structure_of, symbolic
+from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
 
 Array = Any
 
-
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
 
-LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
-OWN_SERIES = ("actuator_position",)
-"""Series of the limb's own actuators."""
+
+@dataclass(frozen=True)
+class LimbRequest:
+    """What is asked of a limb beyond its wrench, its rows of J_IK and its status."""
+
+    series: tuple[str, ...] = ()
+    """Quantities of the stage "limb": of all joints in the order of `Limb.joints`, or of the limb's own actuators."""
+    statics: bool = False
+    """What reactions need: `reactions.SHARES`."""
+    friction: LimbFriction = NO_FRICTION
+    """What friction needs: see `tasks.friction.joints.share`."""
+    mass: bool = False
+    """The limb's share of the mass matrix (freedom, freedom)."""
+    limits: LimbLimits = NOTHING
+    """Its margins to limits, from a case input of that name."""
+    reference: bool = False
+    """The `home_jacobian`, its rows of J_IK at the reference pose."""
+
+    @property
+    def needs_statics(self) -> bool:
+        """Whether the statics of the limb is needed, for reactions or for friction that depends on them."""
+        return self.statics or self.friction.statics
+
+    def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
+        """Names and shapes of the outputs of `limb_program`, known before it is traced."""
+        limb_, free = structure.mechanism.limbs[limb_index], structure.freedoms
+        driven, redundant = len(limb_.actuators), structure.redundant(limb_index)
+        shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
+        shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.needs_statics else {}
+        shapes |= self.friction.shapes(free, driven, redundant, structure.held)
+        shapes |= {"mass": (free, free)} if self.mass else {}
+        shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
+        shapes |= dict.fromkeys(self.limits.margins, (1,))
+        sizes = {"actuator": driven, "joint": len(limb_.joints)}
+        return shapes | {name: (sizes[QUANTITIES[name].dims[-1]],) for name in self.series}
+
+
+BARE = LimbRequest()
 
 
 @functools.cache
-def limb_program(
-    family: Family,
-    limb_index: int,
-    series: tuple[str, ...] = (),
-    statics: bool = False,
-    friction: LimbFriction = NO_FRICTION,
-    moving_base: bool = False,
-    mass: bool = False,
-    limits: LimbLimits = NOTHING,
-    reference: bool = False,
-) -> Program:
+def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, moving_base: bool = False) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    `series` adds any of LIMB_SERIES for all joints in the order of `Limb.joints`, or of OWN_SERIES; `statics` adds
-    `reactions.SHARES`, `friction` what `joint_friction.share` gives, `mass` the limb's share of the mass matrix
-    (freedom, freedom), `limits` its margins to them, from a case input of that name, `reference` the `home_jacobian`,
-    its rows of J_IK at the reference pose; with `moving_base`, `gravity` is a sample input. Raises ValueError for
-    statics or friction of a limb with `every_row`, as reactions rest on a choice of rows.
+    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError for statics or friction
+    of a limb with `every_row`, as reactions rest on a choice of rows.
     """
-    made = structure_of(family)
-    statics = statics or friction.statics
-    case, sample = field_inputs(limb_inputs(made, limb_index), {"motion": (made.motion_size,)}, moving_base)
-    case |= {"limits": limits.shape} if limits != NOTHING else {}
-    if (statics or friction != NO_FRICTION) and made.mechanism.limbs[limb_index].every_row:
+    structure = structure_of(family)
+    case, sample = field_inputs(limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}, moving_base)
+    case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
+    limb_ = structure.mechanism.limbs[limb_index]
+    if (asked.needs_statics or asked.friction != NO_FRICTION) and limb_.every_row:
         raise ValueError(
-            f"every_row: reactions of {family.name} got limb {made.mechanism.limbs[limb_index].name} with every row of "
+            f"every_row: reactions of {family.name} got limb {limb_.name} with every row of "
             "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler.system"
         )
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **given: Array) -> dict[str, Any]:
-        mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
+    def one_sample(
+        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ()
+    ) -> dict[str, Array]:
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
-        result: dict[str, Any] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
+        result: dict[str, Array] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
-        available = {"joint_velocity": rates, "joint_acceleration": accelerations}
-        if "joint_position" in series or limits.positions:
-            available["joint_position"] = limb.joint_positions(mounted, solved, motion)
-        if "actuator_position" in series:
-            available["actuator_position"] = limb.actuator_positions(mounted, solved)
-        if statics:
-            result |= reactions.share(reactions.LimbStatics(mounted, solved), array(gravity))
-        if friction != NO_FRICTION:
-            result |= joint_friction.share(reactions.LimbStatics(mounted, solved), moving, array(gravity), friction)
-        if mass:
-            share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), np.zeros(3))
+        series = {"joint_velocity": rates, "joint_acceleration": accelerations}
+        if "joint_position" in asked.series or asked.limits.positions:
+            series["joint_position"] = limb.joint_positions(mounted, solved, motion)
+        if "actuator_position" in asked.series:
+            series["actuator_position"] = limb.actuator_positions(mounted, solved)
+        statics = reactions.LimbStatics(mounted, solved)
+        if asked.needs_statics:
+            result |= reactions.share(statics, array(gravity))
+        if asked.friction != NO_FRICTION:
+            result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
+        if asked.mass:
+            share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), np.zeros(3))
             result["mass"] = share.mass
-        if limits != NOTHING:
-            result |= limits.shares(given["limits"], available.get("joint_position", ()), rates)
-        if reference:
-            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(symbolic(made, parameters).platform.home))
-        return result | {name: available[name] for name in series}
+        if asked.limits != NOTHING:
+            result |= asked.limits.shares(limits, series.get("joint_position", ()), rates)
+        if asked.reference:
+            home = symbolic(structure, parameters).platform.home
+            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home))
+        return result | {name: series[name] for name in asked.series}
 
-    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}"
-    return trace(name, one_sample, case=case, sample=sample, first=FIRST)
+    program = trace(f"{family.name}.{limb_.name}", one_sample, case=case, sample=sample, first=FIRST)
+    require_shapes(program, asked.shapes(structure, limb_index))
+    return program

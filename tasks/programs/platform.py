@@ -9,18 +9,24 @@ import numpy as np
 
 from robots.model import Family
 from robots.types import TWIST
-from tasks.kernels.program import Program, trace
+from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mechanics import equations, platform
 from tasks.mechanics.platform import held_directions
-from tasks.mechanics.structure import GRAVITY, field_inputs, structure_of, symbolic
-from tasks.programs.limb import FIRST, Array
+from tasks.mechanics.structure import GRAVITY, Array, Shape, Structure, field_inputs, structure_of, symbolic
+
+
+def platform_shapes(structure: Structure, held: bool = False, mass: bool = False) -> dict[str, Shape]:
+    """Names and shapes of the outputs of `platform_program`."""
+    result: dict[str, Shape] = {"platform_wrench": (structure.freedoms,)}
+    result |= {"held": (structure.held,)} if held else {}
+    return result | ({"platform_mass": (structure.freedoms, structure.freedoms)} if mass else {})
 
 
 @functools.cache
 def platform_program(family: Family, held: bool = False, moving_base: bool = False, mass: bool = False) -> Program:
-    """The `wrench` that the platform's own motion takes along its free twists.
+    """The `platform_wrench` that the platform's own motion takes along its free twists.
 
-    On request along those `held`, and the platform's share of the `mass` matrix.
+    On request along those `held`, and the `platform_mass`, its share of the mass matrix.
     """
     made = structure_of(family)
 
@@ -28,13 +34,15 @@ def platform_program(family: Family, held: bool = False, moving_base: bool = Fal
         body = symbolic(made, parameters).platform
         pose, moving = platform.unpack(motion, body)
         wrench = platform.wrench(body, pose, moving, gravity)
-        result = {"wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        result = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
         if mass:
-            result["mass"] = equations.platform_share(body, pose, moving, np.zeros(3)).mass
+            result["platform_mass"] = equations.platform_share(body, pose, moving, np.zeros(3)).mass
         return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     case, sample = field_inputs(sizes, {"motion": (made.motion_size,)}, moving_base)
-    return trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=FIRST[:1])
+    program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
+    require_shapes(program, platform_shapes(made, held, mass))
+    return program

@@ -6,20 +6,29 @@ Both follow the programs of `tasks.programs.limb`, with `statics`, and name thei
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
+from robots.quantities import QUANTITIES, reduction
 from robots.types import TWIST
-from tasks.kernels.program import Program, trace
+from tasks.kernels.keys import Indexed, Shape, indexed
+from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, sqrt, total
 from tasks.mechanics import platform
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics.structure import field_inputs, limb_inputs, mount_values, solved_limb, structure_of
+from tasks.mechanics.structure import (
+    Array,
+    Structure,
+    field_inputs,
+    limb_inputs,
+    mount_values,
+    solved_limb,
+    structure_of,
+)
 from tasks.mechanics.topology import pivots
-
-Array = Any
 
 GENERIC = 3  # configurations at which ranks are found
 _REACH = 0.05  # share of the robot's size by which the platform is moved to reach them
@@ -58,67 +67,82 @@ def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
 
 @functools.cache
 def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
-    """Multipliers `redundant_k` of the rows that limb k's kinematics has dropped, which the platform's balance decides.
+    """Multipliers `redundant` of the rows that each limb's kinematics has dropped: the balance decides them.
 
     `missing` is the size of what no limb can hold: of loads along directions in which parts of the robot are loose.
     Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb;
-    with friction in so many `passive` joints of each limb that friction too, `rubbing_k`.
+    with friction in so many passive joints of each limb that friction too, `passive_friction`.
     """
-    made = structure_of(family)
-    instances, counts = made.mechanism.instances, passive or (0,) * len(made.mechanism.instances)
+    structure = structure_of(family)
+    instances = structure.mechanism.instances
 
-    def one_sample(force: Array, held: Array, **parts: Array) -> dict[str, Any]:
+    def one_sample(force: Array, held: Array, **limbs: Mapping[int, Array]) -> dict[Any, Array]:
         names = (*reactions.SHARES, *reactions.FRICTION_SHARES)
-        shares = [
-            {name: parts[f"{name}_{k}"] for name in names if f"{name}_{k}" in parts} for k in range(len(instances))
-        ]
-        forces = [array(force[driven]) for driven in made.driven]
-        rubbing = [parts.get(f"rubbing_{k}", np.zeros(0)) for k in range(len(instances))]
-        multipliers, missing = reactions.redundant_multipliers(shares, forces, array(held), carried(family), rubbing)
-        return {f"redundant_{k}": value for k, value in enumerate(multipliers)} | {"missing": [total(missing)]}
+        shares = [{name: limbs[name][k] for name in names if k in limbs.get(name, ())} for k in range(len(instances))]
+        forces = [array(force[driven]) for driven in structure.driven]
+        friction = limbs.get("passive_friction", {})
+        multipliers, missing = reactions.redundant_multipliers(
+            shares, forces, array(held), carried(family), [friction.get(k, np.zeros(0)) for k in range(len(instances))]
+        )
+        return {Indexed("redundant", k): value for k, value in enumerate(multipliers)} | {"missing": [total(missing)]}
 
-    sample: dict[str, tuple[int, ...]] = {"force": (len(made.mechanism.actuators),), "held": (made.held,)}
-    for k, (each, count) in enumerate(zip(instances, counts, strict=True)):
-        redundant = made.redundant(each.limb)
-        shapes = reactions.share_shapes(made.held, len(made.mechanism.limbs[each.limb].actuators), redundant)
+    sample: dict[Any, Shape] = {"force": (len(structure.mechanism.actuators),), "held": (structure.held,)}
+    for k, (instance, count) in enumerate(zip(instances, passive or (0,) * len(instances), strict=True)):
+        redundant = structure.redundant(instance.limb)
+        driven = len(structure.mechanism.limbs[instance.limb].actuators)
+        shapes = reactions.share_shapes(structure.held, driven, redundant)
         if count:
-            shapes |= {"rubbing": (count,), "held_friction": (made.held, count), "wish_friction": (redundant, count)}
-        sample |= {f"{name}_{k}": shape for name, shape in shapes.items()}
-    return trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
+            shapes |= {"passive_friction": (count,)}
+            shapes |= {"held_friction": (structure.held, count), "wish_friction": (redundant, count)}
+        sample |= indexed(k, shapes)
+    program = trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
+    require_shapes(program, balance_shapes(structure))
+    return program
 
 
-OUTPUTS = ("joint_reaction", "peak_reaction")
+def balance_shapes(structure: Structure) -> dict[Any, Shape]:
+    """Keys and shapes of the outputs of `balance_program`."""
+    instances = enumerate(structure.mechanism.instances)
+    return {Indexed("redundant", k): (structure.redundant(each.limb),) for k, each in instances} | {"missing": (1,)}
 
 
 @functools.cache
 def reaction_program(
     family: Family,
     limb_index: int,
-    outputs: tuple[str, ...] = OUTPUTS[:1],
+    outputs: tuple[str, ...] = ("joint_reaction",),
     passive: tuple[int, ...] = (),
     moving_base: bool = False,
 ) -> Program:
     """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
     Sample inputs: `motion`, `force` (the limb's actuators, less their own friction), `redundant` (from
-    `balance_program`); `rubbing`, friction in the `passive` joints of these numbers in `Limb.joints`; with
+    `balance_program`); `passive_friction` in the `passive` joints of these numbers in `Limb.joints`; with
     `moving_base`, `gravity`.
     """
     made = structure_of(family)
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **loads: Array) -> dict[str, Any]:
+    def one_sample(
+        parameters: Array,
+        mount: Array,
+        gravity: Array,
+        motion: Array,
+        force: Array,
+        redundant: Array,
+        passive_friction: Array = (),
+    ) -> dict[str, Any]:
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
-        force, redundant = array(loads["force"]), array(loads["redundant"])
+        force, redundant = array(force), array(redundant)
         statics = reactions.LimbStatics(mounted, solved)
-        rubbing = dict(zip(passive, loads.get("rubbing", ()), strict=True))
-        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, rubbing)
+        friction = dict(zip(passive, passive_friction, strict=True))
+        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, friction)
         available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
         return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
     own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
-    own |= {"redundant": (made.redundant(limb_index),)} | ({"rubbing": (len(passive),)} if passive else {})
+    own |= {"redundant": (made.redundant(limb_index),)} | ({"passive_friction": (len(passive),)} if passive else {})
     name = f"{family.name}.{limb_.name}.reactions"
-    reduced = {"peak_reaction": "max"} if "peak_reaction" in outputs else {}
+    reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
     case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)
     return trace(name, one_sample, case=case, sample=sample, reductions=reduced)

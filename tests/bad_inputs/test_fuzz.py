@@ -45,7 +45,7 @@ from tests.robots.formats.urdfs import tree
 
 ROOT = Path(__file__).parents[2]
 SECONDS = "LIMBSWEEP_FUZZ_SECONDS"
-"""Variable that ends a campaign sooner; then it says how many mutations it has seen."""
+"""Quantity that ends a campaign sooner; then it says how many mutations it has seen."""
 
 LIMIT = 10
 """Seconds in which a single file has to be read or refused; most take milliseconds."""

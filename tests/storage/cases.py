@@ -23,8 +23,8 @@ from storage.store import StoreWriter, create, open_results
 
 SIZES = {"design": 5, "friction": 2, "trajectory": 3, "time": 7, "actuator": 3, "limb": 2, "joint": 4, "axis": 3}
 BLOCK = {"design": 2, "friction": 1, "trajectory": 2}
-VARIABLES = ("status", "actuator_force", "joint_position", "platform_position", "peak_force", "failed_samples")
-LAYOUT = Layout(SIZES, BLOCK, VARIABLES, steady=("status", "failed_samples"))
+QUANTITIES = ("status", "actuator_force", "joint_position", "platform_position", "peak_force", "failed_samples")
+LAYOUT = Layout(SIZES, BLOCK, QUANTITIES, steady=("status", "failed_samples"))
 FEW = Layout(
     {"design": 3, "friction": 2, "trajectory": 1, "time": 4, "actuator": 3},
     {"design": 2},

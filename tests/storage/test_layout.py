@@ -7,19 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robots.quantities import QUANTITIES
 from storage.errors import StoreError
 from storage.layout import CHUNK_MAX, CHUNK_MIN, METADATA_FILES, Layout, lengths
-from storage.schema import SPLIT, VARIABLES, lookup
+from storage.schema import SPLIT, lookup
 from tests.storage.cases import LAYOUT, SIZES
 
-DIMS = tuple(dict.fromkeys(dim for variable in VARIABLES.values() for dim in variable.dims))
+DIMS = tuple(dict.fromkeys(dim for variable in QUANTITIES.values() for dim in variable.dims))
 
 
 @st.composite
 def layouts(draw: st.DrawFn) -> Layout:
     sizes = {dim: draw(st.integers(1, 6 if dim in SPLIT else 3), label=dim) for dim in DIMS}
     block = {dim: draw(st.integers(1, 7), label=f"block {dim}") for dim in SPLIT}
-    names = draw(st.lists(st.sampled_from(sorted(VARIABLES)), min_size=1, unique=True))
+    names = draw(st.lists(st.sampled_from(sorted(QUANTITIES)), min_size=1, unique=True))
     return Layout(sizes, block, tuple(names))
 
 
@@ -57,7 +58,7 @@ def test_sums_agree(layout: Layout) -> None:
     assert Layout.from_dict(layout.as_dict()) == layout
 
 
-@given(st.integers(1, 200), st.integers(1, 3), st.integers(1, 9_000), st.sampled_from(sorted(VARIABLES)))
+@given(st.integers(1, 200), st.integers(1, 3), st.integers(1, 9_000), st.sampled_from(sorted(QUANTITIES)))
 @settings(max_examples=200, deadline=None)
 def test_chunks_divide_shards_and_are_of_the_wanted_size(design: int, friction: int, time: int, name: str) -> None:
     sizes = {**dict.fromkeys(DIMS, 3), "design": design, "friction": friction, "time": time}

@@ -2,14 +2,15 @@ import math
 
 import pytest
 
+from robots.quantities import QUANTITIES
 from storage.errors import StoreError
-from storage.schema import VARIABLES, Coordinate, check_coordinates, lookup, units
+from storage.schema import Coordinate, check_coordinates, lookup, units
 
 SIZES = {"design": 2, "time": 3}
 
 
 def test_every_variable_says_what_it_is() -> None:
-    for name, variable in VARIABLES.items():
+    for name, variable in QUANTITIES.items():
         assert name == variable.name
         assert variable.dims
         assert variable.units
@@ -19,7 +20,7 @@ def test_every_variable_says_what_it_is() -> None:
 
 
 def test_an_unwritten_value_is_no_result() -> None:
-    assert all(math.isnan(row.fill) if row.dtype == "float64" else row.fill == -1 for row in VARIABLES.values())
+    assert all(math.isnan(row.fill) if row.dtype == "float64" else row.fill == -1 for row in QUANTITIES.values())
 
 
 def test_units_follow_the_drive() -> None:

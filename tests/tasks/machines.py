@@ -12,13 +12,15 @@ from robots.geometry import shifted
 from robots.inertia import diagonal, point
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.parameters import Parameter
+from robots.quantities import QUANTITIES, names, needing
 from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
+from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-from tasks.programs.assembly import CASE_METRICS, assembly_program
-from tasks.programs.limb import LIMB_SERIES, limb_program
+from tasks.programs.assembly import assembly_program
+from tasks.programs.limb import LimbRequest, limb_program
 from tasks.programs.platform import platform_program
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import extension
@@ -55,6 +57,9 @@ def twist(linear: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros_like(linear), linear], axis=-1)
 
 
+METRICS = tuple(name for name in names("assembly") if QUANTITIES[name].reduction and name not in needing("mass matrix"))
+
+
 def limb_inputs(family: Family, values: Mapping[str, Any], instance: int, motion: np.ndarray) -> dict[str, np.ndarray]:
     """Inputs of a limb's kernel for parameters (cases,) and a motion (trajectories or 1, size, padded samples)."""
     return {
@@ -67,18 +72,18 @@ def limb_inputs(family: Family, values: Mapping[str, Any], instance: int, motion
 
 def whole_robot(
     family: Family, values: Mapping[str, Any], motion: np.ndarray, samples: int
-) -> list[tuple[Program, dict[str, np.ndarray]]]:
+) -> list[tuple[Program, Values]]:
     """All programs of a robot and what goes into each, limbs first; the assembly gets the results of the others."""
     count = len(structure_of(family).mechanism.instances)
-    program = limb_program(family, 0, LIMB_SERIES, reference=True)
+    program = limb_program(family, 0, LimbRequest(series=names("limb"), reference=True))
     steps = [(program, limb_inputs(family, values, k, motion)) for k in range(count)]
     shares = [kernel(program)(inputs, samples) for program, inputs in steps]
     body = {name: steps[0][1][name] for name in ("parameters", "gravity", "motion")}
     steps.append((platform_program(family), body))
-    joined = {"motion": motion, "platform_wrench": kernel(steps[-1][0])(body, samples)["wrench"]}
+    joined: Values = {"motion": motion, "platform_wrench": kernel(steps[-1][0])(body, samples)["platform_wrench"]}
     for k, share in enumerate(shares):
-        joined |= {f"{name}_{k}": share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")}
-    return [*steps, (assembly_program(family, CASE_METRICS), joined)]
+        joined |= indexed(k, {name: share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")})
+    return [*steps, (assembly_program(family, METRICS), joined)]
 
 
 def motion_input(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -7,10 +7,11 @@ import pytest
 
 from benchmarks import regions
 from robots import catalog
+from robots.quantities import names
 from tasks.arrays import inputs
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import trace
-from tasks.programs.limb import FIRST, LIMB_SERIES, limb_program
+from tasks.programs.limb import FIRST, LimbRequest, limb_program
 
 SAMPLES = 64
 
@@ -24,8 +25,8 @@ def test_series_and_statics_change_no_bit_of_a_limb(name: str) -> None:
     given |= {"mount": inputs.mounts(robot)[0]}
     plain = kernel(limb_program(robot.family, 0))(given, SAMPLES)
     assert np.isfinite(plain["wrench"]).all()
-    for series, statics in ((LIMB_SERIES, False), ((), True), (LIMB_SERIES, True)):
-        other = kernel(limb_program(robot.family, 0, series, statics))(given, SAMPLES)
+    for series, statics in ((names("limb"), False), ((), True), (names("limb"), True)):
+        other = kernel(limb_program(robot.family, 0, LimbRequest(series, statics)))(given, SAMPLES)
         for output in FIRST:
             np.testing.assert_array_equal(other[output], plain[output])
 

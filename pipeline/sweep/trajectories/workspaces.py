@@ -10,8 +10,8 @@ from pipeline.documents.report import Got, Report
 from pipeline.sweep.trajectories.reader import AXES, Trajectory
 from robots.model import Mechanism
 from robots.motions import WORKSPACE
+from robots.quantities import needing
 from robots.types import TRANSLATION
-from storage.schema import OF_WORKSPACES
 
 
 def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples: int | None) -> None:
@@ -34,7 +34,7 @@ def check_volumes(
     report: Report, file: Mapping[str, Any], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
 ) -> None:
     """A volume needs a workspace with several points along every axis that the platform moves along, and no other."""
-    wanted = [(index, name) for index, name in enumerate(file.get("metrics", ())) if name in OF_WORKSPACES]
+    wanted = [(index, name) for index, name in enumerate(file.get("metrics", ())) if name in needing("workspace")]
     if not wanted or mechanism is None:
         return
     for index, name in wanted:

@@ -11,8 +11,6 @@ from click.testing import CliRunner
 from pipeline import Sweep, run
 from pipeline.cli import cli
 from pipeline.errors import InputError
-from storage import schema
-from tasks.metrics import actuators
 from tests.pipeline import runs
 
 TEXT = """
@@ -65,11 +63,6 @@ def test_a_robot_without_motors_has_none_of_their_variables() -> None:
     for name in ("electrical_power", "peak_current", "rms_current", "electrical_energy"):
         assert name in str(caught.value)
     assert "Its actuators are not all drives with a motor" in str(caught.value)
-
-
-def test_both_sides_name_the_same_variables() -> None:
-    assert schema.OF_MOTORS == actuators.OF_MOTORS
-    assert set(schema.OF_MOTORS) <= set(schema.VARIABLES)
 
 
 def test_robot_files_have_no_words_for_drives(tmp_path: Path) -> None:

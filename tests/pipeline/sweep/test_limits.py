@@ -9,10 +9,11 @@ import pytest
 
 from pipeline import run
 from pipeline.errors import InputError
+from pipeline.sweep.limits import SET_BY
 from pipeline.sweep.model import Sweep
 from robots.limits import NO_LIMITS, Capacity, JointLimit
+from robots.quantities import needing
 from robots.status import Status
-from storage.schema import OF_LIMITS
 from tests.pipeline.runs import SYNCHRONOUS, content_hash
 
 HEAD = """\
@@ -143,5 +144,5 @@ def test_each_of_several_robots_may_have_limits_of_its_own() -> None:
     assert "expected a metric of limits that the file sets" in asked
 
 
-def test_every_metric_of_limits_is_known() -> None:
-    assert set(OF_LIMITS) == {"limit_margin", "velocity_margin", "actuator_margin"}
+def test_what_sets_limits_serves_some_metric() -> None:
+    assert [name for need in SET_BY for name in needing(need)] == ["limit_margin", "velocity_margin", "actuator_margin"]

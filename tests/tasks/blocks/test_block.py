@@ -11,24 +11,24 @@ import pytest
 
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
+from robots.quantities import QUANTITIES, names, needing
 from robots.status import Status
 from tasks.blocks import assembly, compute, shares
 from tasks.blocks.block import Block, Trajectory
 from tasks.kernels.kernel import padded
 from tasks.metrics import actuators
-from tasks.metrics.poses import VOLUMES
-from tasks.programs.assembly import CASE_METRICS, MASS_METRICS
-from tasks.programs.limb import LIMB_SERIES
+from tasks.programs import stages
 from tests.tasks.bits import assert_same_bits
 
 FAMILY = catalog.family("delta_3rr2rrr")
+LIMB_SERIES = ("joint_position", "joint_velocity", "joint_acceleration")
 SERIES = (
     "actuator_force", "actuator_power", "actuator_position", "actuator_velocity", *LIMB_SERIES,
     "platform_position", "platform_twist", "platform_acceleration", "status",
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
-OF_ACTUATORS = tuple(name for name in actuators.METRICS if name not in actuators.OF_MOTORS)
-OF_POSES = tuple(name for name in (*CASE_METRICS, *MASS_METRICS) if name not in VOLUMES)
+OF_ACTUATORS = tuple(name for name in actuators.METRICS if name not in needing("motors"))
+OF_POSES = tuple(name for name in names("assembly") if QUANTITIES[name].reduction and name not in needing("workspace"))
 METRICS = (*OF_ACTUATORS, *OF_POSES)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
@@ -107,16 +107,20 @@ def assert_same_bits_of_all(got: Mapping[str, np.ndarray], expected: Mapping[str
 
 def test_what_else_is_asked_for_changes_no_bit() -> None:
     everything = computed(block())
-    for names in (("actuator_force",), ("joint_velocity", "status"), ("platform_twist",), ("actuator_position",), ()):
-        few = computed(block(series=names, metrics=("energy", "failed_samples")))
-        assert set(few) == {*names, "energy", "failed_samples"}
+    for series in (("actuator_force",), ("joint_velocity", "status"), ("platform_twist",), ("actuator_position",), ()):
+        few = computed(block(series=series, metrics=("energy", "failed_samples")))
+        assert set(few) == {*series, "energy", "failed_samples"}
         assert_same_bits_of_all(few, {name: everything[name] for name in few})
 
 
 def test_only_what_limbs_have_to_compute_is_asked_of_them() -> None:
-    assert block(series=("actuator_force",)).limb_series == ()
-    assert block(series=("actuator_position", "joint_velocity")).limb_series == ("joint_velocity", "actuator_position")
-    assert block(series=(), metrics=("condition",)).limb_series == ()
+    def asked(**wanted: tuple[str, ...]) -> set[str]:
+        limb = stages.limb(block(**wanted).request, 0)
+        return {key.name for key in limb.shapes} - {"wrench", "jacobian", "status"}
+
+    assert asked(series=("actuator_force",), metrics=()) == set()
+    assert asked(series=("actuator_position", "joint_velocity"), metrics=()) == {"joint_velocity", "actuator_position"}
+    assert asked(series=(), metrics=("condition",)) == set()
 
 
 def test_a_block_without_friction() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from robots import catalog
 from robots.friction_groups import FrictionGroup, group_parameters, select
+from robots.quantities import needing
 from tasks.blocks import compute, gradients
 from tasks.blocks.block import Block, Trajectory
 from tasks.blocks.gradients import metric_rates
 from tasks.metrics import actuators
-from tasks.programs.assembly import MASS_METRICS
 
 STEPS = np.array([-3, -2, -1, 1, 2, 3])
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60
@@ -65,8 +65,8 @@ def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
 def metrics_of(robot: str) -> tuple[str, ...]:
     """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
-    left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else actuators.OF_MOTORS)}
-    left_out |= set(MASS_METRICS) if len(mechanism.freedoms) > 3 else set()
+    left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else needing("motors"))}
+    left_out |= set(needing("mass matrix")) if len(mechanism.freedoms) > 3 else set()
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 
 

@@ -11,6 +11,7 @@ from robots import catalog
 from tasks.kernels.cache import kernel
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.kernel import Kernel
+from tasks.kernels.keys import Rate
 from tasks.kernels.program import PER_CASE, Program, trace
 from tasks.kernels.pushforward import differentiated, pushforward
 from tasks.mathematics.algebra import iterate, sqrt
@@ -81,7 +82,7 @@ def _at(given: Any) -> dict[str, np.ndarray]:
     """Inputs of the first limb's program at the first moment of a block."""
     from tasks.blocks.commanded import motions
 
-    inputs = {**given.case_inputs(), "mount": mount_values(given.family, given.values())[0]}
+    inputs = {**given.case_values(), "mount": mount_values(given.family, given.named_parameters())[0]}
     return {name: value[0] for name, value in inputs.items()} | {"motion": motions(given).motion[0][:, 0]}
 
 
@@ -97,7 +98,7 @@ def test_limbs_of_every_robot_against_the_complex_step(robot: str) -> None:
     along = {name: rng.normal(size=len(at[name])) * (0.0 if name == "mount" else 1.0) for name in varying}
     expected = complex_step(program, {**at, **{name: at[name] + 1j * STEP * along[name] for name in varying}})
     made = pushforward(program, varying)
-    inputs = {name: at[name] for name in at} | {f"{name}_tangent": value for name, value in along.items()}
+    inputs = {name: at[name] for name in at} | {Rate(name): value for name, value in along.items()}
     shaped = {
         name: np.repeat(inputs[name][None, :, None], 8, axis=2) if name in made.sample else inputs[name][None]
         for name in made.inputs
@@ -107,7 +108,7 @@ def test_limbs_of_every_robot_against_the_complex_step(robot: str) -> None:
         value, rate = expected[name].real, expected[name].imag / STEP
         size = max(np.abs(value).max(), np.abs(rate).max())
         np.testing.assert_allclose(out[name][0, :, 0], value, rtol=1e-9, atol=1e-9 * np.abs(value).max())
-        np.testing.assert_allclose(out[f"{name}_tangent"][0, :, 0], rate, rtol=1e-8, atol=1e-9 * size)
+        np.testing.assert_allclose(out[Rate(name)][0, :, 0], rate, rtol=1e-8, atol=1e-9 * size)
 
 
 def _root_program() -> Program:
@@ -130,20 +131,20 @@ def _root_program() -> Program:
 def test_a_loop_and_what_follows_it(compiled: bool) -> None:
     x, p = np.linspace(0.5, 7.0, 8), np.array([1.3, 4.0])
     made = differentiated(_root_program(), ("p",))
-    inputs = {"p": p[:, None], "p_tangent": np.array([[2.0], [-1.0]]), "x": x[None, None]}
+    inputs = {"p": p[:, None], Rate("p"): np.array([[2.0], [-1.0]]), "x": x[None, None]}
     out = Kernel(made, compiled=compiled)(inputs, 8)
     root = np.sqrt(p[:, None] * x)
     rate = 0.5 / root * x * np.array([[2.0], [-1.0]])
-    np.testing.assert_allclose(out["made_tangent"][:, 0], np.cos(root) * rate, rtol=1e-12)
-    np.testing.assert_allclose(out["made_tangent"][:, 1], 3 * root**2 * rate, rtol=1e-12)
-    np.testing.assert_allclose(out["most_tangent"][:, 0], 0.5 / np.sqrt(root) * rate, rtol=1e-12)
+    np.testing.assert_allclose(out[Rate("made")][:, 0], np.cos(root) * rate, rtol=1e-12)
+    np.testing.assert_allclose(out[Rate("made")][:, 1], 3 * root**2 * rate, rtol=1e-12)
+    np.testing.assert_allclose(out[Rate("most")][:, 0], 0.5 / np.sqrt(root) * rate, rtol=1e-12)
     assert out["most"].shape == (2, 1, 8)
 
 
 def test_the_values_are_those_of_the_program() -> None:
     program = _root_program()
     inputs = {"p": np.array([[2.0]]), "x": np.linspace(0.5, 7.0, 8)[None, None]}
-    out = kernel(pushforward(program, ("p",)))({**inputs, "p_tangent": np.ones((1, 1))}, 8)
+    out = kernel(pushforward(program, ("p",)))({**inputs, Rate("p"): np.ones((1, 1))}, 8)
     np.testing.assert_allclose(out["made"], kernel(program)(inputs, 8)["made"], rtol=1e-15)
 
 

@@ -7,18 +7,17 @@ import pytest
 
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
+from robots.quantities import needing
 from tasks.kernels.kernel import Kernel, padded
 from tasks.metrics import actuators
-from tasks.metrics.actuators import OF_MOTORS, trapezoid_weights
+from tasks.metrics.actuators import trapezoid_weights
 from tasks.programs.actuation import actuation_program
 from tests.tasks.bits import padded_last
 
 FAMILY = catalog.family("delta_3rr2rrr")
-SERIES = {name: each for name, each in actuators.SERIES.items() if name not in OF_MOTORS}
-METRICS = {name: each for name, each in actuators.METRICS.items() if name not in OF_MOTORS}
 MOTORS = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 SERIES, METRICS = (
-    {name: each for name, each in table.items() if name not in OF_MOTORS}
+    {name: each for name, each in table.items() if name not in needing("motors")}
     for table in (actuators.SERIES, actuators.METRICS)
 )
 SAMPLES = 21

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from robots import catalog
+from robots.quantities import names, needing
 from storage.schema import units
 from tasks import equations_of_motion
 from tasks.blocks.commanded import motions
-from tasks.metrics.poses import POSE_METRICS, VOLUMES, characteristic_length, weights
+from tasks.metrics.poses import characteristic_length, weights
 from tests.tasks.blocks.test_gradients import block, values_of
 
 PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.reference.is_chain]
@@ -17,7 +18,10 @@ PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.refe
 
 @pytest.mark.parametrize("robot", PARALLEL)
 def test_against_numpy(robot: str) -> None:
-    given = block(robot, tuple(name for name in POSE_METRICS if name not in VOLUMES))
+    given = block(
+        robot,
+        tuple(name for name in names("assembly", "metric") if name not in (*needing("workspace"), "failed_samples")),
+    )
     got = {name: value.item() for name, value in values_of(given).items()}
     motion = motions(given).motion[0, :3, : len(given.times)].T
     found = equations_of_motion(catalog.build(robot), position=motion)

@@ -15,6 +15,7 @@ from tasks.arrays import inputs
 from tasks.arrays.equations import Model
 from tasks.kernels import cache
 from tasks.kernels import kernel as kernels
+from tasks.kernels.keys import Indexed
 from tasks.programs import equations
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
@@ -43,8 +44,8 @@ def test_given_joint_variables_make_the_same_equations(robot: Robot) -> None:
             close(total[name][0].T, expected[name][0].T, 1e-8)
     assert not model.status(given).any()
     for k in range(len(model.instances)):
-        assert given[f"open_{k}"].max() < 1e-10
-        assert np.abs(given[f"correction_{k}"]).max() < 1e-10
+        assert given[Indexed("open", k)].max() < 1e-10
+        assert np.abs(given[Indexed("correction", k)]).max() < 1e-10
     torn = [angles + 0.1 for angles in found]
     assert (model.status(model.shares(packed, torn)) == Status.LOOP_OPEN).all()
 
@@ -68,9 +69,9 @@ def test_joint_variables_of_another_branch_have_a_status() -> None:
     angles[0][0, 1] -= 2.0 * (opening + distal)
     _, packed = inputs.motion_input(robot, **motion.at_rest)
     parts = Model(robot).shares(packed, angles)
-    assert parts["open_0"].max() < 1e-6
-    assert parts["status_0"][0, 0, 0] == Status.WRONG_BRANCH
-    assert parts["status_1"][0, 0, 0] == Status.OK
+    assert parts[Indexed("open", 0)].max() < 1e-6
+    assert parts[Indexed("status", 0)][0, 0, 0] == Status.WRONG_BRANCH
+    assert parts[Indexed("status", 1)][0, 0, 0] == Status.OK
 
 
 def elbow_of(p: Mapping[str, float], to_tip: float) -> tuple[float, float]:

@@ -11,15 +11,18 @@ from robots import catalog
 from robots.friction import CURVES
 from robots.friction_groups import FrictionGroup, select
 from robots.model import Family, Frame, Instance
+from robots.quantities import names as quantities
+from robots.quantities import needing
 from robots.status import Status
 from tasks.kernels.cache import kernel
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import padded
+from tasks.kernels.keys import Indexed
 from tasks.mechanics.structure import flat_mount, mount_values, structure_of, with_parameters
-from tasks.metrics.actuators import METRICS, OF_MOTORS, SERIES
+from tasks.metrics.actuators import METRICS, SERIES
 from tasks.programs.actuation import actuation_program
 from tasks.programs.assembly import assembly_program
-from tasks.programs.limb import LIMB_SERIES, limb_program
+from tasks.programs.limb import LimbRequest, limb_program
 from tasks.trajectories import closed_forms
 from tests.catalogue import TREES
 from tests.tasks.bits import assert_same_bits, bits, padded_last, strided, trimmed
@@ -94,7 +97,7 @@ def test_a_sample_knows_nothing_of_its_neighbours(name: str) -> None:
     family, motion = catalog.family(name), motions(name)
     order = np.random.default_rng(1).permutation(motion.shape[-1])
     width = len(order)
-    program = limb_program(family, 0, LIMB_SERIES)
+    program = limb_program(family, 0, LimbRequest(series=quantities("limb")))
     straight, shuffled = (
         kernel(program)(limb_inputs(family, designs(name), 1, m), width)
         for m in (motion, np.ascontiguousarray(motion[..., order]))
@@ -124,7 +127,7 @@ def test_condition_is_that_of_the_jacobian() -> None:
     steps = whole_robot(family, robot.values, motion_input(states(robot, 8)), 8)
     program, inputs = steps[-1]
     worst = kernel(program)(inputs, 8)["condition"].item()
-    jacobians = np.concatenate([inputs[f"jacobian_{k}"] for k in range(3)], axis=1)[0].reshape(3, 3, 8)
+    jacobians = np.concatenate([inputs[Indexed("jacobian", k)] for k in range(3)], axis=1)[0].reshape(3, 3, 8)
     assert worst == pytest.approx(np.linalg.cond(np.moveaxis(jacobians, -1, 0)).max(), rel=1e-9)
 
 
@@ -133,7 +136,7 @@ def test_actuation_compiled_equals_interpreted(law: str) -> None:
     family = catalog.family("delta_3rr2rrr")
     names = tuple(parameter.name for parameter in CURVES[law].parameters)
     motors = FrictionGroup("", law, "constant", select(family.reference, "actuated"), names)
-    wanted = [tuple(name for name in table if name not in OF_MOTORS) for table in (SERIES, METRICS)]
+    wanted = [tuple(name for name in table if name not in needing("motors")) for table in (SERIES, METRICS)]
     program = actuation_program(family, (motors,), *wanted)
     rng, cases = np.random.default_rng(2), 4
     inputs: dict[str, Any] = {

@@ -1,0 +1,207 @@
+"""Quantities that a sweep can be asked for, one row each: outputs, metrics and statuses. Pure data.
+
+A row says all that there is to know but how a number is computed: what it is stored as, which stage of the dynamics
+gives it, how it is reduced over time, what it needs beyond the motion, and whether friction changes it. What is
+planned, run, stored, listed and refused follows from these rows. The mathematics of actuators is in
+`tasks.metrics.actuators`, that of poses in `tasks.metrics.poses`; stages are those of `tasks.programs.stages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["series", "metric", "motion", "status"]
+Stage = Literal["trajectory", "limb", "assembly", "actuation", "reactions", "sensors", "user"]
+Need = Literal[
+    "motors", "actuator limits", "joint ranges", "joint rates", "workspace", "mass matrix", "reference jacobian"
+]
+Reduction = Literal["max", "min", "sum"]
+
+FRICTION = "friction"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity: dims in order, units for revolute drives, the stage that gives it, the frame of its components."""
+
+    name: str
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+    stage: Stage
+    frame: str = "none"
+    reduction: Reduction | None = None
+    """How a metric is reduced over the samples of a case, before it is finished; None for time series."""
+    needs: tuple[Need, ...] = ()
+    """What it needs beyond the motion of joints and platform: of the robot, of the sweep, or of other stages."""
+    dtype: Literal["float64", "int32", "int8"] = "float64"
+    stored: Literal["on request", "always", "with series", "where friction settles"] = "on request"
+    """Where friction settles: where friction of passive joints depends on their reactions, found by iteration."""
+    varies: Literal["with friction", "with passive friction", "where friction settles"] = "with friction"
+    """When the dim `friction`, if it has one, is more than one and the same number."""
+    finite: bool = False
+    """Whether it is a number wherever the status is OK; others may be NaN where a robot lacks what they tell."""
+
+    @property
+    def kind(self) -> Kind:
+        """What sort of variable it is."""
+        if self.stage == "trajectory":
+            return "motion"
+        if self.dtype == "int8":
+            return "status"
+        return "series" if "time" in self.dims else "metric"
+
+    @property
+    def fill(self) -> float | int:
+        """The value of an element that nobody has written."""
+        return float("nan") if self.dtype == "float64" else -1
+
+
+_TRAJECTORY = ("trajectory", "time")
+_DESIGN = ("design", "trajectory", "time")
+_FRICTION = ("design", FRICTION, "trajectory", "time")
+_DRIVEN = (*_DESIGN, "actuator")
+_FORCE = (*_FRICTION, "actuator")
+_JOINT = (*_DESIGN, "limb", "joint")
+_JOINT_FRICTION = (*_FRICTION, "limb", "joint")
+_REACTION = (*_JOINT_FRICTION, "wrench")
+_METRIC = ("design", FRICTION, "trajectory", "actuator")
+_CASE = ("design", FRICTION, "trajectory")
+_POSE = ("design", "trajectory")
+_DRIVE = "actuator axis"
+_AXIS = "joint axis"
+
+# fmt: off
+_ROWS = (
+    Quantity("actuator_force", _FORCE, "N m", "actuator force or torque", "actuation", frame=_DRIVE, finite=True),
+    Quantity("actuator_position", _DRIVEN, "rad", "actuator position", "limb", frame=_DRIVE, finite=True),
+    Quantity("actuator_velocity", _DRIVEN, "rad/s", "actuator velocity", "assembly", frame=_DRIVE, finite=True),
+    Quantity("actuator_power", _FORCE, "W", "mechanical power of the actuator", "actuation", frame=_DRIVE, finite=True),
+    Quantity("motor_current", _FORCE, "A", "current of the motor", "actuation", frame=_DRIVE, needs=("motors",)),
+    Quantity("electrical_power", _FORCE, "W", "power that the motor takes",
+             "actuation", frame=_DRIVE, needs=("motors",)),
+    Quantity("measured_position", _DRIVEN, "rad", "actuator position as recorded and filtered",
+             "sensors", frame=_DRIVE),
+    Quantity("measured_velocity", _DRIVEN, "rad/s", "differences of the measured position", "sensors", frame=_DRIVE),
+    Quantity("measured_acceleration", _DRIVEN, "rad/s^2", "differences of the measured velocity",
+             "sensors", frame=_DRIVE),
+    Quantity("measured_current", _FORCE, "A", "motor current as recorded", "sensors", frame=_DRIVE),
+    Quantity("measured_force", _FORCE, "N m", "force or torque from the measured current", "sensors", frame=_DRIVE),
+    Quantity("joint_position", _JOINT, "rad", "relative joint position", "limb", frame=_AXIS),
+    Quantity("joint_velocity", _JOINT, "rad/s", "relative joint velocity", "limb", frame=_AXIS),
+    Quantity("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", "limb", frame=_AXIS),
+    Quantity("joint_friction", _JOINT_FRICTION, "N m", "friction against positive velocity of the joint",
+             "actuation", frame=_AXIS),
+    Quantity("joint_reaction", _REACTION, "N m, N", "moment, then force on the child by the parent, at the joint",
+             "reactions", frame="world", varies="with passive friction"),
+    Quantity("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "trajectory", frame="world"),
+    Quantity("platform_rotation", (*_TRAJECTORY, "axis", "platform_axis"), "1",
+             "rotation from the axes of the platform to those of the world", "trajectory", frame="world"),
+    Quantity("platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity",
+             "trajectory", frame="world"),
+    Quantity("platform_acceleration", (*_TRAJECTORY, "wrench"), "rad/s^2, m/s^2", "angular, then linear acceleration",
+             "trajectory", frame="world"),
+    Quantity("status", _FRICTION, "1", "status of the sample",
+             "assembly", dtype="int8", stored="with series", varies="where friction settles"),
+    Quantity("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time",
+             "actuation", frame=_DRIVE, reduction="max", finite=True),
+    Quantity("rms_force", _METRIC, "N m", "root mean square of the actuator force over time",
+             "actuation", frame=_DRIVE, reduction="sum", finite=True),
+    Quantity("rms_power", _METRIC, "W", "root mean square of the actuator power over time",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("peak_friction", _METRIC, "N m", "largest magnitude that friction adds to the force",
+             "actuation", frame=_DRIVE, reduction="max"),
+    Quantity("friction_loss", _METRIC, "J", "energy that friction in all joints takes from the actuator",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("friction_share", _METRIC, "1", "share of friction in the force, by their magnitudes",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("actuator_margin", _METRIC, "1", "least share of an actuator's force, velocity or power that is left",
+             "actuation", frame=_DRIVE, reduction="min", needs=("actuator limits",)),
+    Quantity("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time",
+             "actuation", frame=_DRIVE, reduction="max"),
+    Quantity("energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("regenerated_energy", _METRIC, "J", "energy that flows back: integral of negative power",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("peak_current", _METRIC, "A", "largest magnitude of the current over time",
+             "actuation", frame=_DRIVE, reduction="max", needs=("motors",)),
+    Quantity("rms_current", _METRIC, "A", "root mean square of the current over time",
+             "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
+    Quantity("electrical_energy", _METRIC, "J", "integral of the power that the motor takes",
+             "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
+    Quantity("peak_velocity", (*_POSE, "actuator"), "rad/s", "largest magnitude of the actuator velocity over time",
+             "actuation", frame=_DRIVE, reduction="max"),
+    Quantity("rms_velocity", (*_POSE, "actuator"), "rad/s", "root mean square of the actuator velocity over time",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("peak_reaction", (*_CASE, "limb", "joint"), "N", "largest force that a joint carries over time",
+             "reactions", reduction="max", varies="with passive friction"),
+    Quantity("friction_residual", _CASE, "N m, N",
+             "largest change of friction in the last step of its iteration with reactions",
+             "actuation", reduction="max"),
+    Quantity("unsettled_samples", _CASE, "1", "samples whose friction and reactions did not settle",
+             "actuation", reduction="sum", dtype="int32", stored="where friction settles"),
+    Quantity("condition", _POSE, "1", "largest condition number of J_IK over time", "assembly", reduction="max"),
+    Quantity("dexterity", _POSE, "1", "mean of 1 / condition over all samples, failed ones 0",
+             "assembly", reduction="sum"),
+    Quantity("usable_share", _POSE, "1", "share of the samples that are OK", "assembly", reduction="sum"),
+    Quantity("reachable_share", _POSE, "1", "share of the samples that all joints reach", "assembly", reduction="sum"),
+    Quantity("usable_volume", _POSE, "m^3", "volume of the workspace whose samples are OK",
+             "assembly", reduction="sum", needs=("workspace",)),
+    Quantity("reachable_volume", _POSE, "m^3", "volume of the workspace that all joints reach",
+             "assembly", reduction="sum", needs=("workspace",)),
+    Quantity("limit_margin", _POSE, "1", "least distance of a joint to its range's end, in half ranges",
+             "assembly", reduction="min", needs=("joint ranges",)),
+    Quantity("velocity_margin", _POSE, "1", "least share of a joint's largest velocity that is left",
+             "assembly", reduction="min", needs=("joint rates",)),
+    Quantity("platform_singularity_margin", _POSE, "1",
+             "least singular value of J_IK over their root mean square at the reference pose",
+             "assembly", reduction="min", needs=("reference jacobian",)),
+    Quantity("limb_singularity_margin", _POSE, "1",
+             "root mean square of the singular values of J_IK at the reference pose over the largest one",
+             "assembly", reduction="min", needs=("reference jacobian",)),
+    Quantity("singularity_margin", _POSE, "1", "the lesser of those of limbs and platform",
+             "assembly", reduction="min", needs=("reference jacobian",)),
+    Quantity("manipulability", _POSE, "m/rad", "least geometric mean over time of platform rates per actuator rate",
+             "assembly", reduction="max"),
+    Quantity("least_effective_mass", _POSE, "kg", "least eigenvalue of the mass matrix over time",
+             "assembly", frame="world", reduction="min", needs=("mass matrix",)),
+    Quantity("largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time",
+             "assembly", frame="world", reduction="max", needs=("mass matrix",)),
+    Quantity("failed_samples", _CASE, "1", "samples not OK",
+             "assembly", reduction="sum", dtype="int32", stored="always", varies="where friction settles"),
+    Quantity("worst_status", _CASE, "1", "largest status code over time",
+             "assembly", reduction="max", dtype="int8", stored="always", varies="where friction settles"),
+)
+# fmt: on
+
+QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
+
+
+def names(stage: Stage, kind: Kind | None = None) -> tuple[str, ...]:
+    """Quantities that a stage gives, in the order of the table."""
+    return tuple(row.name for row in _ROWS if row.stage == stage and kind in (None, row.kind))
+
+
+def needing(need: Need) -> tuple[str, ...]:
+    """Quantities that need something, in the order of the table."""
+    return tuple(row.name for row in _ROWS if need in row.needs)
+
+
+def reduction(name: str) -> Reduction:
+    """How a metric is reduced over the samples of a case. Raises KeyError for what is no metric."""
+    how = QUANTITIES[name].reduction
+    if how is None:
+        raise KeyError(f"{name} is not reduced over time; expected a metric")
+    return how
+
+
+def needs(name: str) -> tuple[Need, ...]:
+    """What a variable needs; nothing, if it is no quantity."""
+    return QUANTITIES[name].needs if name in QUANTITIES else ()
+
+
+def any_needs(wanted: Iterable[object], need: Need) -> bool:
+    """Whether any of some variables needs something."""
+    return any(need in needs(name) for name in wanted if isinstance(name, str))

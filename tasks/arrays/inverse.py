@@ -34,7 +34,8 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.platform import held_directions
 from tasks.programs.actuation import OUTCOME
-from tasks.programs.assembly import even_weights
+from tasks.programs.assembly import VELOCITY, even_weights
+from tasks.programs.limb import FORMULATIONS, RECURSION
 from tasks.programs.stages import Request, Stage, limb, stages
 
 Array = Any
@@ -95,6 +96,7 @@ def inverse_dynamics(
     base_rotation: Array = None,
     base_twist: Array = None,
     base_acceleration: Array = None,
+    formulation: str = RECURSION,
     **moving: Unpack[Moving],
 ) -> Any:
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
@@ -102,7 +104,8 @@ def inverse_dynamics(
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
     `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction.given`; weights (actuator,),
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
-    each where they are absent; base_rotation, base_twist, base_acceleration: see `tasks.arrays.inputs.Base`. With
+    each where they are absent; base_rotation, base_twist, base_acceleration: see `tasks.arrays.inputs.Base`;
+    formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same forces up to rounding. With
     `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says why. Raises ValueError or
     ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
     """
@@ -110,11 +113,14 @@ def inverse_dynamics(
     base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
     groups = friction_input(robot, friction)
     wanted = ("actuator_force", "status") if groups.groups else ()
-    dynamics = Dynamics(robot, moving, wanted, field_input(gravity, base), load, weights, groups)
+    if formulation not in FORMULATIONS:
+        raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
+    field = field_input(gravity, base)
+    dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation)
     dynamics.run(stages(dynamics.request))
     force, velocity = (
         np.ascontiguousarray(dynamics.sample_rows(name).T)
-        for name in ("actuator_force" if groups.groups else "force", "velocity")
+        for name in ("actuator_force" if groups.groups else "force", VELOCITY)
     )
     limbs = range(len(robot.mechanism.instances))
     jacobian = np.concatenate([dynamics.sample_rows(Indexed("jacobian", k)) for k in limbs]).T
@@ -196,13 +202,14 @@ class Dynamics:
         load: Array = None,
         weights: Array = None,
         friction: FrictionInput | None = None,
+        formulation: str = RECURSION,
     ):
         field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
         self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
-        self.request = Request(robot.family, wanted, friction.groups, moving_base=field.moving)
+        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation)
         self.values: Values = {
             "parameters": parameters(robot),
             "gravity": field.columns(self.batch),

@@ -208,7 +208,8 @@ class Assembly:
                 parts = [time_first(values[Indexed(name, k)], self.samples) for k in limbs]
                 out[name][designs, j] = np.concatenate(parts, -1)
             else:
-                out[name][designs, j] = time_first(values[name.removeprefix("actuator_")], self.samples)
+                numbers = time_first(values[name], self.samples)
+                out[name][designs, j] = numbers if "actuator" in QUANTITIES[name].dims else numbers[..., 0]
             out[name][designs, j][status != Status.OK] = np.nan
 
     def _finished(self) -> Arrays:

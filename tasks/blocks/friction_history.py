@@ -11,6 +11,7 @@ from tasks.blocks.block import Block
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
+from tasks.programs.assembly import VELOCITY
 
 
 def of_groups(block: Block, friction: np.ndarray, given: Values, count: int) -> np.ndarray:
@@ -33,7 +34,7 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int) -> 
 
 def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
     if place.actuator >= 0:
-        return given["velocity"][:, place.actuator]
+        return given[VELOCITY][:, place.actuator]
     joints = block.request.friction[place.limb].passive
     return given[Indexed("passive_rate", place.limb)][:, joints.index(place.joint)]
 

@@ -124,10 +124,15 @@ def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platfo
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
     """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
-    tips, embedding, geared = solved.tips, solved.tips.embedding.matrix, transmission(mounted, solved)
+    geared = transmission(mounted, solved)
+    return wrench(mounted, solved, gravity, geared), jacobian(mounted, solved.tips, geared)
+
+
+def wrench(mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission) -> list[Scalar]:
+    """The limb's wrench on the platform's free twists by the recursion on its tree: Eq. (97)."""
+    tips, embedding = solved.tips, solved.tips.embedding.matrix
     _, forces = tree_dynamics(mounted, solved, gravity, geared)
-    wrench = mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
-    return wrench, jacobian(mounted, tips, geared)
+    return mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
 
 
 def jacobian(mounted: Mounted, tips: Tips, geared: Transmission) -> list[list[Scalar]]:

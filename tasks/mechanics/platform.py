@@ -56,7 +56,15 @@ def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> li
 
 def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
     """The free components of the platform's twist, V_t of Eq. (82)."""
-    twist = [*motion.omega, *motion.v]
+    return _free(platform, (*motion.omega, *motion.v))
+
+
+def free_acceleration(platform: Platform, motion: Motion) -> np.ndarray:
+    """The same of its rate, V_t'."""
+    return _free(platform, (*motion.alpha, *motion.a))
+
+
+def _free(platform: Platform, twist: Sequence[Scalar]) -> np.ndarray:
     return array([twist[TWIST.index(name)] for name in platform.mobility])
 
 

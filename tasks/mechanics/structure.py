@@ -60,6 +60,13 @@ class Structure:
         body = self.mechanism.platform
         return platform.free_twist(body, platform.unpack(motion, body)[1])
 
+    def acceleration(self, motion: Array) -> Array:
+        """Accelerations of the freedoms (freedom,) in a motion vector: the rate of `speed`."""
+        if self.mechanism.is_chain:
+            return motion[2 * self.freedoms :]
+        body = self.mechanism.platform
+        return platform.free_acceleration(body, platform.unpack(motion, body)[1])
+
     def redundant(self, limb_index: int) -> int:
         """Number of rows of a limb's cut joints that its kinematics has dropped."""
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]

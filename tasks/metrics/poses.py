@@ -36,7 +36,7 @@ UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, St
 
 @dataclass(frozen=True)
 class Posture:
-    """A robot at one instant: J_IK and mass matrix in common units, and the status.
+    """A robot at one instant: J_IK and mass matrix in common units, the status, velocities of the actuators.
 
     `solved` is the status that there would be without limits; `scale` is what freedoms were divided by; `rate` is what
     singular values of J_IK are compared with; `margin` and `rate_margin` are the least ones to limits of joints.
@@ -45,6 +45,7 @@ class Posture:
     jacobian: Array
     mass: Array
     status: Scalar
+    velocity: Array
     solved: Scalar
     scale: np.ndarray
     rate: Scalar = 1.0
@@ -163,6 +164,11 @@ Manipulability is the least over time, in units of platform rate per actuator ra
 them, too, where they are negative; see `tasks.metrics.margins`.
 """
 
+SERIES: Mapping[str, Callable[[Posture], Any]] = {
+    "actuator_velocity": lambda p: p.velocity,
+}
+"""Time series of a posture: a number, or one of each actuator; a sample that is not OK is NaN in the results."""
+
 
 def characteristic_length(mechanism: Mechanism) -> float:
     """Root mean square of the distances of the platform's joints from its reference point [m]; 1 if they are all there.
@@ -184,8 +190,12 @@ def weights(mechanism: Mechanism) -> np.ndarray:
     return np.array([length if name in ANGULAR and not mechanism.is_chain else 1.0 for name in mechanism.freedoms])
 
 
-def posture(mechanism: Mechanism, jacobian: Array, mass: Array, status: Scalar, **others: Any) -> Posture:
+def posture(
+    mechanism: Mechanism, jacobian: Array, mass: Array, status: Scalar, velocity: Array, **others: Any
+) -> Posture:
     """A posture from J_IK (actuator, freedom) and the mass matrix (freedom, freedom) in world units."""
     scale = weights(mechanism)
     given = {"solved": status} | others
-    return Posture(array(jacobian / scale), array(mass / np.outer(scale, scale)), status, scale=scale, **given)
+    return Posture(
+        array(jacobian / scale), array(mass / np.outer(scale, scale)), status, velocity, scale=scale, **given
+    )

@@ -9,32 +9,48 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from robots.quantities import any_needs, reduction
+from robots.quantities import QUANTITIES, any_needs, reduction
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
-from tasks.kernels.program import Program, trace
+from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mechanics import assembly
-from tasks.mechanics.structure import Array, structure_of
+from tasks.mechanics.structure import Array, Structure, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
 from tasks.programs.limb import LimbRequest, limb_program
 from tasks.programs.platform import platform_shapes
 
+VELOCITY = "actuator_velocity"
+"""The series that is always there, because actuation needs it."""
+
+
+def assembly_shapes(structure: Structure, series: tuple[str, ...] = ()) -> dict[str, Shape]:
+    """Names and shapes of the outputs of `assembly_program` but for metrics."""
+    actuators = len(structure.mechanism.actuators)
+    shapes: dict[str, Shape] = {"force": (actuators,), VELOCITY: (actuators,), "status": (1,)}
+    return shapes | {name: (actuators if "actuator" in QUANTITIES[name].dims else 1,) for name in series}
+
 
 @functools.cache
-def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tuple[LimbLimits, ...] = ()) -> Program:
-    """Actuator `force` without friction, actuator `velocity` and `status` from the results of limbs and platform.
+def assembly_program(
+    family: Family,
+    metrics: tuple[str, ...] = (),
+    limits: tuple[LimbLimits, ...] = (),
+    series: tuple[str, ...] = (),
+) -> Program:
+    """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
     Sample inputs: `motion`, `platform_wrench` (not of a chain), and of each limb of the robot its `wrench`, `jacobian`
-    and `status`, see `limb_program`. `metrics` adds any of `tasks.metrics.poses`, reduced over the samples of a case
-    but not finished; some need the `mass` or the `home_jacobian` of the limbs too. With `limits` of each limb there are
-    those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT. Case input, of a robot
-    with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
+    and `status`, see `limb_program`. `series` and `metrics` add any of `tasks.metrics.poses`, metrics reduced over the
+    samples of a case but not finished; some need the `mass` or the `home_jacobian` of the limbs too. With `limits` of
+    each limb there are those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT. Case
+    input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
     """
     structure = structure_of(family)
+    shapes = assembly_shapes(structure, series)
     limbs, free = range(len(structure.mechanism.instances)), structure.freedoms
     known = _constant_jacobian(family)
-    massive, compared = any_needs(metrics, "mass matrix"), any_needs(metrics, "reference jacobian")
+    massive, compared = (any_needs((*series, *metrics), need) for need in ("mass matrix", "reference jacobian"))
     asked = [LimbRequest(mass=massive, limits=limits[k] if limits else NOTHING, reference=compared) for k in limbs]
 
     def one_sample(
@@ -58,25 +74,28 @@ def assembly_program(family: Family, metrics: tuple[str, ...] = (), limits: tupl
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))
         inertia = sum((mass[k] for k in limbs), start=platform_mass) if mass else np.eye(free)
-        posture = poses.posture(structure.mechanism, rows, inertia, outcome, solved=solved, **least_margins)
+        posture = poses.posture(structure.mechanism, rows, inertia, outcome, velocity, solved=solved, **least_margins)
         if home_jacobian:
             posture = posture.beside(np.vstack([home_jacobian[k] for k in limbs]))
-        chosen = {name: [poses.METRICS[name].of(posture)] for name in metrics}
-        return {"force": forces, "velocity": velocity, "status": [outcome], **chosen}
+        result: dict[str, Any] = {"force": forces, "status": [outcome]}
+        result |= {name: np.atleast_1d(poses.SERIES[name](posture)) for name in shapes if name not in result}
+        return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
 
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
     if not structure.mechanism.is_chain:
         sample |= platform_shapes(structure, mass=massive)
     for k, instance in enumerate(structure.mechanism.instances):
         sample |= indexed(k, asked[k].shapes(structure, instance.limb))
-    return trace(
+    program = trace(
         f"{family.name}.assembly",
         one_sample,
         case={name: value.shape[1:] for name, value in even_weights(family).items()},
         sample=sample,
         reductions={name: reduction(name) for name in metrics},
-        first=("force", "velocity", "status"),
+        first=("force", VELOCITY, "status"),
     )
+    require_shapes(program, shapes | dict.fromkeys(metrics, (1,)))
+    return program
 
 
 def _constant_jacobian(family: Family) -> Array | None:

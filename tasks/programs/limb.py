@@ -8,7 +8,9 @@ Inputs of the programs of a robot family have the same names everywhere: `parame
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,13 @@ from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics import reactions as reactions
+from tasks.mechanics.drives import Transmission
 from tasks.mechanics.frames import mount_pose
+from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
 
+Scalar = Any
 Array = Any
 
 FIRST = ("wrench", "jacobian", "status")
@@ -32,11 +37,63 @@ FIRST = ("wrench", "jacobian", "status")
 
 
 @dataclass(frozen=True)
+class LimbSample:
+    """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector."""
+
+    structure: Structure
+    mounted: limb.Mounted
+    solved: limb.Solved
+    pose: Pose
+    moving: Motion
+    motion: Array
+
+    @cached_property
+    def transmission(self) -> Transmission:
+        """What actuators have to do with joints."""
+        return limb.transmission(self.mounted, self.solved)
+
+    @cached_property
+    def rates(self) -> tuple[list[Scalar], list[Scalar]]:
+        """Velocities and accelerations of all joints, in the order of `Limb.joints`."""
+        return limb.joint_rates(self.mounted, self.solved, self.moving)
+
+    @cached_property
+    def positions(self) -> list[Scalar]:
+        """Positions of all joints, in the order of `Limb.joints`."""
+        return limb.joint_positions(self.mounted, self.solved, self.motion)
+
+    def share(self, gravity: Array) -> equations.Share:
+        """What the limb adds to the equations of motion in task space."""
+        speed = self.structure.speed(self.motion)
+        return equations.limb_share(self.mounted, self.solved, (self.pose, self.moving), speed, gravity)
+
+
+SERIES: Mapping[str, Callable[[LimbSample], Array]] = {
+    "joint_velocity": lambda s: s.rates[0],
+    "joint_acceleration": lambda s: s.rates[1],
+    "joint_position": lambda s: s.positions,
+    "actuator_position": lambda s: limb.actuator_positions(s.mounted, s.solved),
+}
+"""Time series of one limb: of all its joints in the order of `Limb.joints`, or of its own actuators."""
+
+RECURSION = "recursion"
+FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Array]] = {
+    RECURSION: lambda s, gravity: limb.wrench(s.mounted, s.solved, gravity, s.transmission),
+}
+"""Formulations of inverse dynamics: a limb's share of the wrench that the freedoms of the robot take, (freedom,).
+
+From the limb at one instant and `gravity`, a vector, or where the base moves what `tasks.mechanics.field.Field` is made
+of. World axes, a force and a moment about the reference point of the platform; of a chain, the forces of its
+independent joints. Friction, reactions and equations of motion do not depend on the choice.
+"""
+
+
+@dataclass(frozen=True)
 class LimbRequest:
     """What is asked of a limb beyond its wrench, its rows of J_IK and its status."""
 
     series: tuple[str, ...] = ()
-    """Quantities of the stage "limb": of all joints in the order of `Limb.joints`, or of the limb's own actuators."""
+    """Some of SERIES."""
     statics: bool = False
     """What reactions need: `reactions.SHARES`."""
     friction: LimbFriction = NO_FRICTION
@@ -47,6 +104,8 @@ class LimbRequest:
     """Its margins to limits, from a case input of that name."""
     reference: bool = False
     """The `home_jacobian`, its rows of J_IK at the reference pose."""
+    formulation: str = RECURSION
+    """How the wrench is computed, one of FORMULATIONS."""
 
     @property
     def needs_statics(self) -> bool:
@@ -91,24 +150,21 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ()
     ) -> dict[str, Array]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
-        wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
-        result: dict[str, Array] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
-        rates, accelerations = limb.joint_rates(mounted, solved, moving)
-        series = {"joint_velocity": rates, "joint_acceleration": accelerations}
-        if "joint_position" in asked.series or asked.limits.positions:
-            series["joint_position"] = limb.joint_positions(mounted, solved, motion)
-        if "actuator_position" in asked.series:
-            series["actuator_position"] = limb.actuator_positions(mounted, solved)
+        sample = LimbSample(structure, mounted, solved, pose, moving, motion)
+        result: dict[str, Array] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
+        result |= {"jacobian": limb.jacobian(mounted, solved.tips, sample.transmission), "status": [solved.status]}
+        # always in this order: of x - y and y - x a program has the one that it came to first
+        rates, positions = sample.rates[0], sample.positions if asked.limits.positions else ()
+        series = {name: of(sample) for name, of in SERIES.items() if name in asked.series}
         statics = reactions.LimbStatics(mounted, solved)
         if asked.needs_statics:
             result |= reactions.share(statics, array(gravity))
         if asked.friction != NO_FRICTION:
             result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
         if asked.mass:
-            share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), np.zeros(3))
-            result["mass"] = share.mass
+            result["mass"] = sample.share(np.zeros(3)).mass
         if asked.limits != NOTHING:
-            result |= asked.limits.shares(limits, series.get("joint_position", ()), rates)
+            result |= asked.limits.shares(limits, positions, rates)
         if asked.reference:
             home = symbolic(structure, parameters).platform.home
             result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home))

@@ -31,8 +31,8 @@ from tasks.mechanics.structure import Structure, structure_of
 from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import OUTCOME, actuation_program
-from tasks.programs.assembly import assembly_program
-from tasks.programs.limb import LimbRequest, limb_program
+from tasks.programs.assembly import VELOCITY, assembly_program, assembly_shapes
+from tasks.programs.limb import RECURSION, LimbRequest, limb_program
 from tasks.programs.platform import platform_program, platform_shapes
 from tasks.programs.reactions import balance_program, balance_shapes, reaction_program
 
@@ -124,6 +124,8 @@ class Request:
     groups: tuple[FrictionGroup, ...] = ()
     limits: tuple[LimbLimits, ...] = ()
     moving_base: bool = False
+    formulation: str = RECURSION
+    """How limbs compute their wrenches, one of `tasks.programs.limb.FORMULATIONS`."""
 
     @property
     def structure(self) -> Structure:
@@ -204,6 +206,7 @@ def limb(request: Request, k: int) -> Stage:
         mass=any_needs(request.wanted, "mass matrix"),
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
+        formulation=request.formulation,
     )
     return Stage(
         instance.name,
@@ -224,13 +227,13 @@ def platform(request: Request) -> Stage:
 
 def assembly(request: Request) -> Stage:
     """Actuator forces without friction, velocities and status, and metrics that do not depend on friction."""
+    series = request.of("assembly", "series")
     metrics = tuple(name for name in request.of("assembly") if QUANTITIES[name].reduction)
-    actuators = len(request.structure.mechanism.actuators)
     limits = request.limits if any(limits != NOTHING for limits in request.limits) else ()
     return Stage(
         "assembly",
-        {"force": (actuators,), "velocity": (actuators,), "status": (1,)},
-        functools.partial(assembly_program, request.family, metrics, limits),
+        assembly_shapes(request.structure, series),
+        functools.partial(assembly_program, request.family, metrics, limits, series),
         {},
     )
 
@@ -245,7 +248,7 @@ def actuation(request: Request) -> Stage:
         "actuation",
         {key: sizes[key] for key in series if key in sizes},
         functools.partial(actuation_program, request.family, request.groups, series, metrics),
-        {},
+        {"velocity": VELOCITY},
     )
 
 

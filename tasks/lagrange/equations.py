@@ -24,7 +24,7 @@ import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, cross_matrix, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
@@ -122,7 +122,7 @@ class Chain:
         if link.kind == "prismatic":
             result[:3, 3] = axis
         else:
-            result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
+            result[:3, :3], result[:3, 3] = cross_matrix(axis), cross(pose.position, axis)
         return array(result)
 
     def _summed(self, link: int, amounts: Array) -> Array:
@@ -138,8 +138,8 @@ def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coeffi
     weight = _pseudo(massing)
     slopes, curves, n = chain.slopes(link), chain.curves(link), range(chain.count)
     weighted = [slope @ weight for slope in slopes]
-    mass = [[_trace(weighted[i], slopes[j]) for j in n] for i in n]
-    velocity = [[[_trace(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
+    mass = [[trace_of_product(weighted[i], slopes[j]) for j in n] for i in n]
+    velocity = [[[trace_of_product(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
     first = array([*massing.first, massing.mass])
     pull = [-(array(gravity) @ (slope @ first)[:3]) for slope in slopes]
     return Coefficients(array(mass), array(velocity), array(pull))
@@ -200,7 +200,7 @@ class _Rotor:
     @cached_property
     def turn(self) -> Array:
         """E with dT_a/dq_j = ratio_j E T_a."""
-        return _four(_skew(self.axis), np.zeros(3), 0.0)
+        return _four(cross_matrix(self.axis), np.zeros(3), 0.0)
 
     def slope(self, j: int) -> Array:
         """dT_a/dq_j T_a^-1."""
@@ -214,8 +214,8 @@ class _Rotor:
         """Terms without T_p: last ones of D_ij and D_ijk."""
         n = range(len(self.ratio))
         spun = [self.slope(i) @ self.pseudo for i in n]
-        mass = [[_trace(spun[i], self.slope(j)) for j in n] for i in n]
-        velocity = [[[_trace(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
+        mass = [[trace_of_product(spun[i], self.slope(j)) for j in n] for i in n]
+        velocity = [[[trace_of_product(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
         return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
 
     def coupled(self, chain: Chain, carrier: int, simplified: bool) -> Coefficients:
@@ -225,7 +225,7 @@ class _Rotor:
 
         def term(left: Array, a: Array, b: Array, right: Array) -> Scalar:
             """Trace of left a J_a b^T right^T."""
-            return _trace(left @ (a @ j_a), right @ b)
+            return trace_of_product(left @ (a @ j_a), right @ b)
 
         one, s = np.eye(4), [self.slope(j) for j in n]
         velocity = np.array(still.velocity, dtype=object)
@@ -261,10 +261,6 @@ def coefficients(
     return total + of_spins(chain, simplified) if spins and chain.mounted.limb.drives else total
 
 
-def _skew(a: Array) -> Array:
-    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
 def _four(rotation: Array, shift: Array, corner: float = 1.0) -> Array:
     result = np.array(np.zeros((4, 4)), dtype=object)
     result[:3, :3], result[:3, 3], result[3, 3] = rotation, shift, corner
@@ -277,8 +273,3 @@ def _pseudo(massing: Massing) -> Array:
     result[:3, :3], result[:3, 3], result[3, :3] = massing.second, massing.first, massing.first
     result[3, 3] = massing.mass
     return array(result)
-
-
-def _trace(a: Array, b: Array) -> Scalar:
-    """tr(a b^T) without the elements beside the diagonal."""
-    return np.sum(a * b)

@@ -1,4 +1,4 @@
-"""Elements of the inertia matrix of a tree, each as an expression of its own.
+"""Elements of the inertia matrix and of the bias vector of a tree, each as an expression of its own.
 
 Element (u, k) couples the acceleration of joint k into the force of joint u. It is zero for joints on different
 branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k, and the kinds of the joints
@@ -6,7 +6,8 @@ and their order say which term: the eight cases of the paper, which are the rows
 one.
 
 Source: Wang, Ju, An explicit modelling method of joint-space inertia matrix for tree-chain dynamic system, Eqs. (30)
-to (37). What is misprinted there: docs/theory/inertia_matrix.md.
+to (37); bias vector: Eqs. (21), (22) of the paper on explicit dynamics with joint friction. What is misprinted there:
+docs/theory/inertia_matrix.md.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ import numpy as np
 
 from robots.model import Link
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.mathematics.algebra import array, cross_matrix
-from tasks.mechanics.kinematics import JointState
+from tasks.mathematics.algebra import array, cross
+from tasks.mechanics.kinematics import ZERO, JointState
 
 Scalar = Any
 Array = Any
 Term = Callable[[Body, Array, Array], Array]
 """(3, 3) from a body and the vectors from the origins of u and k to its centre of mass."""
+
+
+def _cross_matrix(a: Array) -> np.ndarray:
+    """[a]x."""
+    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def _double_cross(a: Array, b: Array) -> np.ndarray:
@@ -45,11 +51,11 @@ def _turn_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
 
 
 def _turn_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
-    return cross_matrix(from_u) * body.mass
+    return _cross_matrix(from_u) * body.mass
 
 
 def _slide_by_turn(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
-    return cross_matrix(from_k) * -body.mass
+    return _cross_matrix(from_k) * -body.mass
 
 
 def _slide_by_slide(body: Body, from_u: Array, from_k: Array) -> np.ndarray:
@@ -89,7 +95,7 @@ def _place(placed: Placed, u: int, k: int) -> str | None:
     return BEFORE if k in placed.chain(u) else None
 
 
-def coupling(placed: Placed, u: int, k: int) -> np.ndarray:
+def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
     """(3, 3): turns the acceleration vector of joint k into a moment or force at joint u, of which n_u . is felt."""
     place = _place(placed, u, k)
     if place is None:
@@ -105,7 +111,7 @@ def coupling(placed: Placed, u: int, k: int) -> np.ndarray:
 
 def element_of(placed: Placed, u: int, k: int) -> Scalar:
     """Element (u, k) of the inertia matrix of a tree at a configuration, without drive."""
-    return placed.bodies[u].axis @ (coupling(placed, u, k) @ placed.bodies[k].axis)
+    return placed.bodies[u].axis @ (_coupling(placed, u, k) @ placed.bodies[k].axis)
 
 
 def matrix(placed: Placed) -> np.ndarray:
@@ -123,3 +129,69 @@ def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int)
     if max(u, k) not in placed.bodies:
         return 0.0
     return element_of(placed, u, k) + (links[u].armature if u == k else 0.0)
+
+
+def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array) -> np.ndarray:
+    """The bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
+
+    `gravity` (3,) in the axes of the base.
+    """
+    flow = _Flow.of(Placed.of(links, states), rates, array(gravity))
+    return array([_bias_element(flow, u) for u in range(len(links))])
+
+
+def bias_element(
+    links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array, u: int
+) -> Scalar:
+    """Element u of the bias vector alone; see `bias`."""
+    return _bias_element(_Flow.of(Placed.of(links, states), rates, array(gravity)), u)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """A tree in motion: by link its angular velocity `omega`, `drift` of the joint's axis, and `pull` at its centre.
+
+    `drift` is the angular acceleration that a revolute joint adds at constant rates. `pull` is the acceleration of the
+    centre of mass that all joints cause besides that, less gravity.
+    """
+
+    placed: Placed
+    omega: Mapping[int, Array]
+    drift: Mapping[int, Array]
+    pull: Mapping[int, Array]
+
+    @classmethod
+    def of(cls, placed: Placed, rates: Sequence[Scalar], gravity: Array) -> _Flow:
+        omega: dict[int, Array] = {}
+        drift: dict[int, Array] = {}
+        swirl: dict[int, Array] = {}  # of the origins
+        pull: dict[int, Array] = {}
+        for i, body in placed.bodies.items():
+            before = omega.get(body.parent, ZERO)
+            rate, turning = body.axis * rates[i], body.kind == R
+            behind = placed.bodies[body.parent].origin if body.parent in placed.bodies else body.origin
+            omega[i] = before + rate if turning else before
+            drift[i] = cross(before, rate) if turning else ZERO
+            slide = ZERO if turning else cross(before, rate) * 2.0
+            swirl[i] = swirl.get(body.parent, ZERO) + _twice(before, body.origin - behind) + slide
+            pull[i] = swirl[i] + _twice(omega[i], body.centre - body.origin) - gravity
+        return cls(placed, omega, drift, pull)
+
+
+def _twice(omega: Array, arm: Array) -> np.ndarray:
+    return cross(omega, cross(omega, arm))
+
+
+def _bias_element(flow: _Flow, u: int) -> Scalar:
+    """Eq. (21) of a revolute joint, Eq. (22) of a prismatic one."""
+    placed, joint = flow.placed, flow.placed.bodies[u]
+    turning = [k for k in (*placed.chain(u)[:-1], *placed.subtree(u)) if placed.bodies[k].kind == R]
+    total = sum((_coupling(placed, u, k) @ flow.drift[k] for k in turning), start=ZERO)
+    for j in placed.subtree(u):
+        body, force = placed.bodies[j], flow.pull[j] * placed.bodies[j].mass
+        if joint.kind == R:
+            gyroscopic = cross(flow.omega[j], body.tensor @ flow.omega[j])
+            total = total + cross(body.centre - joint.origin, force) + gyroscopic
+        else:
+            total = total + force
+    return joint.axis @ total

@@ -1,7 +1,7 @@
-"""Programs of the inertia matrix of a tree family: the whole, or one element that needs no other.
+"""Programs of the inertia matrix and bias vector of a tree family: the whole, or one element that needs no other.
 
-Inputs are named as in `tasks.programs.limb`: `parameters` per case; `q` (joint,) per sample, in the order of the
-links. Loops of the limb stay open: all is about its spanning tree.
+Inputs are named as in `tasks.programs.limb`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in the
+order of the links. Loops of the limb stay open: all is about its spanning tree.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from robots.model import Family, Limb, Link, Mechanism
 from tasks.inertia import explicit
 from tasks.inertia.methods import method_named
 from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import JointState, state_at
@@ -60,6 +63,24 @@ def element_program(family: Family, row: int, column: int) -> Program:
     return trace(name, one_sample, case=_parameters(family), sample={"q": (count,)})
 
 
+@functools.cache
+def bias_program(family: Family) -> Program:
+    """The `bias` vector (n,) by its explicit elements. Raises ValueError for a robot that is no tree."""
+    count = _joints(family)
+
+    def one_sample(parameters: Array, gravity: Array, q: Array, qd: Array) -> dict[str, Any]:
+        mechanism = _assembled(family, parameters)
+        limb, base = mechanism.limbs[0], array(mechanism.instances[0].base.rotation)
+        states = _states(limb.links, q)
+        found = explicit.bias(limb.links, states, qd, base.T @ gravity)
+        if limb.drives:
+            found = found + drives.spin_forces(limb, states, qd, np.zeros(count), _geared(limb, q, qd))
+        return {"bias": found}
+
+    case = {**_parameters(family), "gravity": (3,)}
+    return trace(f"{family.name}.bias", one_sample, case=case, sample={"q": (count,), "qd": (count,)})
+
+
 def is_tree(family: Family) -> bool:
     """Whether a robot is one limb without platform and without loops."""
     return family.reference.is_chain and not family.reference.limbs[0].loops
@@ -84,8 +105,9 @@ def _joints(family: Family) -> int:
     return len(family.reference.limbs[0].links)
 
 
-def _geared(limb: Limb, q: Array) -> Transmission:
-    return drives.transmission(limb, lambda joint: q[joint], [0.0] * len(limb.links))
+def _geared(limb: Limb, q: Array, qd: Array | None = None) -> Transmission:
+    rates = [0.0] * len(limb.links) if qd is None else list(qd)
+    return drives.transmission(limb, lambda joint: q[joint], rates)
 
 
 def _states(links: Sequence[Link], q: Array) -> list[JointState]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
-from tasks.mathematics.algebra import array, cross, cross_matrix, trace_of_product
+from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
@@ -122,7 +122,7 @@ class Chain:
         if link.kind == "prismatic":
             result[:3, 3] = axis
         else:
-            result[:3, :3], result[:3, 3] = cross_matrix(axis), cross(pose.position, axis)
+            result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
         return array(result)
 
     def _summed(self, link: int, amounts: Array) -> Array:
@@ -200,7 +200,7 @@ class _Rotor:
     @cached_property
     def turn(self) -> Array:
         """E with dT_a/dq_j = ratio_j E T_a."""
-        return _four(cross_matrix(self.axis), np.zeros(3), 0.0)
+        return _four(_skew(self.axis), np.zeros(3), 0.0)
 
     def slope(self, j: int) -> Array:
         """dT_a/dq_j T_a^-1."""
@@ -259,6 +259,10 @@ def coefficients(
     if grasped is not None:
         total = total + of_body(chain, len(links) - 1, grasped, gravity)
     return total + of_spins(chain, simplified) if spins and chain.mounted.limb.drives else total
+
+
+def _skew(a: Array) -> Array:
+    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def _four(rotation: Array, shift: Array, corner: float = 1.0) -> Array:

@@ -64,11 +64,6 @@ def cross(a: Array, b: Array) -> np.ndarray:
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-def cross_matrix(a: Array) -> np.ndarray:
-    """The matrix (3, 3) of the vector product with `a`, [a]x."""
-    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
 def trace_of_product(a: Array, b: Array) -> Scalar:
     """tr(a b^T), without the elements of the product beside its diagonal."""
     return np.sum(a * b)

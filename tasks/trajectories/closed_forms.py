@@ -23,8 +23,8 @@ Instant = tuple[Array, Array, Array]
 """Position [m], velocity [m/s], acceleration [m/s^2], each (3,), in the base frame."""
 
 
-def harmonic(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase: Scalar) -> Instant:
-    """Harmonic motion along a line, or of a joint, whose quantities are scalars."""
+def line_sine(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase: Scalar) -> Instant:
+    """Harmonic motion along a line."""
     rate = 2.0 * math.pi / period
     s, c = sincos(rate * t + phase)
     return centre + amplitude * s, amplitude * (rate * c), amplitude * (-(rate * rate) * s)
@@ -86,7 +86,7 @@ def fourier(t: Scalar, centre: Any, period: Scalar, **amplitudes: Any) -> Any:
 
 
 CLOSED_FORMS: Mapping[str, Callable[..., Instant]] = {
-    "line_sine": harmonic,
+    "line_sine": line_sine,
     "circle": circle,
     "spiral": spiral,
     "quintic": quintic,
@@ -116,6 +116,13 @@ def constant_velocity(t: Scalar, start: Scalar, velocity: Scalar) -> JointInstan
 def constant_acceleration(t: Scalar, start: Scalar, velocity: Scalar, acceleration: Scalar) -> JointInstant:
     """Constant acceleration."""
     return start + (velocity + 0.5 * acceleration * t) * t, velocity + acceleration * t, acceleration
+
+
+def harmonic(t: Scalar, centre: Scalar, amplitude: Scalar, period: Scalar, phase: Scalar) -> JointInstant:
+    """Harmonic oscillation."""
+    rate = 2.0 * math.pi / period
+    s, c = sincos(rate * t + phase)
+    return centre + amplitude * s, amplitude * (rate * c), amplitude * (-(rate * rate) * s)
 
 
 JOINT_FORMS: Mapping[str, Callable[..., JointInstant]] = {

@@ -29,7 +29,7 @@ def constant(t: Any) -> closed_forms.Instant:
 
 ANGLES: Mapping[str, Callable[..., closed_forms.Instant]] = {
     "constant": constant,
-    "harmonic": closed_forms.harmonic,
+    "harmonic": closed_forms.line_sine,
     "quintic": closed_forms.quintic,
     "fourier": closed_forms.fourier,
 }

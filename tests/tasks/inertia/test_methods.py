@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
 from robots.model import Link, Robot
 from tasks.inertia import METHODS, inertia_matrix
+from tasks.inertia.explicit import bias
 from tasks.mechanics.recursion import inverse_dynamics
 from tests.tasks import trees
-from tests.tasks.inertia.explicit_bias import bias
 
 PAPERS = [module.FAMILIES[0] for module in (planar_3r, rover_rocker, five_axis_tree, three_loop_leg)]
 peer = pytest.fixture(scope="module")(trees.engine)

@@ -9,7 +9,8 @@ from robots import catalog
 from robots.catalog import five_axis_tree, planar_3r, rover_rocker
 from robots.model import Robot
 from tasks.inertia import METHODS, inertia_matrix
-from tasks.inertia.programs import element_program, matrix_program
+from tasks.inertia.explicit import bias
+from tasks.inertia.programs import bias_program, element_program, matrix_program
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
 from tests.tasks import trees
@@ -61,6 +62,19 @@ def test_a_parameter_is_an_input() -> None:
     given["parameters"][1, [each.name for each in ROVER.parameters].index("link_2_inertia_zz")] = 0.25
     found = Kernel(program)(given, SAMPLES)["element"]
     np.testing.assert_allclose(found[1] - found[0], 0.25, rtol=1e-14)
+
+
+def test_bias_vectors_of_a_batch() -> None:
+    family = five_axis_tree.FIVE_AXIS_TREE
+    program, given = bias_program(family), inputs(family, "q", "qd")
+    given["gravity"] = np.array([[1.0, -9.0, 2.0]])
+    compiled = Kernel(program)(given, SAMPLES)
+    assert_same_bits(compiled, interpret(program, given, SAMPLES))
+    links = Robot.of(family, {}).mechanism.limbs[0].links
+    for k in range(SAMPLES):
+        states = trees.joint_states(links, given["q"][0, :, k])
+        expected = bias(links, states, given["qd"][0, :, k], given["gravity"][0])
+        np.testing.assert_allclose(compiled["bias"][0, :, k], expected, rtol=1e-13, atol=1e-13)
 
 
 def test_misuse_is_told() -> None:

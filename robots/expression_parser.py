@@ -15,13 +15,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap, takewhile
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from robots.types import Number
+
 Kind = Literal["number", "condition"]
-Values = Mapping[str, Any]
-Evaluate = Callable[[Values], Any]
+Values = Mapping[str, Number]
+Evaluate = Callable[[Values], Number]
 
 MAX_DEPTH = 32
 """Levels of parentheses."""
@@ -256,14 +258,14 @@ def _last(node: ast.expr) -> int:
     return ((node.end_col_offset or 0) - 1) // _WIDTH
 
 
-def _power(base: Any, exponent: int) -> Any:
+def _power(base: Number, exponent: int) -> Number:
     if exponent == 0:
         return np.ones(np.shape(base))[()]
     result = functools.reduce(np.multiply, [base] * abs(exponent))
     return np.divide(1.0, result) if exponent < 0 else result
 
 
-_COMPARISONS: dict[str, Callable[..., Any]] = {
+_COMPARISONS: dict[str, Callable[..., Number]] = {
     "<": np.less,
     "<=": np.less_equal,
     ">": np.greater,
@@ -271,8 +273,8 @@ _COMPARISONS: dict[str, Callable[..., Any]] = {
     "==": np.equal,
     "!=": lambda a, b: np.less(a, b) | np.greater(a, b),  # not np.not_equal, which holds for undefined numbers
 }
-_LOGIC: dict[str, Callable[..., Any]] = {"and": np.logical_and, "or": np.logical_or, "not": np.logical_not}
-_APPLY: dict[str, Callable[..., Any]] = {
+_LOGIC: dict[str, Callable[..., Number]] = {"and": np.logical_and, "or": np.logical_or, "not": np.logical_not}
+_APPLY: dict[str, Callable[..., Number]] = {
     **_COMPARISONS,
     **_LOGIC,
     "+": np.add,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from robots.expression_parser import (
     tokenize,
     translate,
 )
+from robots.types import Number
 
 __all__ = ["EXACT", "MAX_LENGTH", "SMOOTH", "Expression", "ExpressionError", "Kind", "parse"]
 
@@ -46,7 +46,7 @@ class Expression:
     names: tuple[str, ...]
     functions: Functions = EXACT
 
-    def __call__(self, values: Values) -> Any:
+    def __call__(self, values: Values) -> Number:
         """The value, with the shape that the `values` of the names broadcast to: floats, or booleans."""
         with np.errstate(all="ignore"):
             return _compiled(self.text, self.functions)(values)

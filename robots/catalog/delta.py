@@ -95,10 +95,10 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
 
 def _geared(p: Mapping[str, Number]) -> Mechanism:
     """The published robot, driven by its motors: what was an armature of the arms spins on the base."""
-    made = _published({**p, "gearbox_inertia": 0.0})
+    mechanism = _published({**p, "gearbox_inertia": 0.0})
     spin = Spin(p["gearbox_inertia"], BASE, MINUS_Y)
     drive = Drive("motor", (("1", p["gear_ratio"]),), (spin,), Motor(p["torque_constant"], p["resistance"]))
-    return replace(made, limbs=(replace(made.limbs[0], drives=(drive,)),))
+    return replace(mechanism, limbs=(replace(mechanism.limbs[0], drives=(drive,)),))
 
 
 def _published(p: Mapping[str, Number]) -> Mechanism:

@@ -79,11 +79,11 @@ def _drives(p: Mapping[str, Number]) -> tuple[Drive, ...]:
     return tuple(
         Drive(
             name,
-            each,
+            ratio,
             (Spin(p[f"rotor_{k}"], COLUMN if k > 1 else BASE, Y if k > 1 else Z, coupling=p["rotor_coupling"]),),
             motor,
         )
-        for k, (name, each) in enumerate(zip(MOTORS, ratios, strict=True), start=1)
+        for k, (name, ratio) in enumerate(zip(MOTORS, ratios, strict=True), start=1)
     )
 
 

@@ -50,7 +50,7 @@ class Row:
 
 def parameters(rows: Sequence[Row], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
     """All parameters of a table; vectors have components along `directions` alone, and are zero along others."""
-    return tuple(each for row in rows for each in _of_row(row, source, directions))
+    return tuple(parameter for row in rows for parameter in _of_row(row, source, directions))
 
 
 def _of_row(row: Row, source: str, directions: str) -> Iterator[Parameter]:

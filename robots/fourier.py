@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from robots.motions import HARMONICS
 
-Floats = NDArray[np.float64]
+Array = Any
 
-SAMPLES = 500
+LOOKED_AT = 500
 """Samples of a period at which limits are kept: 50 for a turn of the fastest harmonic."""
 
 NUMBERS = np.arange(1.0, HARMONICS + 1)
 
 
-def _null_space(rows: Floats) -> Floats:
+def _null_space(rows: np.ndarray) -> np.ndarray:
     """Orthonormal vectors (n, k) that all rows are perpendicular to."""
     return np.asarray(np.linalg.svd(rows)[2][len(rows) :].T)
 
@@ -38,38 +37,38 @@ FREE = SINES.shape[1] + COSINES.shape[1]
 class Series:
     """A motion: centre (coordinate,), period [s], amplitudes of sines and cosines (coordinate, harmonic)."""
 
-    centre: Floats
+    centre: np.ndarray
     period: float
-    sines: Floats
-    cosines: Floats
+    sines: np.ndarray
+    cosines: np.ndarray
 
     @classmethod
-    def within(cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike]) -> Self:
+    def within(cls, free: Array, centre: Array, period: float, limits: Sequence[Array]) -> Self:
         """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
         """
-        numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
-        sines, cosines = numbers[:, : SINES.shape[1]] @ SINES.T, numbers[:, SINES.shape[1] :] @ COSINES.T
-        unscaled = cls(np.zeros(len(numbers)), period, sines, cosines)
-        excess = np.zeros(len(numbers))
-        for values, limit in zip(unscaled.at(unscaled.times(SAMPLES)), limits, strict=True):
-            excess = np.maximum(excess, np.abs(values).max(axis=0) / np.asarray(limit, dtype=float))
+        free = np.asarray(free, dtype=float).reshape(-1, FREE)
+        sines, cosines = free[:, : SINES.shape[1]] @ SINES.T, free[:, SINES.shape[1] :] @ COSINES.T
+        raw = cls(np.zeros(len(free)), period, sines, cosines)
+        excess = np.zeros(len(free))
+        for moved, limit in zip(raw.at(raw.times(LOOKED_AT)), limits, strict=True):
+            excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
         scale = 1.0 / np.maximum(excess, np.finfo(float).tiny)
         return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
 
-    def times(self, samples: int) -> Floats:
+    def times(self, samples: int) -> np.ndarray:
         """Times over one period, the end left out."""
-        return np.arange(samples, dtype=np.float64) * (self.period / samples)
+        return np.arange(samples) * (self.period / samples)
 
-    def at(self, times: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    def at(self, times: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, velocity, acceleration (time, coordinate)."""
-        rates = 2.0 * np.pi / self.period * NUMBERS
-        angle = np.asarray(times, dtype=float)[:, None] * rates
+        turning = 2.0 * np.pi / self.period * NUMBERS
+        angle = np.asarray(times, dtype=float)[:, None] * turning
         s, c = np.sin(angle), np.cos(angle)
         position = s @ self.sines.T + c @ self.cosines.T
-        velocity = (c * rates) @ self.sines.T - (s * rates) @ self.cosines.T
-        return self.centre + position, velocity, -((s * rates**2) @ self.sines.T + (c * rates**2) @ self.cosines.T)
+        velocity = (c * turning) @ self.sines.T - (s * turning) @ self.cosines.T
+        return self.centre + position, velocity, -((s * turning**2) @ self.sines.T + (c * turning**2) @ self.cosines.T)
 
     def shrunk(self, factor: float) -> Series:
         """The same motion, smaller."""
@@ -80,9 +79,9 @@ class Series:
         return Series(self.centre[coordinates], self.period, self.sines[coordinates], self.cosines[coordinates])
 
     @property
-    def values(self) -> dict[str, float | tuple[float, ...]]:
+    def values(self) -> dict[str, Any]:
         """Parameters of the kind `fourier` of `robots.motions`: tuples by coordinate."""
-        named: dict[str, float | tuple[float, ...]] = {"centre": tuple(self.centre.tolist()), "period": self.period}
+        named: dict[str, Any] = {"centre": tuple(self.centre.tolist()), "period": self.period}
         for k in range(HARMONICS):
             named[f"sine_{k + 1}"] = tuple(self.sines[:, k].tolist())
             named[f"cosine_{k + 1}"] = tuple(self.cosines[:, k].tolist())

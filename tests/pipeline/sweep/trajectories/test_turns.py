@@ -17,7 +17,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.orientation import ORDERS, read_orientation
 from pipeline.sweep.trajectories.turns import read_turn
 from robots import catalog
-from robots.fourier import SAMPLES
+from robots.fourier import LOOKED_AT
 from tasks import inverse_dynamics
 from tests.pipeline.runs import SYNCHRONOUS
 
@@ -84,7 +84,7 @@ def test_a_turn_does_not_change_how_a_random_motion_translates() -> None:
 
 def test_random_turns_keep_their_limits() -> None:
     (first, second, _) = Sweep.from_text(TEXT.replace("TURN", TURN)).trajectories
-    times = np.linspace(0.0, 2.0, SAMPLES + 1)[:, None]
+    times = np.linspace(0.0, 2.0, LOOKED_AT + 1)[:, None]
     for each in (first, second):
         assert each.turn is not None
         values = each.turn.values

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from dask._task_spec import Task
 from numpy.typing import NDArray
 
@@ -166,8 +167,7 @@ class _Waiting(RunLoop):
 
 def _resident() -> int:
     """Bytes of memory that this process holds now."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * KILOBYTE
+    return int(psutil.Process().memory_info().rss)
 
 
 @contextmanager

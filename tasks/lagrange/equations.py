@@ -24,7 +24,7 @@ import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
@@ -138,8 +138,8 @@ def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coeffi
     weight = _pseudo(massing)
     slopes, curves, n = chain.slopes(link), chain.curves(link), range(chain.count)
     weighted = [slope @ weight for slope in slopes]
-    mass = [[_trace(weighted[i], slopes[j]) for j in n] for i in n]
-    velocity = [[[_trace(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
+    mass = [[trace_of_product(weighted[i], slopes[j]) for j in n] for i in n]
+    velocity = [[[trace_of_product(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
     first = array([*massing.first, massing.mass])
     pull = [-(array(gravity) @ (slope @ first)[:3]) for slope in slopes]
     return Coefficients(array(mass), array(velocity), array(pull))
@@ -214,8 +214,8 @@ class _Rotor:
         """Terms without T_p: last ones of D_ij and D_ijk."""
         n = range(len(self.ratio))
         spun = [self.slope(i) @ self.pseudo for i in n]
-        mass = [[_trace(spun[i], self.slope(j)) for j in n] for i in n]
-        velocity = [[[_trace(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
+        mass = [[trace_of_product(spun[i], self.slope(j)) for j in n] for i in n]
+        velocity = [[[trace_of_product(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
         return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
 
     def coupled(self, chain: Chain, carrier: int, simplified: bool) -> Coefficients:
@@ -225,7 +225,7 @@ class _Rotor:
 
         def term(left: Array, a: Array, b: Array, right: Array) -> Scalar:
             """Trace of left a J_a b^T right^T."""
-            return _trace(left @ (a @ j_a), right @ b)
+            return trace_of_product(left @ (a @ j_a), right @ b)
 
         one, s = np.eye(4), [self.slope(j) for j in n]
         velocity = np.array(still.velocity, dtype=object)
@@ -277,8 +277,3 @@ def _pseudo(massing: Massing) -> Array:
     result[:3, :3], result[:3, 3], result[3, :3] = massing.second, massing.first, massing.first
     result[3, 3] = massing.mass
     return array(result)
-
-
-def _trace(a: Array, b: Array) -> Scalar:
-    """tr(a b^T) without the elements beside the diagonal."""
-    return np.sum(a * b)

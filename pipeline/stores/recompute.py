@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pipeline.execution.executor import Executor, failure
+from pipeline.execution.executor import Executor, failure, results
 from pipeline.execution.graph import block_graph
-from pipeline.execution.loop import TICK
 from pipeline.execution.provenance import SWEEP_FINGERPRINT
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.status import failed_cases
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.manifest import Manifest
@@ -28,7 +26,7 @@ from storage.writer import Comparer
 
 
 def stored_sweep(
-    store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+    store: Location, folder: str | Path = ".", own: tuple[PreparedMetric, ...] = (), *, plain: bool = False
 ) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
@@ -61,28 +59,17 @@ def differing(plan: Plan, receipts: Mapping[int, Receipt], executor: Executor) -
 
     Raises ClusterLostError.
     """
-    for index, found in _computed(plan, receipts, executor):
-        if isinstance(found, BaseException):
-            yield index, f"cannot be computed again: {failure(found).reason}"
-        elif found != receipts[index]:
-            yield index, f"computed again it has other bits in {', '.join(_other(receipts[index], found))}"
-
-
-def _computed(plan: Plan, blocks: Iterable[int], executor: Executor) -> Iterator[tuple[int, Any]]:
-    """Receipts of blocks, or the errors that they end with, as they come."""
-    run, comparer, in_flight = uuid.uuid4().hex[:8], Comparer(plan.layout), 0
-    work = (block_graph(plan, index, comparer, run) for index in blocks)
+    run, comparer = uuid.uuid4().hex[:8], Comparer(plan.layout)
+    graphs = (block_graph(plan, index, comparer, run) for index in receipts)
     with closing(executor):
-        while True:
-            while executor.room and (next_one := next(work, None)) is not None:
-                executor.submit(next_one)
-                in_flight += 1
-            if not in_flight:
-                return
-            if (result := executor.next(TICK)) is not None:
-                in_flight -= 1
-                value = result.value
-                yield result.key[1], value.receipt if isinstance(value, ReceiptWithWarnings) else value
+        for result in results(graphs, executor):
+            index, value = result.key[1], result.value
+            if isinstance(value, BaseException):
+                yield index, f"cannot be computed again: {failure(value).reason}"
+                continue
+            computed = value.receipt if isinstance(value, ReceiptWithWarnings) else value
+            if computed != receipts[index]:
+                yield index, f"computed again it has other bits in {', '.join(_other(receipts[index], computed))}"
 
 
 def _other(stored: Receipt, computed: Receipt) -> list[str]:

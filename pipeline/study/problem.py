@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import sentence
-from pipeline.execution.graph import block_of
+from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
 from pipeline.study.columns import JOINTS, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
 from robots.parameters import nearest
 from storage.schema import VARIABLES
 from tasks.blocks import compute
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
 
 Array = np.ndarray
@@ -61,18 +61,12 @@ class DesignProblem:
     @cached_property
     def _block(self) -> Block:
         """The whole sweep of one design as a block; its parameters are replaced before use."""
-        made = plan(self.sweep)
-        block = block_of(made, 0)
-        groups = self.sweep.friction
-        sets = groups.values(0, self.sweep.sizes["friction"])
-        friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
-        moves = tuple(Trajectory(t.kind, t.values, t.points, t.turn) for t in self.sweep.trajectories)
-        row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
+        sweep, sets = self.sweep, self.sweep.sizes["friction"]
         return replace(
-            block,
-            parameters=row,
-            friction=np.ascontiguousarray(friction),
-            trajectories=moves,
+            block_of(plan(sweep), 0),
+            parameters=table(sweep.designs(0, 1), 1),
+            friction=table(sweep.friction.values(0, sets), sets),
+            trajectories=sweep.trajectories,
             series=(),
             metrics=(),
             own=(),

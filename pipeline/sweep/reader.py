@@ -24,10 +24,11 @@ from pipeline.sweep.sections import FORMAT, SweepFile, Time
 from pipeline.sweep.side_files import SideFiles, Source
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
-from pipeline.sweep.trajectories.reader import Trajectory, TrajectoryReader
+from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
+from robots.trajectory import Trajectory
 from storage.schema import OF_MOTORS, VARIABLES
 
 DRAWN = {random_fourier.KIND: random_fourier.trajectories, static_poses.KIND: static_poses.trajectories}

@@ -7,7 +7,6 @@ contiguous rows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +17,9 @@ from robots.friction_groups import FrictionGroup, settles
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import CLEAN
 from robots.model import Family
-from robots.motions import Turn
+from robots.trajectory import Trajectory
 from tasks.blocks.sensors import Measurement
-from tasks.blocks.user_metric import OwnMetric
+from tasks.blocks.user_metric import BlockMetric
 from tasks.friction.joints import LimbFriction
 from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
@@ -33,19 +32,6 @@ from tasks.programs import reactions as reaction_programs
 from tasks.programs.limb import LIMB_SERIES, OWN_SERIES
 
 Arrays = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline.
-
-    `turn` is how a platform turns meanwhile; absent: it is held as at the reference pose.
-    """
-
-    kind: str
-    values: Mapping[str, Any]
-    points: np.ndarray | None = None
-    turn: Turn | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +58,7 @@ class Block:
     """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
-    own: tuple[OwnMetric, ...] = ()
+    own: tuple[BlockMetric, ...] = ()
     """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
     """Those of `series` that are computed for own metrics alone, and not stored."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 AttemptStep = Literal["compute", "isolate"]
-FailureKind = Literal["raised", "died", "late"]
+FailureKind = Literal["raised", "died", "overdue"]
 """How an attempt failed: with an exception, with its worker, or not within the time limit."""
 
 

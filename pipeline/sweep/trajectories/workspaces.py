@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.trajectories.reader import AXES, Trajectory
+from pipeline.sweep.trajectories.reader import AXES
 from robots.model import Mechanism
 from robots.motions import WORKSPACE
+from robots.trajectory import Trajectory
 from robots.types import TRANSLATION
 from storage.schema import OF_WORKSPACES
 

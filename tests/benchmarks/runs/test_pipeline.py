@@ -69,6 +69,6 @@ def test_plain_zarr_that_stores_nothing_is_seen(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_run_that_fails_has_no_footprint(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(subprocess.CalledProcessError, match=r"benchmarks\.footprint"):
+    with pytest.raises(subprocess.CalledProcessError, match=r"benchmarks\.runs\.footprint"):
         footprint.footprint("limbsweep: 1\nrobot: none\n")
     assert "got 'none'; expected a robot of the catalogue" in capfd.readouterr().err

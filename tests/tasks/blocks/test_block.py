@@ -12,8 +12,9 @@ import pytest
 from robots import catalog
 from robots.friction_groups import FrictionGroup, select
 from robots.status import Status
+from robots.trajectory import Trajectory
 from tasks.blocks import assembly, compute, shares
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.kernels.kernel import padded
 from tasks.metrics import actuators
 from tasks.metrics.poses import VOLUMES

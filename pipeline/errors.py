@@ -1,4 +1,4 @@
-"""What is wrong with an input, as data: where it stands, what was found, what was expected and what to do."""
+"""Errors: problems of an input as data (place, got, expected, what to do), and failures of a run."""
 
 from __future__ import annotations
 

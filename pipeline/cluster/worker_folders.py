@@ -63,7 +63,7 @@ def check_scratch(report: Report, cluster: ClusterSection, settings: Mapping[str
             report(path, folder, "an absolute path", "Workers start in folders of their own.")
 
 
-def folder_rule(folder: Any) -> str:
+def folder_rule(folder: object) -> str:
     """What a folder of this machine should be and is not; empty where it is."""
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"
@@ -78,7 +78,7 @@ def folder_rule(folder: Any) -> str:
 
 def file_system(folder: str) -> str:
     """The type of the file system that a folder is on; empty where the system does not say."""
-    place, found = os.path.realpath(folder), ("", "")
+    place, deepest = os.path.realpath(folder), ("", "")
     try:
         lines = Path(MOUNTS).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -87,6 +87,6 @@ def file_system(folder: str) -> str:
         before, _, after = line.partition(" - ")
         mounted = before.split()[4].encode().decode("unicode_escape")
         inside = os.path.join(mounted, "") if mounted != "/" else "/"
-        if (place + "/").startswith(inside) and len(mounted) >= len(found[0]):
-            found = mounted, after.split()[0]
-    return found[1]
+        if (place + "/").startswith(inside) and len(mounted) >= len(deepest[0]):
+            deepest = mounted, after.split()[0]
+    return deepest[1]

@@ -146,7 +146,7 @@ class RunLoop:
         self.notify(BlockDone(attempt.block, samples, seconds))
 
     def _handle_failure(self, attempt: Attempt, cause: Failure) -> None:
-        if attempt.block not in self._open or any(other.block == attempt.block for other in self._in_flight.values()):
+        if attempt.block not in self._open or any(attempt.block == rival.block for rival in self._in_flight.values()):
             return  # another attempt has brought its result, or still may
         self._open.discard(attempt.block)
         retry = self.agenda.failed(attempt, cause)

@@ -1,4 +1,4 @@
-"""The receipt of a block with warnings of user metrics: cases for which they had no number."""
+"""Receipts with warnings of user metrics: the cases for which they had no number."""
 
 from __future__ import annotations
 

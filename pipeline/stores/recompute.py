@@ -1,4 +1,4 @@
-"""Blocks of a store computed once more, without storing them, to see whether they are the same bits."""
+"""Compute blocks of a store once more, without storing them, to see whether they are the same bits."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from storage.writer import Comparer
 
 
 def stored_sweep(
-    store: Location, folder: str | Path = ".", own: tuple[PreparedMetric, ...] = (), *, plain: bool = False
+    store: Location, folder: str | Path = ".", user_metrics: tuple[PreparedMetric, ...] = (), *, plain: bool = False
 ) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
-    Functions are `own`; `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any
-    more, StoreError where it does not mean the same, and for a store with metrics of a user's own without them.
+    `plain` leaves out user metrics. Raises InputError where the text cannot be read any more, StoreError where it does
+    not mean the same, and for a store with user metrics where their functions are not in `user_metrics`.
     """
     place = locate(store)
     manifest = Manifest.load(place)
-    if manifest.layout.own and not own and not plain:
-        names = ", ".join(each.name for each in manifest.layout.own)
+    if manifest.layout.own and not user_metrics and not plain:
+        names = ", ".join(variable.name for variable in manifest.layout.own)
         raise StoreError(
             f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
             "sweep; call pipeline.run with the same metrics"
         )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    sweep = replace(sweep, own=own if manifest.layout.own else ())
+    sweep = replace(sweep, own=user_metrics if manifest.layout.own else ())
     expected = manifest.fingerprint
     if plain:
         expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))

@@ -1,4 +1,4 @@
-"""What becomes of a block after each attempt at it: decisions on plain data, without effects.
+"""Retry policy: what follows a failed attempt at a block. Decisions on plain data, without effects.
 
 A block that raises is tried again; one that raises twice, that keeps killing workers or that takes too long is
 isolated: computed in a process of its own and cut in halves there, until the single cases that fail are known

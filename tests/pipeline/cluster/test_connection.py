@@ -201,7 +201,7 @@ def test_other_clients_are_refused(kind: str, secured: Client, tmp_path: Path) -
         text = section(f"kind: address, address: '{address}'") + "\n" + make_certificates(tmp_path)
         (tmp_path / "c.yaml").write_text(text)
         code = f"""
-import pipeline.cluster as door
+import pipeline.cluster.connection as door
 door.ANSWER_SECONDS = 2
 with door.connect(door.ClusterConfig.from_yaml({str(tmp_path / "c.yaml")!r})):
     print("in")"""

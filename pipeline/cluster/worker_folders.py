@@ -63,7 +63,7 @@ def check_scratch(report: Report, cluster: ClusterSection, settings: Mapping[str
             report(path, folder, "an absolute path", "Workers start in folders of their own.")
 
 
-def folder_rule(folder: Any) -> str:
+def folder_rule(folder: object) -> str:
     """What a folder of this machine should be and is not; empty where it is."""
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"

@@ -30,7 +30,7 @@ from robots.parameters import ParameterError, nearest
 from tasks.identification.excitation import CRITERIA
 
 if TYPE_CHECKING:
-    from pipeline.sweep.trajectories.reader import Trajectory
+    from robots.trajectory import Trajectory
 
 DEFAULT = Wish()
 LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")

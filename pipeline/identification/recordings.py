@@ -12,7 +12,6 @@ from pipeline.sweep.model import Sweep
 from robots.model import Robot
 from storage.errors import StoreError
 from tasks.blocks import commanded
-from tasks.blocks.block import Trajectory
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
 
@@ -52,10 +51,7 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: S
     origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        each = known[name]
-        moved = commanded.moving(
-            sweep.family, Trajectory(each.kind, each.values, each.points, each.turn), sweep.times, origin
-        )
+        moved = commanded.moving(sweep.family, known[name], sweep.times, origin)
         forces = arrays[names[0]][j]
         if source == "commanded":
             result.append(Recording(moved, forces))

@@ -20,7 +20,7 @@ from robots.model import Family
 from robots.parameters import Parameter, nearest
 
 if TYPE_CHECKING:
-    from pipeline.sweep.trajectories.reader import Trajectory
+    from robots.trajectory import Trajectory
 
 
 def choose(text: str, key: str, value: str, name: str) -> str:

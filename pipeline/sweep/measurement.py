@@ -9,23 +9,16 @@ from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.sections import Split
-from robots.measurement import CLEAN, MEASUREMENT, SHORTEST
+from robots.measurement import CLEAN, MEASUREMENT, SHORTEST, Sensors
 from robots.parameters import nearest
 
 PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What sensors do: all parameters of `robots.measurement`, and the seed of the noise."""
-
-    values: Mapping[str, float]
-    seed: int
-
-    def describe(self) -> dict[str, Any]:
-        """The same in types of JSON."""
-        return {"values": dict(self.values), "seed": self.seed}
+def describe_sensors(sensors: Sensors) -> dict[str, Any]:
+    """Parameters and seed of sensors in types of JSON."""
+    return {"values": dict(sensors.values), "seed": sensors.seed}
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Parts:
 
 def read_measurement(
     report: Report, file: Mapping[str, Any], outputs: tuple[str, ...], step: float, samples: int
-) -> Measured | None:
+) -> Sensors | None:
     """The section `measurement`; what is wrong goes to `report`."""
     given: Mapping[str, float] | None = file.get("measurement")
     wanted = [name for name in outputs if name in CLEAN]
@@ -85,7 +78,7 @@ def read_measurement(
         report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
     if samples < SHORTEST:
         report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
-    return Measured(values, file.get("seed") or 0)
+    return Sensors(values, file.get("seed") or 0)
 
 
 def read_split(report: Report, split: Split | None) -> Parts | None:

@@ -17,16 +17,18 @@ from pipeline.errors import Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.limits import describe
-from pipeline.sweep.measurement import Measured, Parts
+from pipeline.sweep.measurement import Parts, describe_sensors
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
 from pipeline.sweep.side_files import Source, source_of
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.trajectories.reader import Trajectory
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.trajectories.reader import describe_trajectory
+from pipeline.sweep.user_metric import PreparedMetric
 from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
+from robots.measurement import Sensors
 from robots.model import Family
+from robots.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,12 @@ class Sweep:
     name: str = "sweep"
     """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
-    measurement: Measured | None = None
+    measurement: Sensors | None = None
     split: Parts | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     limits: Limits = NO_LIMITS
-    own: tuple[Prepared, ...] = ()
+    own: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -108,7 +110,7 @@ class Sweep:
             "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
             "design": self.design.describe(),
             "friction": self.friction.describe(),
-            "trajectories": {each.name: each.describe() for each in self.trajectories},
+            "trajectories": {each.name: describe_trajectory(each) for each in self.trajectories},
             "trajectory order": [each.name for each in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
@@ -117,7 +119,7 @@ class Sweep:
             "metrics": list(self.metrics),
             **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
             **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
-            **({"measurement": self.measurement.describe()} if self.measurement else {}),
+            **({"measurement": describe_sensors(self.measurement)} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }
 

@@ -24,11 +24,12 @@ from pipeline.sweep.sections import FORMAT, SweepFile, Time
 from pipeline.sweep.side_files import SideFiles, Source
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
-from pipeline.sweep.trajectories.reader import Trajectory, TrajectoryReader
+from pipeline.sweep.trajectories.reader import TrajectoryReader
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, needing
+from robots.trajectory import Trajectory
 
 DRAWN = {random_fourier.KIND: random_fourier.trajectories, static_poses.KIND: static_poses.trajectories}
 """Kinds that stand for several random trajectories."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from robots.metric_function import MetricFunction
 from robots.quantities import Quantity
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
+class PreparedMetric:
+    """A metric that has been checked: its row in the store, its function, and what identifies the function."""
 
     variable: Quantity
-    payload: bytes
+    function: MetricFunction
     fingerprint: str
-    series: tuple[str, ...]
-    values: tuple[str, ...]
 
     @property
     def name(self) -> str:

@@ -20,11 +20,11 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
+from robots.metric_function import VALUES, MetricFunction
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, Quantity, needing
 from storage.schema import NAME
-from tasks.blocks.user_metric import VALUES
 
 Function = Callable[..., Any]
 
@@ -45,7 +45,7 @@ class UserMetric:
 def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> Sweep:
     """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
     problems: list[Problem] = []
-    made: list[Prepared] = []
+    made: list[PreparedMetric] = []
     for name, given in metrics.items():
         metric = given if isinstance(given, UserMetric) else UserMetric(given)
         found = [
@@ -60,14 +60,15 @@ def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> 
     return replace(sweep, own=tuple(made))
 
 
-def _prepared(name: str, metric: UserMetric) -> Prepared:
+def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
     asked = list(inspect.signature(metric.function).parameters)
     dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
     text = metric.long_name or name.replace("_", " ")
     variable = Quantity(name, dims, metric.units, text, "user")
     series = tuple(each for each in asked if each in QUANTITIES)
     values = tuple(each for each in asked if each in VALUES)
-    return Prepared(variable, _by_value(metric.function), of_function(metric.function), series, values)
+    function = MetricFunction(_by_value(metric.function), series, values)
+    return PreparedMetric(variable, function, of_function(metric.function))
 
 
 def _by_value(function: Function) -> bytes:

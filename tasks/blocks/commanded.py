@@ -10,8 +10,9 @@ import numpy as np
 
 from robots.model import Family
 from robots.motions import WORKSPACE
+from robots.trajectory import Trajectory
 from tasks.arrays.inputs import JOINTS, Moving
-from tasks.blocks.block import Arrays, Block, Trajectory, time_first
+from tasks.blocks.block import Arrays, Block, time_first
 from tasks.mechanics.structure import structure_of
 from tasks.trajectories import closed_forms, turns
 

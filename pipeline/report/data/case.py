@@ -23,8 +23,8 @@ from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Source
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.trajectories.reader import Trajectory
 from robots.model import Mechanism, Robot
+from robots.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

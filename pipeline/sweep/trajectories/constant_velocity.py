@@ -16,8 +16,8 @@ import numpy as np
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import Path
-from pipeline.sweep.trajectories.reader import Trajectory
 from robots.parameters import nearest
+from robots.trajectory import Trajectory
 
 KIND = "friction_test"
 KEYS = ("kind", "joint", "speeds", "at")
@@ -52,7 +52,7 @@ def trajectories(
             rate = sign * float(speed) * moving
             start = np.array(at, dtype=float) - rate * (0.5 * duration)
             values = {"start": tuple(map(float, start)), "velocity": tuple(map(float, rate))}
-            yield Trajectory(f"{name}_{direction}_{number}", "constant_velocity", values)
+            yield Trajectory("constant_velocity", values, name=f"{name}_{direction}_{number}")
 
 
 def _numbers(value: Any) -> bool:

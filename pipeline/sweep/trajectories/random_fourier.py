@@ -14,11 +14,11 @@ import numpy as np
 
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import Path, parse_yaml
-from pipeline.sweep.trajectories.reader import Trajectory
 from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
 from robots.fourier import FREE, Series
 from robots.model import Mechanism
 from robots.motions import Turn
+from robots.trajectory import Trajectory
 from robots.types import TRANSLATION, Matrix
 
 KIND = "random_fourier"
@@ -76,9 +76,9 @@ class Entry:
     def trajectory(self, name: str, series: Series) -> Trajectory:
         """A series as a trajectory of the kind `fourier`."""
         if self.orientation is None:
-            return Trajectory(name, "fourier", series.values)
+            return Trajectory("fourier", series.values, name=name)
         turn = Turn("fourier", series.part(slice(AXES, None)).values, self.orientation)
-        return Trajectory(name, "fourier", series.part(slice(AXES)).values, turn=turn)
+        return Trajectory("fourier", series.part(slice(AXES)).values, turn=turn, name=name)
 
 
 def trajectories(

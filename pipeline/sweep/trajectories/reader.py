@@ -17,35 +17,24 @@ from pipeline.documents.yaml import Path as Keys
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn
-from pipeline.sweep.trajectories.values import Value, read_values
-from robots.motions import JOINT_MOTIONS, MOTIONS, Motion, Turn
+from pipeline.sweep.trajectories.values import read_values
+from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
 from robots.parameters import nearest
+from robots.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
-    """A motion of the robot: its kind, all parameters of that kind (SI, defaults included), its points.
-
-    `points` is (points, 1 + coordinates): t [s], then x, y, z [m] or the independent joints of a chain; None for a kind
-    that reads no file. `turn` is how a platform turns meanwhile; None: it does not.
-    """
-
-    name: str
-    kind: str
-    values: Mapping[str, Value]
-    points: NDArray[np.float64] | None = None
-    turn: Turn | None = None
-
-    def describe(self) -> dict[str, Any]:
-        """What defines the motion, in types of JSON; points by their hash."""
-        values = {name: list(each) if isinstance(each, tuple) else each for name, each in self.values.items()}
-        points = (
-            {} if self.points is None else {"points": hashlib.sha256(self.points.astype("<f8").tobytes()).hexdigest()}
-        )
-        turn = {} if self.turn is None else {"turn": describe(self.turn)}
-        return {"kind": self.kind, "values": values} | points | turn
+def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
+    """What defines a motion, in types of JSON; points by their hash."""
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in trajectory.values.items()}
+    points, turn = trajectory.points, trajectory.turn
+    return {
+        "kind": trajectory.kind,
+        "values": values,
+        **({} if points is None else {"points": hashlib.sha256(points.astype("<f8").tobytes()).hexdigest()}),
+        **({} if turn is None else {"turn": describe(turn)}),
+    }
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,7 @@ class TrajectoryReader:
                 report.unknown((*path, key), known)
         values = read_values(report, motion, given, path, len(self.joints))
         turn = None if self.joints else read_turn(report, given, path, self.mobility)
-        return Trajectory(name, kind, values, self._points(motion, given, path), turn)
+        return Trajectory(kind, values, self._points(motion, given, path), turn, name)
 
     @property
     def _mover(self) -> str:

@@ -16,8 +16,8 @@ from pipeline.documents.report import Report
 from pipeline.documents.yaml import Path
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
-from pipeline.sweep.trajectories.reader import Trajectory
 from robots.motions import Turn
+from robots.trajectory import Trajectory
 
 KIND = "gravity_test"
 
@@ -43,9 +43,9 @@ def trajectories(
 
 def _held(name: str, pose: tuple[float, ...], entry: random_fourier.Entry, chain: bool) -> Trajectory:
     if chain:
-        return Trajectory(name, "constant_velocity", {"start": pose, "velocity": 0.0})
+        return Trajectory("constant_velocity", {"start": pose, "velocity": 0.0}, name=name)
     place, angles = pose[:AXES], pose[AXES:]
     turn = None
     if entry.orientation is not None:
         turn = Turn("quintic", {"start": angles, "end": angles, "duration": 1.0}, entry.orientation)
-    return Trajectory(name, "quintic", {"start": place, "end": place, "duration": 1.0}, turn=turn)
+    return Trajectory("quintic", {"start": place, "end": place, "duration": 1.0}, turn=turn, name=name)

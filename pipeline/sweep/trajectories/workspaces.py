@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.trajectories.reader import AXES, Trajectory
+from pipeline.sweep.trajectories.reader import AXES
 from robots.model import Mechanism
 from robots.motions import WORKSPACE
 from robots.quantities import needing
+from robots.trajectory import Trajectory
 from robots.types import TRANSLATION
 
 

@@ -16,10 +16,10 @@ from pipeline.identification.excite_job import Wish
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.parameters import ParameterError
+from robots.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.arrays.inverse import actuator_positions
 from tasks.blocks import commanded
-from tasks.blocks.block import Trajectory
 from tests.pipeline.runs import SYNCHRONOUS
 
 DRAWN = "random_fourier, count: 3, seed: 2, period: 4.0, position: 1.0, velocity: 3, acceleration: [10, 12, 15]"

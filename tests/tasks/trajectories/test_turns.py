@@ -9,9 +9,10 @@ import pytest
 
 from robots import catalog
 from robots.motions import TURNS, Turn
+from robots.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks import compute
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.kernels.interpreter import interpret
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.trajectories import turns

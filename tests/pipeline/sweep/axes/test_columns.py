@@ -42,7 +42,7 @@ from storage.places.access import locate
 from storage.store import open_results
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 made, before = plan(Sweep.from_yaml(sys.argv[1])), peak()
-contents._prepare(made, locate(sys.argv[2]))
+contents.create_store(made, locate(sys.argv[2]))
 data = open_results(sys.argv[2], unfinished=True)
 after = peak()
 some = {name: data[name][1_234_567:1_234_569].values.tolist() for name in made.sweep.design.names}

@@ -7,7 +7,7 @@ and N.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from robots.parameters import Parameter

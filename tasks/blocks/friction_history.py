@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace
+from robots.friction_groups import FrictionGroup, JointPlace
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
 
@@ -41,6 +41,5 @@ def _velocity(block: Block, place: JointPlace, given: Mapping[str, np.ndarray]) 
 
 
 def _force(group: FrictionGroup, values: Mapping[str, float], velocity: np.ndarray, times: np.ndarray) -> np.ndarray:
-    of_load = {parameter.name for parameter in LOADS[group.load]}
-    own = {name: float(value) for name, value in values.items() if name not in of_load}
+    own = {name: float(value) for name, value in group.of_law(values).items()}
     return along(group.law, velocity=velocity, times=times, values=own, load=float(values.get("preload", 1.0))).force

@@ -24,6 +24,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Source
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import Trajectory
+from robots.friction import LAWS
 from robots.model import Mechanism, Robot
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     )
     results = _run(part).assign_coords(time=times(sweep))
     force = None
-    if any(group.law != "none" for group in sweep.friction.groups):
+    if any(LAWS[group.law].parameters for group in sweep.friction.groups):
         force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
         robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})

@@ -40,9 +40,9 @@ def simulate(
 ) -> BlockMotion:
     """The motion from rest, with relaxed bristles, by scipy's Radau at `times` (time,) [s], from the first on.
 
-    pull(t) [m]: where the other end of the spring is. law, values: a law with bristles and its parameters. Raises ParameterError for them,
-    ValueError for a mass or a stiffness that is not above zero and for a law without bristles, RuntimeError where the
-    integrator gives up.
+    pull(t) [m]: where the other end of the spring is; law, values: a law with bristles and its parameters. Raises
+    ParameterError for them, ValueError for a mass or a stiffness that is not above zero and for another law,
+    RuntimeError where the integrator gives up.
     """
     if not (mass > 0.0 and stiffness > 0.0):
         raise ValueError(f"mass, stiffness: got {mass!r}, {stiffness!r}; expected both above zero")

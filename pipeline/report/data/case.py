@@ -26,6 +26,7 @@ from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import Trajectory
 from robots.friction import LAWS
 from robots.model import Mechanism, Robot
+from robots.motions import is_grid
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -120,7 +121,7 @@ def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) ->
 
 def has_workspace(sweep: Sweep) -> bool:
     """Whether a trajectory of a sweep is a grid of points."""
-    return any(each.kind == "workspace" for each in sweep.trajectories)
+    return any(is_grid(each.kind) for each in sweep.trajectories)
 
 
 def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Case]:

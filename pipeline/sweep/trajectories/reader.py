@@ -17,8 +17,8 @@ from pipeline.documents.yaml import Path as Keys
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn
-from pipeline.sweep.trajectories.values import Value, read_values
-from robots.motions import JOINT_MOTIONS, MOTIONS, Motion, Turn
+from pipeline.sweep.trajectories.values import read_values
+from robots.motions import JOINT_MOTIONS, MOTIONS, Motion, Turn, Value
 from robots.parameters import nearest
 
 AXES = ("x", "y", "z")

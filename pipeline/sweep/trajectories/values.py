@@ -8,10 +8,8 @@ from typing import Any
 from pipeline.documents.report import Report, number_hint
 from pipeline.documents.yaml import Path
 from pipeline.sweep.axes.reader import check_bounds
-from robots.motions import Motion
+from robots.motions import Motion, Value
 from robots.parameters import Parameter
-
-Value = float | tuple[float, ...]
 
 
 def read_values(

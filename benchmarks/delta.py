@@ -92,7 +92,7 @@ def work(designs: int, samples: int) -> Work:
     mounts = tuple(mount_values(family, values))
     height = -family.reference.platform.home.position[2]
     line: dict[str, Value] = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
-    motion = closed_forms.motion("line_sine", line, np.arange(float(samples)) * (PERIOD / samples))
+    motion = closed_forms.motion("line_sine", line, np.arange(samples, dtype=float) * (PERIOD / samples))
     return Work(family, with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
 
 

@@ -1,12 +1,13 @@
 """Write docs/sweep-files.md: what may stand in a sweep file. Run by `make pages`; a test says when the page is stale.
 
-The tables of keys come from the models in `pipeline.sweep.sections`, limits from where they are used.
+The tables of keys come from the models in `pipeline.sweep.sections`, those of friction laws and of motions from their
+rows in `robots`, limits from where they are used.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -17,6 +18,9 @@ from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from robots import expression_parser, expressions
+from robots.friction import LAWS
+from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS
+from robots.parameters import Parameter
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
@@ -127,7 +131,8 @@ def page() -> str:
     head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    return f"{head}\n{tables}\n### Units\n\n{units}.\n"
+    rows = "\n".join((*laws(), *motions()))
+    return f"{head}\n{tables}\n{rows}\n## Units\n\n{units}.\n"
 
 
 def section(model: type[BaseModel], title: str) -> Iterator[str]:
@@ -137,6 +142,37 @@ def section(model: type[BaseModel], title: str) -> Iterator[str]:
         needed = " (required)" if info.is_required() else ""
         yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"
     yield ""
+
+
+def laws() -> Iterator[str]:
+    """The table of friction laws."""
+    yield from ("## Friction laws", "", "| law | what it is | parameters | options | at rest | state |")
+    yield "|---|---|---|---|---|---|"
+    for law in LAWS.values():
+        rest, state = "sticks" if law.sticks else "", "yes" if law.state else ""
+        yield f"| `{law.name}` | {law.text} | {names(law.parameters)} | {names(law.options)} | {rest} | {state} |"
+    yield from (
+        "",
+        "A law with `width` does not stick where a width is given. Laws with a state need the whole motion.",
+        "",
+    )
+
+
+def motions() -> Iterator[str]:
+    """The tables of the kinds of trajectory."""
+    movers = {"of a platform": MOTIONS, "of a platform's `turn`": TURNS, "of the joints of a chain": JOINT_MOTIONS}
+    yield from ("## Kinds of trajectory", "")
+    for mover, table in movers.items():
+        yield from (f"### Kinds {mover}", "", "| kind | what it is | parameters |", "|---|---|---|")
+        for motion in table.values():
+            file = ["`file`"] if motion.points_file else []
+            yield f"| `{motion.name}` | {motion.text} | {', '.join(file) or names(motion.parameters)} |"
+        yield ""
+
+
+def names(parameters: Iterable[Parameter]) -> str:
+    """Names of parameters with their units."""
+    return ", ".join(f"`{p.name}`" + (f" [{p.unit}]" if p.unit != "1" else "") for p in parameters)
 
 
 def kind(annotation: Any, info: FieldInfo | None = None) -> str:

@@ -10,11 +10,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 from robots.friction import LAWS
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity
+
+Value = TypeVar("Value")
 
 _SMALL = 1e-9
 _PRELOAD = "normal torque or force that is always there"
@@ -63,6 +66,21 @@ class FrictionGroup:
         """Whether the friction of a moment depends on the motion before it."""
         return LAWS[self.law].state > 0
 
+    @property
+    def sticks(self) -> bool:
+        """Whether its joints hold at rest."""
+        return LAWS[self.law].sticks and "width" not in self.parameters
+
+    @property
+    def stiff(self) -> bool:
+        """Whether its friction is smooth in time, but changes fast about rest."""
+        return LAWS[self.law].dry and not self.sticks
+
+    def of_law(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The `values` of its parameters without those of its load."""
+        of_load = {parameter.name for parameter in LOADS[self.load]}
+        return {name: value for name, value in values.items() if name not in of_load}
+
 
 def settles(groups: Iterable[FrictionGroup]) -> bool:
     """Whether friction and reactions of passive joints depend on each other: then a sample may fail by friction."""
@@ -78,23 +96,23 @@ def varies(quantity: Quantity, groups: Iterable[FrictionGroup]) -> bool:
     return any(place.actuator < 0 for group in groups for place in group.places)
 
 
-def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """Parameters of a group: of the law with those options that are `given`, then of the load."""
-    return (*LAWS[law].inputs(given), *LOADS[load])
+def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[Parameter, ...]:
+    """Parameters of a group: of the law with those `options`, then of the load."""
+    return (*LAWS[law].inputs(options), *LOADS[load])
 
 
 def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
     """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
-    found: dict[str, tuple[JointPlace, bool]] = {}
-    driven = {name: number for number, name in enumerate(mechanism.actuators)}
+    result: dict[str, tuple[JointPlace, bool]] = {}
+    actuators = {name: number for number, name in enumerate(mechanism.actuators)}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
-        before = "" if mechanism.is_chain else f"{instance.name}."
+        prefix = "" if mechanism.is_chain else f"{instance.name}."
         for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            found[before + joint] = JointPlace(k, i, driven.get(before + joint, -1)), simple
+            result[prefix + joint] = JointPlace(k, i, actuators.get(prefix + joint, -1)), simple
         for drive in limb.drives:
-            found[before + drive.name] = JointPlace(k, MOTOR, driven[before + drive.name]), True
-    return found
+            result[prefix + drive.name] = JointPlace(k, MOTOR, actuators[prefix + drive.name]), True
+    return result
 
 
 def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
@@ -119,7 +137,7 @@ def _selected(known: Mapping[str, tuple[JointPlace, bool]], chosen: str | Sequen
         return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
     result: dict[JointPlace, None] = {}
     for pattern in [chosen] if isinstance(chosen, str) else chosen:
-        hits = {name: each for name, each in known.items() if matches(name, pattern)}
+        hits = {name: place for name, place in known.items() if matches(name, pattern)}
         if not hits:
             raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *known))}")
         if not any(simple for _, simple in hits.values()):

@@ -23,16 +23,13 @@ from pipeline.sweep.robot import families, inline, take_description
 from pipeline.sweep.sections import FORMAT, SweepFile, Time
 from pipeline.sweep.side_files import SideFiles, Source
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
-from pipeline.sweep.trajectories.reader import TrajectoryReader
+from pipeline.sweep.trajectories import expansions
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Family, Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, needing
 from robots.trajectory import Trajectory
-
-DRAWN = {random_fourier.KIND: random_fourier.trajectories, static_poses.KIND: static_poses.trajectories}
-"""Kinds that stand for several random trajectories."""
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
@@ -99,25 +96,18 @@ def _read_designs(report: Report, file: Mapping[str, Any], known: Mapping[str, F
 
 
 def _read_trajectories(
-    report: Report, section: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
+    report: Report, sections: Mapping[str, dict[str, Any]], files: SideFiles, parts: Mapping[str, Any]
 ) -> tuple[Trajectory, ...]:
-    joints, mechanism = _joints(parts), _mechanism(parts)
+    mechanism, grid = _mechanism(parts), parts.get("grid", TimeGrid(1.0, 2))
     mobility = mechanism.platform.mobility if mechanism else ()
-    reader = TrajectoryReader(report, files, joints, mobility)
-    found: list[Trajectory] = []
-    for name, given in section.items():
-        path = ("trajectories", name)
-        if given.get("kind") == constant_velocity.KIND and joints:
-            duration = float(parts["grid"].values[-1]) if "grid" in parts else 1.0
-            found += constant_velocity.trajectories(report, name, given, path, joints, duration)
-        elif isinstance(kind := given.get("kind"), str) and kind in DRAWN:
-            found += DRAWN[kind](report, name, given, path, joints, mobility)
-        elif (one := reader.one(name, given, path)) is not None:
-            found.append(one)
-    names = [each.name for each in found]
-    for name in {each for each in names if names.count(each) > 1}:
+    reader = TrajectoryReader(report, files, Mover(_joints(parts), mobility, grid.duration))
+    trajectories: list[Trajectory] = []
+    for name, section in sections.items():
+        trajectories += expansions.read(reader, name, section, ("trajectories", name))
+    names = [trajectory.name for trajectory in trajectories]
+    for name in {name for name in names if names.count(name) > 1}:
         report(("trajectories",), Got(f"{name} twice"), "every name once", "Rename one of them.")
-    return tuple(found)
+    return tuple(trajectories)
 
 
 def _joints(parts: Mapping[str, Any]) -> tuple[str, ...]:

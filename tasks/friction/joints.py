@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace
+from robots.friction_groups import FrictionGroup, JointPlace
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
@@ -69,14 +69,15 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
     held_friction, wish_friction: as in `reactions.share`.
     """
-    rubbing = [statics.friction(joint) for joint in wanted.passive]
+    passive_friction = [statics.friction(joint) for joint in wanted.passive]
     rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
     result: dict[str, Array] = {}
-    if rubbing:
-        result["through"] = np.stack([array(statics.mounted.outward(statics.on_platform(each))) for each in rubbing])
+    if passive_friction:
+        through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
+        result["through"] = np.stack([array(row) for row in through])
         result["passive_rate"] = [rates[joint] for joint in wanted.passive]
-    if rubbing and wanted.statics:
-        result |= reactions.friction_share(statics, rubbing)
+    if passive_friction and wanted.statics:
+        result |= reactions.friction_share(statics, passive_friction)
     if not wanted.loaded:
         return result
 
@@ -88,8 +89,8 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     result["load_own"] = loads(motion)
     result["load_driven"] = _columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
     result["load_redundant"] = _columns([loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows)
-    if rubbing:
-        result["load_friction"] = _columns([loads(each) for each in rubbing], rows)
+    if passive_friction:
+        result["load_friction"] = _columns([loads(causes) for causes in passive_friction], rows)
     return result
 
 
@@ -150,8 +151,7 @@ class JointFriction:
     @property
     def own(self) -> dict[str, Scalar]:
         """The parameters of its law, without those of its load."""
-        of_load = {parameter.name for parameter in LOADS[self.group.load]}
-        return {name: value for name, value in self.values.items() if name not in of_load}
+        return self.group.of_law(self.values)
 
     def force(self, velocity: Scalar, load: Scalar) -> Scalar:
         """Its friction against positive velocity [N m or N]."""

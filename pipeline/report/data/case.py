@@ -23,7 +23,9 @@ from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Source
 from pipeline.sweep.time import TimeGrid
+from robots.friction import LAWS
 from robots.model import Mechanism, Robot
+from robots.motions import is_grid
 from robots.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) ->
 
 def has_workspace(sweep: Sweep) -> bool:
     """Whether a trajectory of a sweep is a grid of points."""
-    return any(each.kind == "workspace" for each in sweep.trajectories)
+    return any(is_grid(each.kind) for each in sweep.trajectories)
 
 
 def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Case]:
@@ -148,7 +150,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     )
     results = _run(part).assign_coords(time=times(sweep))
     force = None
-    if any(group.law != "none" for group in sweep.friction.groups):
+    if any(LAWS[group.law].parameters for group in sweep.friction.groups):
         force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
         robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})

@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.documents.report import Got, Report
 from pipeline.sweep.trajectories.reader import AXES
 from robots.model import Mechanism
-from robots.motions import WORKSPACE
+from robots.motions import is_grid
 from robots.quantities import needing
 from robots.trajectory import Trajectory
 from robots.types import TRANSLATION
@@ -17,11 +17,11 @@ from robots.types import TRANSLATION
 
 def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples: int | None) -> None:
     """Every workspace has whole numbers of points, and as many in all as there are samples of time."""
-    for each in trajectories:
-        if each.kind != WORKSPACE:
+    for trajectory in trajectories:
+        if not is_grid(trajectory.kind):
             continue
-        path = ("trajectories", each.name, "counts")
-        counts = _counts(each)
+        path = ("trajectories", trajectory.name, "counts")
+        counts = _counts(trajectory)
         if any(count != int(count) for count in counts):
             report(path, list(counts), "whole numbers of points along x, y and z")
             continue
@@ -39,15 +39,15 @@ def check_volumes(
     if not wanted or mechanism is None:
         return
     for index, name in wanted:
-        if other := next((each for each in trajectories if each.kind != WORKSPACE), None):
+        if other := next((t for t in trajectories if not is_grid(t.kind)), None):
             hint = f"Trajectory {other.name} is a motion; put it into a sweep of its own."
             report(("metrics", index), name, "a metric of workspaces", hint)
     free = [name in mechanism.platform.mobility for name in TRANSLATION]
     along = ", ".join(axis for axis, moves in zip(AXES, free, strict=True) if moves)
-    for each in trajectories:
-        if each.kind == WORKSPACE and [count > 1 for count in _counts(each)] != free:
-            path = ("trajectories", each.name, "counts")
-            report(path, list(_counts(each)), f"several points along {along} and one along others, for a volume")
+    for trajectory in trajectories:
+        if is_grid(trajectory.kind) and [count > 1 for count in _counts(trajectory)] != free:
+            path = ("trajectories", trajectory.name, "counts")
+            report(path, list(_counts(trajectory)), f"several points along {along} and one along others, for a volume")
 
 
 def _counts(trajectory: Trajectory) -> tuple[float, ...]:

@@ -29,8 +29,8 @@ def gravity(position: np.ndarray) -> np.ndarray:
 
 def runs(law: str, values: Mapping[str, float], position: np.ndarray, side: float, load: float = 1.0) -> np.ndarray:
     """Torques (speeds, samples) of runs in one direction, Eqs. (48) and (49)."""
-    rubbed = [friction.force(law, side * v, load, values) for v in SPEEDS.tolist()]
-    return np.array(rubbed)[:, None] + gravity(position)
+    braking = [friction.force(law, side * v, load, values) for v in SPEEDS.tolist()]
+    return np.array(braking)[:, None] + gravity(position)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -48,8 +48,8 @@ def vee(matrix: np.ndarray) -> np.ndarray:
     return np.stack([matrix[..., 2, 1], matrix[..., 0, 2], matrix[..., 1, 0]], axis=-1)
 
 
-def test_every_kind_has_its_mathematics() -> None:
-    assert set(turns.ANGLES) == set(TURNS) == set(CASES)
+def test_every_kind_has_a_case() -> None:
+    assert set(TURNS) == set(CASES)
 
 
 @pytest.mark.parametrize("kind", ["harmonic", "fourier"])

@@ -105,7 +105,7 @@ def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_pa
 def test_determinant_is_another_criterion() -> None:
     sweep = Sweep.from_text(TEXT.replace("count: 3", "count: 2"))
     found = excite(sweep, replace(WISH, criterion="determinant"), cluster=SYNCHRONOUS)
-    stuck, search = found.found["excite"]
+    stuck, search = found.found["excite"].values()
     # the line search of the first start ends above it on some processors, below it on others
     assert stuck.cost <= stuck.random
     assert search.cost < search.random - 1.0

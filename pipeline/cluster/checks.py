@@ -17,7 +17,8 @@ from pipeline.cluster.kinds import CONNECT_OPTIONS, KINDS, SCHEDULER_OPTIONS, WO
 from pipeline.cluster.settings import FOREIGN, FREE, effective
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path, dotted
+from pipeline.documents.yaml import KeyPath as Path
+from pipeline.documents.yaml import dotted
 from pipeline.errors import InputError
 from robots.parameters import nearest
 

@@ -18,7 +18,7 @@ from pipeline.cluster import tls
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 
 if TYPE_CHECKING:
     from pipeline.cluster.section import Cluster

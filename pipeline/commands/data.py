@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from pipeline.identification.recordings import Source
+    from pipeline.identification.recordings import MotionSource
 
 from pipeline.commands.runs import run, stores_of
 from pipeline.commands.terminal import (
@@ -67,7 +67,7 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
 def identify(
     store: str,
     method: str,
-    motion: Source | None,
+    motion: MotionSource | None,
     clean: bool,
     designs: tuple[int, ...],
     output: Path | None,
@@ -90,7 +90,7 @@ def identify(
         raise click.exceptions.Exit(1)
 
 
-class Numbers(click.ParamType):
+class NumberList(click.ParamType):
     """One number, or several with commas between them."""
 
     name = "number"
@@ -104,7 +104,7 @@ class Numbers(click.ParamType):
 
 
 def _limit(name: str, text: str) -> Any:
-    return click.option(name, type=Numbers(), help=f"{text}; one number, or one for each with commas.")
+    return click.option(name, type=NumberList(), help=f"{text}; one number, or one for each with commas.")
 
 
 @click.command()
@@ -125,12 +125,12 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> No
     Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
     """
     from pipeline.identification.excite import excite as search
-    from pipeline.identification.excite_job import Wish
+    from pipeline.identification.excite_job import ExcitationOptions
     from pipeline.sweep.model import Sweep
 
     if output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    wish = Wish(**{name: value for name, value in wishes.items() if value is not None})
+    wish = ExcitationOptions(**{name: value for name, value in wishes.items() if value is not None})
     found = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
     print_rows(found.rows())
     with writing(output):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.study_tables import CSV, STORE, Rows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.study_tables import CSV, STORE, TableRows, numbers, opened, read_objectives, show, write_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: b
     else:
         problem = _problem(store)
         found = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
-    rows: Rows = list(found.rows())
+    rows: TableRows = list(found.rows())
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(found.points()))
@@ -59,7 +59,7 @@ def sobol(store: str, text: str, count: int, seed: int, file: Path | None) -> No
 
     (wanted,), problem = read_objectives((text,)), _problem(store)
     found = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
-    rows: Rows = [("parameter", "alone", "from", "to", "total", "from", "to")]
+    rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
     for i in sorted(range(len(found.names)), key=lambda i: -found.total[i]):
         cells = (found.first[i], *found.first_bounds[i], found.total[i], *found.total_bounds[i])
         rows.append((found.names[i], *(f"{cell:.3f}" for cell in cells)))
@@ -84,7 +84,7 @@ def optimise(store: str, text: str, limits: tuple[str, ...], starts: int, thread
     ds, (wanted,), problem = opened(store), read_objectives((text,)), _problem(store)
     begins = np.array([list(_design(ds, int(k), problem.names).values()) for k in _order(ds, wanted)[:starts]])
     found = search(problem, wanted.text, begins, bounds, threads=threads)
-    rows: Rows = [(wanted.text, "at the start", "limits", *problem.names)]
+    rows: TableRows = [(wanted.text, "at the start", "limits", *problem.names)]
     for each in found:
         told = "hold" if each.feasible else "do not hold"
         rows.append((*numbers([each.value, each.start]), told, *numbers(list(each.design.values()))))

@@ -12,7 +12,7 @@ from pipeline.commands.study_tables import (
     STORE,
     TOP,
     WHERE,
-    Rows,
+    TableRows,
     design_rows,
     numbers,
     opened,
@@ -92,7 +92,7 @@ def sensitivity(store: str, text: str, file: Path | None) -> None:
     usable = feasible(ds)
     designs = {name: ds[name].values[usable] for name in swept(ds)}
     found = from_samples(designs, value_of(ds, wanted)[usable])
-    rows: Rows = [("parameter", "alone", *(f"with {name}" for name in found.names))]
+    rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in found.names))]
     for i in sorted(range(len(found.names)), key=lambda i: -found.first[i]):
         pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(found.interaction[i])]
         rows.append((found.names[i], f"{found.first[i]:.3f}", *pairs))
@@ -117,7 +117,7 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
     usable = feasible(ds)
     one, other = (column(ds, name)[usable] for name in pair)
     found = table(one, other, value_of(ds, wanted)[usable], parts)
-    rows: Rows = [(f"{pair[0]} \\ {pair[1]}", *numbers(found.second))]
+    rows: TableRows = [(f"{pair[0]} \\ {pair[1]}", *numbers(found.second))]
     rows += [(head, *numbers(means)) for head, means in zip(numbers(found.first), found.mean, strict=True)]
     show(rows, len(rows), file)
     largest = np.nanmax(np.abs(found.effect)) if found.effect.size else np.nan

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipeline.study.columns import Objective
 
-Rows = list[Sequence[str]]
+TableRows = list[Sequence[str]]
 
 STORE = click.argument("store")
 OBJECTIVES = click.option(
@@ -47,7 +47,7 @@ def read_objectives(texts: Sequence[str]) -> list[Objective]:
 
 def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
-) -> Rows:
+) -> TableRows:
     """A row for each chosen design: its number, objectives, swept parameters."""
     from pipeline.study.columns import swept, unit, value_of
 
@@ -70,7 +70,7 @@ def numbers(values: Iterable[float]) -> list[str]:
     return [f"{value:.6g}" for value in values]
 
 
-def show(rows: Rows, top: int, file: Path | None) -> None:
+def show(rows: TableRows, top: int, file: Path | None) -> None:
     """Print the first rows, and write all to a file where one is named."""
     from pipeline.commands.terminal import print_rows
 
@@ -79,7 +79,7 @@ def show(rows: Rows, top: int, file: Path | None) -> None:
         write_rows(file, rows)
 
 
-def write_rows(file: Path, rows: Rows) -> None:
+def write_rows(file: Path, rows: TableRows) -> None:
     """Write a table to a new CSV file, and say so."""
 
     def write() -> None:

@@ -68,7 +68,7 @@ class Incomplete(Refused):
     exit_code = 1
 
 
-class Program(click.Group):
+class CommandGroup(click.Group):
     """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
 
     def resolve_command(

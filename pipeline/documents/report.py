@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
-from pipeline.documents.yaml import Document, Path, dotted
+from pipeline.documents.yaml import Document, KeyPath, dotted
 from pipeline.errors import InputError, Problem, show
 from robots.parameters import nearest
 
@@ -34,7 +34,7 @@ class Report:
 
     def __call__(
         self,
-        path: Path,
+        path: KeyPath,
         got: object,
         expected: str,
         hint: str = "",
@@ -59,7 +59,7 @@ class Report:
             self.problems.append(problem)
             self.missing.append(problem.key)
 
-    def unknown(self, path: Path, names: Iterable[str], kind: str = "key") -> None:
+    def unknown(self, path: KeyPath, names: Iterable[str], kind: str = "key") -> None:
         """Adds that the last part of `path` is no name of this `kind`; says which is nearest."""
         self(path, Got(f"an unknown {kind}"), f"a known {kind}", sentence(nearest(str(path[-1]), names)), key=True)
 
@@ -134,7 +134,7 @@ def _check(annotation: Any, document: Document, key: str, name: str, values: dic
         data = kept[""]
 
 
-def _remove(data: dict[str, Any], path: Path) -> None:
+def _remove(data: dict[str, Any], path: KeyPath) -> None:
     """Takes the entry at `path` out of nested mappings, which are copied; of a list, the whole list."""
     first, *rest = path
     child = data.get(first) if isinstance(first, str) else None
@@ -159,9 +159,9 @@ def _problem(document: Document, annotation: Any, key: str, details: Any) -> Pro
     return document.problem(path, show(details["input"]), expected, _hint(kind, details, context))
 
 
-def _in_document(document: Document, location: Path) -> Path:
+def _in_document(document: Document, location: KeyPath) -> KeyPath:
     """The location of a failure as a path of the file, without steps that only the model has (a shorthand, a key)."""
-    path: Path = ()
+    path: KeyPath = ()
     for part in location[:-1]:
         path = (*path, part) if (*path, part) in document.values else path
     return path if location[-1] == "[key]" else (*path, location[-1])
@@ -217,7 +217,7 @@ def number_hint(text: str) -> str:
     return ""
 
 
-def _keys(annotation: Any, path: Path) -> list[str]:
+def _keys(annotation: Any, path: KeyPath) -> list[str]:
     """Keys of the section at `path` below `annotation`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:

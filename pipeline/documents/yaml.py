@@ -24,7 +24,7 @@ MAX_NODES = 200_000
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
 
 
@@ -35,16 +35,16 @@ class Document:
     name: str
     text: str
     data: dict[str, Any]
-    values: dict[Path, Position] = field(repr=False, default_factory=dict)
-    keys: dict[Path, Position] = field(repr=False, default_factory=dict)
+    values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
+    keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
 
-    def where(self, path: Path) -> Position:
+    def where(self, path: KeyPath) -> Position:
         """Line and column of the value at `path`, or of the nearest mapping or list around it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, (1, 1))
 
-    def column_within(self, path: Path, text: str, place: int) -> int:
+    def column_within(self, path: KeyPath, text: str, place: int) -> int:
         """How far right of its start the character at `place` of a text value stands; 0 where it is not in one line."""
         line, column = self.where(path)
         written = self.text.split("\n")[line - 1][column - 1 :]
@@ -59,13 +59,13 @@ class Document:
         keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
         return Document(self.name, self.text, self.data[key], values, keys)
 
-    def problem(self, path: Path, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
+    def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """A problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None
         return Problem(self.name, *(place or self.where(path)), dotted(path), got, expected, hint)
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """A path as a message shows it: `design.grid.upper_arm.values[2]`."""
     text = ""
     for part in path:
@@ -107,7 +107,7 @@ class _Composer:
         self.open: list[Position] = []
         self.events: Iterator[Any] = iter(YAML(typ="safe", pure=True).parse(document.text))
 
-    def report(self, event: Any, path: Path, got: str, expected: str, hint: str = "") -> None:
+    def report(self, event: Any, path: KeyPath, got: str, expected: str, hint: str = "") -> None:
         line, column = _position(event)
         self.problems.append(Problem(self.document.name, line, column, dotted(path), got, expected, hint))
         if len(self.problems) >= LIMIT:
@@ -138,7 +138,7 @@ class _Composer:
         elif not self.problems:
             self.problems.append(self.document.problem((), show(data), "a mapping of keys to values"))
 
-    def node(self, event: Any, path: Path) -> Any:
+    def node(self, event: Any, path: KeyPath) -> Any:
         self.document.values[path] = _position(event)
         self.guard(event, path)
         if not isinstance(event, events.CollectionStartEvent):
@@ -148,7 +148,7 @@ class _Composer:
         self.open.pop()
         return value
 
-    def guard(self, event: Any, path: Path) -> None:
+    def guard(self, event: Any, path: KeyPath) -> None:
         """Counts the node and refuses what must not be in a file."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
@@ -163,13 +163,13 @@ class _Composer:
         elif event.tag is not None:
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
-    def sequence(self, path: Path) -> list[Any]:
+    def sequence(self, path: KeyPath) -> list[Any]:
         result: list[Any] = []
         while not isinstance(event := next(self.events), events.SequenceEndEvent):
             result.append(self.node(event, (*path, len(result))))
         return result
 
-    def mapping(self, path: Path) -> dict[str, Any]:
+    def mapping(self, path: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.key(event, path)
@@ -182,7 +182,7 @@ class _Composer:
             result.setdefault(key, value)
         return result
 
-    def key(self, event: Any, path: Path) -> str:
+    def key(self, event: Any, path: KeyPath) -> str:
         """A key in Unicode's composed form; what is not text is reported, and read as some text of its own."""
         if not isinstance(event, events.ScalarEvent):
             value = self.node(event, (*path, "?"))
@@ -198,7 +198,7 @@ class _Composer:
         self.report(event, path, got, "keys that are text", "Quote it if it is a name.")
         return f"?{self.nodes}"
 
-    def scalar(self, event: Any, path: Path) -> Scalar:
+    def scalar(self, event: Any, path: KeyPath) -> Scalar:
         if strange := strange_character(event.value):
             self.report(event, path, f"character {strange}", "visible characters only", "Delete it and type it anew.")
             return "?"

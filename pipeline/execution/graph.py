@@ -28,7 +28,7 @@ from pipeline.execution.policy.attempts import Limits
 from pipeline.execution.user_warnings import Noted, noted
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import VARIABLES
@@ -69,7 +69,7 @@ def block_of(plan: Plan, index: int) -> Block:
         single=sweep.precision == "single",
         series=(*stored, *extra),
         metrics=tuple(each.name for each in owned if each.name in VARIABLES and "time" not in each.dims),
-        own=tuple(_own(plan, each) for each in sweep.own),
+        own=tuple(_own(plan, each) for each in sweep.user_metrics),
         extra=extra,
         measurement=_measurement(sweep, (design.start, friction.start, bounds["trajectory"].start)),
         description=sweep.description,
@@ -81,7 +81,7 @@ def _measurement(sweep: Sweep, place: tuple[int, int, int]) -> Measurement | Non
     return None if sweep.measurement is None else Measurement(sweep.measurement.values, sweep.measurement.seed, place)
 
 
-def _own(plan: Plan, metric: Prepared) -> OwnMetric:
+def _own(plan: Plan, metric: PreparedMetric) -> OwnMetric:
     """What a block is told of a metric of a user's own."""
     inputs = ((name, plan.dims(name)) for name in metric.series)
     depends = tuple((name, ("design" in dims, "friction" in dims, "trajectory" in dims)) for name, dims in inputs)

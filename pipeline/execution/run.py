@@ -29,7 +29,7 @@ from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, teller
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
-from pipeline.sweep.user_metrics import Function, UserMetric, with_metrics
+from pipeline.sweep.user_metrics import MetricFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
@@ -56,7 +56,7 @@ def run(
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
     limits: Limits = DEFAULTS,
-    metrics: Mapping[str, Function | UserMetric] | None = None,
+    metrics: Mapping[str, MetricFunction | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 

@@ -21,7 +21,7 @@ from pipeline.execution.cluster_executor import executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.execution.run import Cluster, settings
-from pipeline.identification.excite_job import ExciteJob, Search, Wish
+from pipeline.identification.excite_job import ExcitationOptions, ExciteJob, SearchResult
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import flowing, rewritten
@@ -32,7 +32,7 @@ from tasks.identification.excitation import CRITERIA
 if TYPE_CHECKING:
     from pipeline.sweep.trajectories.reader import Trajectory
 
-DEFAULT = Wish()
+DEFAULT = ExcitationOptions()
 LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")
 
 
@@ -42,11 +42,11 @@ class Excited:
 
     sweep: Sweep
     entries: Mapping[str, Entry]
-    found: dict[str, dict[int, Search]]
+    found: dict[str, dict[int, SearchResult]]
     failed: dict[str, dict[int, str]]
-    wish: Wish
+    wish: ExcitationOptions
 
-    def best(self, name: str) -> tuple[int, Search]:
+    def best(self, name: str) -> tuple[int, SearchResult]:
         """The start with the least cost, the first of equal ones. Raises ParameterError where all have failed."""
         if not self.found[name]:
             told = next(iter(self.failed[name].values()))
@@ -92,13 +92,13 @@ class Excited:
         return sweep
 
 
-def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: Cluster = None) -> Excited:
+def excite(sweep: Sweep, wish: ExcitationOptions = DEFAULT, *, cluster: Cluster = None) -> Excited:
     """The best of the starts of every entry `random_fourier` of a sweep, the same on any cluster.
 
     Raises ParameterError for a sweep without such entries, and for wishes that cannot be; ClusterLostError.
     """
     wanted = _checked(sweep, wish)
-    found: dict[str, dict[int, Search]] = {name: {} for name in wanted}
+    found: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
     failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
@@ -135,7 +135,7 @@ def _plain(value: Any) -> Any:
     return [float(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _checked(sweep: Sweep, wish: Wish) -> dict[str, Entry]:
+def _checked(sweep: Sweep, wish: ExcitationOptions) -> dict[str, Entry]:
     mechanism = sweep.family.reference
     wanted = entries(sweep.text, mechanism)
     if not wanted:

@@ -22,7 +22,7 @@ TURNED = (*TWIST[3:], *TWIST[:3])
 
 
 @dataclass(frozen=True)
-class Wish:
+class ExcitationOptions:
     """What is wanted: criterion, limits of actuators, steps of a search, samples of a period, design and friction set.
 
     Limits are one number for all actuators, or one for each.
@@ -40,7 +40,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchResult:
     """What a search finds: costs of its start and of what it found, and of the latter the condition and the series.
 
     The series has all coordinates of the entry.
@@ -59,9 +59,9 @@ class ExciteJob:
     text: str
     name: str
     number: int
-    wish: Wish
+    wish: ExcitationOptions
 
-    def run(self) -> Search:
+    def run(self) -> SearchResult:
         """Search. Raises ValueError where no motion around the centre keeps the limits."""
         entry, problem = _problem(self.text, self.name, self.wish)
         moving = np.flatnonzero(entry.limits.free)
@@ -71,11 +71,11 @@ class ExciteJob:
         best = problem.series(free)
         matrix = problem.matrix(best)
         condition = condition_number(matrix.reshape(-1, matrix.shape[-1]))
-        return Search(random, cost, condition, _whole(best, entry, moving))
+        return SearchResult(random, cost, condition, _whole(best, entry, moving))
 
 
 @functools.lru_cache(maxsize=8)
-def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
+def _problem(text: str, name: str, wish: ExcitationOptions) -> tuple[Entry, Excitation]:
     """The entry, and the problem that all its starts share."""
     sweep = Sweep.from_text(text)
     entry = entries(text, sweep.family.reference)[name]
@@ -100,7 +100,7 @@ def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
     return entry, problem
 
 
-def _limits(entry: Entry, wish: Wish, moving: np.ndarray) -> Limits:
+def _limits(entry: Entry, wish: ExcitationOptions, moving: np.ndarray) -> Limits:
     position, velocity, acceleration = (each[moving] for each in entry.limits.most)
     return Limits(
         position,

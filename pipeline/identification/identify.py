@@ -21,8 +21,8 @@ from pipeline.execution.cluster_executor import executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.execution.run import Cluster, settings
-from pipeline.identification.identify_job import Job, robot_of
-from pipeline.identification.recordings import SOURCES, Source, require
+from pipeline.identification.identify_job import IdentifyJob, robot_of
+from pipeline.identification.recordings import SOURCES, MotionSource, require
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
 from robots.parameters import nearest
@@ -113,7 +113,7 @@ def identify(
     method: str = "weighted",
     *,
     clean: bool = False,
-    motion: Source | None = None,
+    motion: MotionSource | None = None,
     designs: Sequence[int] | None = None,
     cluster: Cluster = None,
 ) -> Identified:
@@ -125,7 +125,7 @@ def identify(
     """
     if method not in METHODS:
         raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
-    source: Source = motion or ("commanded" if clean else "measured")
+    source: MotionSource = motion or ("commanded" if clean else "measured")
     if source not in SOURCES or (clean and source == "measured"):
         known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
         raise StoreError(f"motion: got {motion!r}; expected {known}")
@@ -136,7 +136,7 @@ def identify(
     if wrong := [each for each in chosen if not 0 <= each < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     options = (method, clean, source)
-    jobs = (Job(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
+    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
     found, run = Identified({}, {}), uuid.uuid4().hex[:8]
     with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), flying):

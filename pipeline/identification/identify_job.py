@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.identification.recordings import Source, recordings
+from pipeline.identification.recordings import MotionSource, recordings
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.model import Robot
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Job:
+class IdentifyJob:
     """What a worker needs: the store and the sweep in it, which case, how to estimate, which signals; small to send.
 
     `source` is where the motion comes from.
@@ -33,7 +33,7 @@ class Job:
     friction: int
     method: str
     clean: bool
-    source: Source
+    source: MotionSource
 
     @property
     def case(self) -> tuple[int, int]:

@@ -19,17 +19,17 @@ from tasks.identification.recorded import Recording
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Source = Literal["measured", "commanded"]
-SOURCES: tuple[Source, ...] = ("measured", "commanded")
+MotionSource = Literal["measured", "commanded"]
+SOURCES: tuple[MotionSource, ...] = ("measured", "commanded")
 POSITION = "measured_position"
 
 
-def needed(clean: bool, source: Source) -> tuple[str, ...]:
+def needed(clean: bool, source: MotionSource) -> tuple[str, ...]:
     """Variables that an identification reads."""
     return ("actuator_force" if clean else "measured_force", *([POSITION] if source == "measured" else []))
 
 
-def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str) -> None:
+def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, store: str) -> None:
     """Refuses results without what an identification reads, by StoreError."""
     if missing := [name for name in needed(clean, source) if name not in data]:
         raise StoreError(
@@ -44,7 +44,7 @@ def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str
         )
 
 
-def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: Source) -> list[Recording]:
+def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
     """One for each trajectory of `data`, of a design with a friction set."""
     names, known = needed(clean, source), {each.name: each for each in sweep.trajectories}
     # read here, in this task, not in tasks of its own

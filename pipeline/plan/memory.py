@@ -109,4 +109,4 @@ def _pair_bytes(sizes: Mapping[str, int], rows: tuple[Variable, ...], steady: tu
 def extra_series(sweep: Sweep) -> tuple[str, ...]:
     """Series that metrics of a user's own need beside the outputs."""
     stored = (*sweep.outputs, *_status(sweep))
-    return tuple(dict.fromkeys(name for each in sweep.own for name in each.series if name not in stored))
+    return tuple(dict.fromkeys(name for each in sweep.user_metrics for name in each.series if name not in stored))

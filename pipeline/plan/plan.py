@@ -174,7 +174,7 @@ def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
     wanted = (*sweep.outputs, *sweep.metrics, *ALWAYS, *_status(sweep), *_settling(sweep))
-    own = tuple(each.variable for each in sweep.own)
+    own = tuple(each.variable for each in sweep.user_metrics)
     variables = (*(name for name in VARIABLES if name in wanted), *(each.name for each in own))
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),

@@ -17,7 +17,7 @@ import numpy as np
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence, validate_keys
 from pipeline.documents.units import UNITS
-from pipeline.documents.yaml import MAX_BYTES, Document, Path, parse_yaml
+from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem, show
 from pipeline.robot_files.sections import (
     ClosureSection,
@@ -60,7 +60,7 @@ def describe(document: Document) -> Description:
     require_format(report)
     file, problems = validate_keys(RobotFile, document)
     report.take(problems)
-    made = _Reader(report, file).description()
+    made = _RobotReader(report, file).description()
     report.raise_if_any()
     assert made is not None
     return made
@@ -74,7 +74,7 @@ def require_format(report: Report) -> None:
         report.raise_if_any()
 
 
-class _Reader:
+class _RobotReader:
     """Reads a file section by section; `file` holds what is sound of it."""
 
     def __init__(self, report: Report, file: Mapping[str, Any]) -> None:
@@ -115,7 +115,7 @@ class _Reader:
                 self.report((*path, "unit"), given.unit, "an SI unit, or deg", hint)
             yield made
 
-    def _new_name(self, name: str, path: Path) -> None:
+    def _new_name(self, name: str, path: KeyPath) -> None:
         """See that expressions can use a name; it is known from now on."""
         if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
@@ -139,7 +139,7 @@ class _Reader:
         sections: Mapping[str, LimbSection] = self.file.get("limbs", {})
         return {name: self._limb(name, section, ("limbs", name)) for name, section in sections.items()}
 
-    def _limb(self, name: str, section: LimbSection, path: Path) -> Limb:
+    def _limb(self, name: str, section: LimbSection, path: KeyPath) -> Limb:
         bodies = {"base": BASE}
         links = tuple(self._link(each, bodies, (*path, "links", k)) for k, each in enumerate(section.links))
         loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
@@ -158,8 +158,8 @@ class _Reader:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
         return Limb(name, links, loops, tips, section.actuated, section.every_row, section.independent)
 
-    def _once(self, joints: Sequence[str], places: Sequence[Path]) -> None:
-        first: dict[str, Path] = {}
+    def _once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
+        first: dict[str, KeyPath] = {}
         for joint, place in zip(joints, places, strict=True):
             if joint in first:
                 line = self.report.document.where((*first[joint], "joint"))[0]
@@ -167,7 +167,7 @@ class _Reader:
                 self.report((*place, "joint"), Got(f"joint {joint} again"), "a name for each joint", hint)
             first.setdefault(joint, place)
 
-    def _link(self, section: LinkSection, bodies: dict[str, int], path: Path) -> Link:
+    def _link(self, section: LinkSection, bodies: dict[str, int], path: KeyPath) -> Link:
         parent = self._body(section.parent, bodies, (*path, "parent"), "a body further up, or base")
         if section.body in bodies or section.body in BODIES:
             got = Got(f"body {section.body} again") if section.body not in BODIES else section.body
@@ -185,18 +185,18 @@ class _Reader:
             self.values.number(section.armature, (*path, "armature")),
         )
 
-    def _body(self, name: str, bodies: Mapping[str, int], path: Path, rule: str) -> int:
+    def _body(self, name: str, bodies: Mapping[str, int], path: KeyPath, rule: str) -> int:
         if name not in bodies:
             hint = "Parents come first; a joint that closes a loop belongs under loops. "
             self.report(path, name, rule, hint + sentence(nearest(name, bodies)))
         return bodies.get(name, BASE)
 
     def _closures(
-        self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: Path, *, tips: bool
+        self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: KeyPath, *, tips: bool
     ) -> tuple[Closure, ...]:
         return tuple(self._closure(each, bodies, (*path, k), tip=tips) for k, each in enumerate(sections))
 
-    def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: Path, *, tip: bool) -> Closure:
+    def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: KeyPath, *, tip: bool) -> Closure:
         a = self._body(section.a, bodies, (*path, "a"), "a body of this limb, or base")
         if tip and section.b is not None:
             self.report((*path, "b"), section.b, "no other body: a tip joins the platform", "Remove it.")

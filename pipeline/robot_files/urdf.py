@@ -24,7 +24,7 @@ from robots.parameters import nearest
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedRobot:
     """A robot from another format, the text of its robot file, and what was left behind."""
 
     description: Description
@@ -32,7 +32,7 @@ class Imported:
     warnings: tuple[Problem, ...]
 
 
-def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None) -> Imported:
+def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None) -> ImportedRobot:
     """The robot in a URDF file, with the loops in another file. Raises InputError with all problems."""
     name = os.fspath(path)
     data = read_bytes(name, MAX_XML)
@@ -41,7 +41,7 @@ def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | No
     given = _read_loops(os.fspath(loops), tree) if loops is not None else {}
     description = tree.description(**given)
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
-    return Imported(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
+    return ImportedRobot(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
 
 
 def parse_urdf(data: bytes, name: str) -> Tree:

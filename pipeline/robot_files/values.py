@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import FrameSection, InertiaSection
 from robots.expressions import SMOOTH, Expression, ExpressionError, parse
 from robots.formats.checks import LARGEST
@@ -23,9 +23,9 @@ class ValueReader:
 
     report: Report
     names: set[str]
-    found: list[tuple[Path, Expression]] = field(default_factory=list)
+    found: list[tuple[KeyPath, Expression]] = field(default_factory=list)
 
-    def number(self, value: Any, path: Path) -> Late:
+    def number(self, value: Any, path: KeyPath) -> Late:
         """A number, or an expression; zero for what is neither, which is reported."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
@@ -48,12 +48,12 @@ class ValueReader:
         self.found.append((path, made))
         return made
 
-    def triple(self, values: Sequence[Any], path: Path) -> tuple[Late, Late, Late]:
+    def triple(self, values: Sequence[Any], path: KeyPath) -> tuple[Late, Late, Late]:
         """Three numbers."""
         x, y, z = (self.number(value, (*path, k)) for k, value in enumerate(values))
         return x, y, z
 
-    def frame(self, section: FrameSection, path: Path) -> Frame:
+    def frame(self, section: FrameSection, path: KeyPath) -> Frame:
         """A frame."""
         given = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
         if len(given) > 1:
@@ -68,13 +68,13 @@ class ValueReader:
             rotation = tuple(self.triple(row, (*path, "rotation", k)) for k, row in rows)
         return Frame(rotation, self.triple(section.position, (*path, "position")))
 
-    def _turn(self, step: Mapping[Any, Any], path: Path, index: int) -> tuple[str, Late]:
+    def _turn(self, step: Mapping[Any, Any], path: KeyPath, index: int) -> tuple[str, Late]:
         """One turn; a single one may stand without a list around it."""
         ((axis, angle),) = step.items()
         path = (*path, index) if (*path, index) in self.report.document.values else path
         return axis, self.number(angle, (*path, axis))
 
-    def inertia(self, section: InertiaSection, path: Path) -> Inertia:
+    def inertia(self, section: InertiaSection, path: KeyPath) -> Inertia:
         """An inertia."""
         xx, yy, zz = self.triple(section.moments, (*path, "moments"))
         xy, xz, yz = self.triple(section.products, (*path, "products"))

@@ -18,7 +18,7 @@ from pipeline.monitor.status import failed_cases
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.manifest import Manifest
@@ -28,7 +28,7 @@ from storage.writer import Comparer
 
 
 def stored_sweep(
-    store: Location, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+    store: Location, folder: str | Path = ".", own: tuple[PreparedMetric, ...] = (), *, plain: bool = False
 ) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
@@ -44,7 +44,7 @@ def stored_sweep(
             "sweep; call pipeline.run with the same metrics"
         )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    sweep = replace(sweep, own=own if manifest.layout.own else ())
+    sweep = replace(sweep, user_metrics=own if manifest.layout.own else ())
     expected = manifest.fingerprint
     if plain:
         expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))

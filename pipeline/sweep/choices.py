@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path, parse_yaml
+from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem
-from pipeline.sweep.axes.conditions import Rules
+from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.robot import families
-from pipeline.sweep.sections import Axes, RobotSection, Subset
+from pipeline.sweep.sections import AxesSection, RobotSection, SubsetSection
 from robots.model import Family
 from robots.parameters import Parameter, nearest
 
@@ -61,7 +61,7 @@ def robot_of(
     return robot, (several or {}).get(robot) or RobotSection()
 
 
-def sections_of(file: Mapping[str, Any], robot: str, own: RobotSection) -> dict[str, tuple[Any, Path]]:
+def sections_of(file: Mapping[str, Any], robot: str, own: RobotSection) -> dict[str, tuple[Any, KeyPath]]:
     """The sections `parameters` and `design` of a robot, its own or the common ones, and where they stand."""
     empty: dict[str, Any] = {"parameters": {}, "design": None}
     return {
@@ -74,7 +74,7 @@ def sections_of(file: Mapping[str, Any], robot: str, own: RobotSection) -> dict[
 
 def take_subset(report: Report, file: Mapping[str, Any], parts: dict[str, Any]) -> None:
     """Restricts the axes and trajectories in `parts` to the chosen subset; all subsets have to be sound."""
-    subsets: Mapping[str, Subset] = file.get("subsets", {})
+    subsets: Mapping[str, SubsetSection] = file.get("subsets", {})
     sound, result = not report.problems, parts
     for name, subset in subsets.items():
         chosen = name == file.get("subset")
@@ -87,10 +87,10 @@ def take_subset(report: Report, file: Mapping[str, Any], parts: dict[str, Any]) 
 
 
 def _restricted(
-    report: Report, subset: Subset, parts: Mapping[str, Any], path: Path, *, sound: bool, scan: bool
+    report: Report, subset: SubsetSection, parts: Mapping[str, Any], path: KeyPath, *, sound: bool, scan: bool
 ) -> dict[str, Any]:
     def part(axis: Axis, table: Mapping[str, Parameter], fixed: Mapping[str, float], key: str) -> Axis:
-        rules = Rules(report, table, fixed)
+        rules = RuleReader(report, table, fixed)
         return rules.part(axis, getattr(subset, key), (*path, key), sound=sound, scan=scan)
 
     result: dict[str, Any] = {}
@@ -111,6 +111,6 @@ def _restricted(
     return result
 
 
-def is_empty(section: Axes | None) -> bool:
+def is_empty(section: AxesSection | None) -> bool:
     """Whether a section is there and has no axis."""
     return section is not None and section.grid is None and section.listed is None and section.sample is None

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, RobotSection
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.model import Mechanism
@@ -25,7 +25,7 @@ UNIT: Mapping[JointKind, str] = {"revolute": "rad", "prismatic": "m"}
 Place = TypeVar("Place")
 
 
-def section_of(file: Mapping[str, Any], robot: str | None) -> tuple[LimitSection | None, Path]:
+def section_of(file: Mapping[str, Any], robot: str | None) -> tuple[LimitSection | None, KeyPath]:
     """The limits of a robot, its own where it is one of several and has some, and where they stand."""
     several: Mapping[str, RobotSection] = file.get("robots") or {}
     if robot is not None and robot in several and several[robot].limits is not None:
@@ -34,7 +34,7 @@ def section_of(file: Mapping[str, Any], robot: str | None) -> tuple[LimitSection
 
 
 def read_limits(
-    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: Path = ("limits",)
+    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: KeyPath = ("limits",)
 ) -> Limits:
     """The limits of a section that stands at `within`; without a mechanism, nothing is looked up.
 
@@ -75,7 +75,7 @@ def _sets(section: LimitSection, what: tuple[str, str]) -> bool:
     return any(getattr(each, name) is not None for each in getattr(section, kind).values() for name in keys)
 
 
-def _selected(report: Report, path: Path, select: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+def _selected(report: Report, path: KeyPath, select: Callable[[], Sequence[Any]]) -> Sequence[Any]:
     try:
         return select()
     except ParameterError as error:
@@ -83,7 +83,7 @@ def _selected(report: Report, path: Path, select: Callable[[], Sequence[Any]]) -
         return ()
 
 
-def _take(report: Report, path: Path, found: dict[Place, Any], places: Sequence[Place], limit: Any) -> None:
+def _take(report: Report, path: KeyPath, found: dict[Place, Any], places: Sequence[Place], limit: Any) -> None:
     """Give a limit to joints or actuators, none of which may have one already."""
     if any(place in found for place in places):
         hint = "Another key selects some of them, too. Name them one by one, or by patterns."
@@ -91,7 +91,7 @@ def _take(report: Report, path: Path, found: dict[Place, Any], places: Sequence[
     found |= dict.fromkeys(places, limit)
 
 
-def _joint(report: Report, section: JointSection, path: Path, kinds: Sequence[JointKind]) -> JointLimit:
+def _joint(report: Report, section: JointSection, path: KeyPath, kinds: Sequence[JointKind]) -> JointLimit:
     if section.position is None and section.velocity is None:
         report(path, Got("neither position nor velocity"), "one of them, or both")
     factor = _unit(report, section.unit, path, {UNIT[kind] for kind in kinds})
@@ -102,7 +102,7 @@ def _joint(report: Report, section: JointSection, path: Path, kinds: Sequence[Jo
     return JointLimit(low, high, velocity)
 
 
-def _unit(report: Report, given: str | None, path: Path, wanted: set[str]) -> str:
+def _unit(report: Report, given: str | None, path: KeyPath, wanted: set[str]) -> str:
     """The unit to convert from; the one of SI where none is given or the given one is refused."""
     if given is None or not wanted:
         return "1"
@@ -113,7 +113,7 @@ def _unit(report: Report, given: str | None, path: Path, wanted: set[str]) -> st
     return given
 
 
-def _actuator(report: Report, section: ActuatorSection, path: Path) -> Capacity:
+def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capacity:
     given = {name: value for name in ("force", "velocity", "power") if (value := getattr(section, name)) is not None}
     if not given:
         report(path, Got("no limit"), "force, velocity or power")

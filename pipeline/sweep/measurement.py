@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.sections import Split
+from pipeline.sweep.sections import SplitSection
 from robots.measurement import CLEAN, MEASUREMENT, SHORTEST
 from robots.parameters import nearest
 
@@ -17,7 +17,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class SensorModel:
     """What sensors do: all parameters of `robots.measurement`, and the seed of the noise."""
 
     values: Mapping[str, float]
@@ -29,7 +29,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Parts:
+class DatasetSplit:
     """Shares of what is kept from training."""
 
     validation: float
@@ -55,7 +55,7 @@ class Parts:
 
 def read_measurement(
     report: Report, file: Mapping[str, Any], outputs: tuple[str, ...], step: float, samples: int
-) -> Measured | None:
+) -> SensorModel | None:
     """The section `measurement`; what is wrong goes to `report`."""
     given: Mapping[str, float] | None = file.get("measurement")
     wanted = [name for name in outputs if name in CLEAN]
@@ -85,14 +85,14 @@ def read_measurement(
         report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
     if samples < SHORTEST:
         report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
-    return Measured(values, file.get("seed") or 0)
+    return SensorModel(values, file.get("seed") or 0)
 
 
-def read_split(report: Report, split: Split | None) -> Parts | None:
+def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | None:
     """The section `split`; what is wrong goes to `report`."""
     if split is None:
         return None
     if split.validation + split.test >= 1.0:
         got = Got(f"{split.validation:g} for validation and {split.test:g} for tests")
         report(("split",), got, "less than 1 together", "The rest is for training.")
-    return Parts(split.validation, split.test)
+    return DatasetSplit(split.validation, split.test)

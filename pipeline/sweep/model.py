@@ -17,13 +17,13 @@ from pipeline.errors import Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.limits import describe
-from pipeline.sweep.measurement import Measured, Parts
+from pipeline.sweep.measurement import DatasetSplit, SensorModel
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
-from pipeline.sweep.side_files import Source, source_of
+from pipeline.sweep.side_files import FileSource, source_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import Trajectory
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
 from robots.model import Family
@@ -47,12 +47,12 @@ class Sweep:
     name: str = "sweep"
     """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
-    measurement: Measured | None = None
-    split: Parts | None = None
+    measurement: SensorModel | None = None
+    split: DatasetSplit | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     limits: Limits = NO_LIMITS
-    own: tuple[Prepared, ...] = ()
+    user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -64,7 +64,7 @@ class Sweep:
         return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
 
     @classmethod
-    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | Source = ".") -> Sweep:
+    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | FileSource = ".") -> Sweep:
         """The sweep in a text; messages call it `name`, files that it names are in `folder`, or another source.
 
         Raises InputError.
@@ -100,6 +100,7 @@ class Sweep:
     def canonical(self) -> dict[str, Any]:
         """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""
         swept = set(self.design.names)
+        metrics = {metric.name: metric.describe() for metric in self.user_metrics}
         return {
             "limbsweep": FORMAT,
             "title": self.title,
@@ -116,7 +117,7 @@ class Sweep:
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
             **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
-            **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
+            **({"own metrics": metrics} if metrics else {}),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }

@@ -20,8 +20,8 @@ from pipeline.sweep.friction import read_friction
 from pipeline.sweep.limits import check_metrics, read_limits, section_of
 from pipeline.sweep.measurement import read_measurement, read_split
 from pipeline.sweep.robot import families, inline, take_description
-from pipeline.sweep.sections import FORMAT, SweepFile, Time
-from pipeline.sweep.side_files import SideFiles, Source
+from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
+from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import Trajectory, TrajectoryReader
@@ -37,7 +37,7 @@ MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
 
 
-def read_parts(document: Document, source: Source) -> dict[str, Any]:
+def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     """The fields of a `Sweep` from its file. Raises InputError with all problems.
 
     Reads section by section; a section with a wrong key does not hide the problems of the others.
@@ -130,7 +130,7 @@ def _mechanism(parts: Mapping[str, Any]) -> Mechanism | None:
     return families(parts["description"])[parts["robot"]].reference if "robot" in parts else None
 
 
-def _read_time(report: Report, time: Time) -> TimeGrid:
+def _read_time(report: Report, time: TimeSection) -> TimeGrid:
     path = ("time",)
     if (time.step is None) == (time.samples is None):
         got = "neither step nor samples" if time.step is None else "both step and samples"

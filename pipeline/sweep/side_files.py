@@ -18,7 +18,7 @@ from storage.places.access import locate
 from storage.places.place import Location, Place
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     """Where files are."""
 
     @property
@@ -61,7 +61,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFiles:
     """The files in a store with these attributes; what is lost there is taken from a folder, if it is the same file."""
 
     place: Place
@@ -103,7 +103,7 @@ class Stored:
 class SideFiles:
     """The files of one sweep while it is read; `taken` are those that were asked for."""
 
-    source: Source
+    source: FileSource
     taken: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, name: str, limit: int) -> bytes:
@@ -113,14 +113,14 @@ class SideFiles:
         return self.taken[name]
 
 
-def source_of(place: str | os.PathLike[str] | Source) -> Source:
+def source_of(place: str | os.PathLike[str] | FileSource) -> FileSource:
     """The source that a folder stands for, or the source itself."""
     return Folder(Path(place)) if isinstance(place, str | os.PathLike) else place
 
 
-def stored_files(store: Location, folder: str | Path = ".") -> Stored:
+def stored_files(store: Location, folder: str | Path = ".") -> StoredFiles:
     """The files in a store. Raises StoreError."""
     from storage.manifest import Manifest
 
     place = locate(store)
-    return Stored(place, Manifest.load(place).attributes, Folder(Path(folder)))
+    return StoredFiles(place, Manifest.load(place).attributes, Folder(Path(folder)))

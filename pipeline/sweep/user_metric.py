@@ -9,7 +9,7 @@ from storage.schema import Variable
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedMetric:
     """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
 
     variable: Variable

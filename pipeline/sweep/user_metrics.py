@@ -20,12 +20,12 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from robots.parameters import nearest
 from storage.schema import NAME, OF_MOTORS, VARIABLES, Variable
 from tasks.blocks.user_metric import VALUES
 
-Function = Callable[..., Any]
+MetricFunction = Callable[..., Any]
 
 DIMS = ("design", "friction", "trajectory")
 POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -35,16 +35,16 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD
 class UserMetric:
     """A function with its unit, its meaning, and whether it returns a number for each actuator instead of one."""
 
-    function: Function
+    function: MetricFunction
     units: str = "1"
     long_name: str = ""
     per_actuator: bool = False
 
 
-def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> Sweep:
+def with_metrics(sweep: Sweep, metrics: Mapping[str, MetricFunction | UserMetric]) -> Sweep:
     """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
     problems: list[Problem] = []
-    made: list[Prepared] = []
+    made: list[PreparedMetric] = []
     for name, given in metrics.items():
         metric = given if isinstance(given, UserMetric) else UserMetric(given)
         found = [
@@ -56,20 +56,20 @@ def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> 
         problems += found
     if problems:
         raise InputError(problems)
-    return replace(sweep, own=tuple(made))
+    return replace(sweep, user_metrics=tuple(made))
 
 
-def _prepared(name: str, metric: UserMetric) -> Prepared:
+def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
     asked = list(inspect.signature(metric.function).parameters)
     dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
     text = metric.long_name or name.replace("_", " ")
     variable = Variable(name, dims, metric.units, text, "none", "metric")
     series = tuple(each for each in asked if each in VARIABLES)
     values = tuple(each for each in asked if each in VALUES)
-    return Prepared(variable, _by_value(metric.function), of_function(metric.function), series, values)
+    return PreparedMetric(variable, _by_value(metric.function), of_function(metric.function), series, values)
 
 
-def _by_value(function: Function) -> bytes:
+def _by_value(function: MetricFunction) -> bytes:
     """The function with the code of its module's other functions that it calls, so that no worker has to have it."""
     import cloudpickle
 

@@ -17,11 +17,11 @@ import numpy as np
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, Problem
 from pipeline.execution.run import run
-from pipeline.sweep.axes.derived import Part
+from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
 from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.side_files import Source
+from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import Trajectory
 from robots.model import Mechanism, Robot
@@ -43,7 +43,7 @@ PLATFORM = ("platform_position",)
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class DesignCase:
     """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and what moves.
 
     `frictionless` are the actuator forces without friction, where the sweep has a friction law.
@@ -98,7 +98,7 @@ class Taken(Axis):
         return {"taken": self.base.describe(), "numbers": list(self.numbers)}
 
 
-def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) -> Sweep:
+def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None) -> Sweep:
     """The sweep of a store with these attributes, from its text; files that it names are in `files`: a folder, a store.
 
     Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
@@ -122,7 +122,7 @@ def has_workspace(sweep: Sweep) -> bool:
     return any(each.kind == "workspace" for each in sweep.trajectories)
 
 
-def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Case]:
+def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
     """The cases of some designs of a sweep under one friction set, all by number; a few designs at a time."""
     mechanism = sweep.family.reference
     joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
@@ -132,13 +132,13 @@ def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Cas
         yield from _computed(sweep, tuple(designs[start : start + step]), friction)
 
 
-def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[Case]:
+def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
     chains = sweep.family.reference.is_chain
     axis = sweep.friction.axis
     part = replace(
         sweep,
         design=Taken(sweep.design.names, sweep.design, designs),
-        friction=replace(sweep.friction, axis=Part(axis.names, axis, friction, friction + 1)),
+        friction=replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1)),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
         outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
@@ -153,7 +153,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     for place, design in enumerate(designs):
         robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
         one, without = results.isel(design=place), None if force is None else force.isel(design=place)
-        yield Case(design, one, stride(sweep), robot, without, part.trajectories)
+        yield DesignCase(design, one, stride(sweep), robot, without, part.trajectories)
 
 
 def _run(sweep: Sweep) -> Dataset:

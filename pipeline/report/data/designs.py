@@ -50,7 +50,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Column:
+class DesignColumn:
     """One number of every design, (design,): a parameter or an objective, `how` it was reduced, which way is good."""
 
     name: str
@@ -83,7 +83,7 @@ class Column:
 class Designs:
     """The table; `good` (design,) marks designs without a failed sample."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[DesignColumn, ...]
     good: NDArray[np.bool_]
 
     @property
@@ -92,16 +92,16 @@ class Designs:
         return len(self.good)
 
     @property
-    def parameters(self) -> tuple[Column, ...]:
+    def parameters(self) -> tuple[DesignColumn, ...]:
         """Swept parameters that vary."""
         return tuple(each for each in self.columns if not each.objective and each.varies)
 
     @property
-    def objectives(self) -> tuple[Column, ...]:
+    def objectives(self) -> tuple[DesignColumn, ...]:
         """Metrics, the preferred ones first."""
         return tuple(each for each in self.columns if each.objective)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> DesignColumn:
         """The column of that name."""
         return next(each for each in self.columns if each.name == name)
 
@@ -124,9 +124,9 @@ class Designs:
         return {(a.name, b.name): _along_front(a, b) for a, b in pairs}
 
     @cached_property
-    def causes(self) -> Mapping[str, Column]:
+    def causes(self) -> Mapping[str, DesignColumn]:
         """Parameters that vary on their own, by their names in words; of those that go together one for all."""
-        groups: list[list[Column]] = []
+        groups: list[list[DesignColumn]] = []
         for each in self.parameters:
             group = next((group for group in groups if _together(group[0].values, each.values)), None)
             if group is None:
@@ -136,7 +136,7 @@ class Designs:
         return {", ".join(each.words for each in group): group[0] for group in groups}
 
     @cached_property
-    def explained(self) -> tuple[tuple[Column, Explained], ...]:
+    def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
         """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
         given = {name: each.values for name, each in self.causes.items()}
         known = [each for each in self.objectives if each.varies and np.isfinite(each.values).sum() >= 2 * PER_BIN]
@@ -162,7 +162,7 @@ def _together(a: Array, b: Array) -> bool:
     return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
-def _along_front(a: Column, b: Column) -> Indices:
+def _along_front(a: DesignColumn, b: DesignColumn) -> Indices:
     """Designs on the front of two objectives, by the first of them."""
     costs = np.stack([a.sign * a.values, b.sign * b.values], axis=1)
     found = np.flatnonzero(front(costs))
@@ -178,7 +178,9 @@ def designs(dataset: Dataset) -> Designs:
     reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
     good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
     parameters = [
-        Column(str(name), each.attrs.get("units", ""), each.attrs.get("long_name", ""), np.asarray(each.values, float))
+        DesignColumn(
+            str(name), each.attrs.get("units", ""), each.attrs.get("long_name", ""), np.asarray(each.values, float)
+        )
         for name, each in dataset.coords.items()
         if each.dims == ("design",) and name != "design" and each.dtype.kind in "fiu"
     ]
@@ -196,14 +198,14 @@ def worst(metric: DataArray) -> DataArray:
     return metric.min(others) if name in LARGE_IS_GOOD else metric.max(others)
 
 
-def _objective(variable: DataArray, values: Array) -> Column:
+def _objective(variable: DataArray, values: Array) -> DesignColumn:
     name = str(variable.name)
     attributes, sign = variable.attrs, -1.0 if name in LARGE_IS_GOOD else 1.0
     summed = name in SUMMED and "actuator" in variable.dims
     others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
     parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)
     text = attributes.get("long_name", "")
-    return Column(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
+    return DesignColumn(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
 
 
 def _is_objective(name: str, variable: DataArray) -> bool:

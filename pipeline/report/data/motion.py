@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 from pipeline.report.data.sketch import LimbSketch, sketch
 from robots.model import Mechanism
 
@@ -31,7 +31,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionFrames:
     """Frames of one trajectory; NaN where a sample failed.
 
     times (frame,) [s], and their numbers among those of the case; points (frame, point, 3) [m], first those of all
@@ -55,7 +55,7 @@ class Lines:
 
 
 def joint_names(mechanism: Mechanism) -> list[str]:
-    """Names of the joints in the order of `Motion.points`."""
+    """Names of the joints in the order of `MotionFrames.points`."""
     pairs = [(each.name, joint) for each in mechanism.instances for joint in mechanism.limbs[each.limb].joints]
     return [joint if mechanism.is_chain else f"{limb}.{joint}" for limb, joint in pairs]
 
@@ -65,7 +65,7 @@ def mounts(mechanism: Mechanism) -> Array:
     return np.concatenate([limb.mounts for limb in sketch(mechanism)])
 
 
-def motions(case: Case) -> tuple[tuple[Motion, ...], Lines]:
+def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
     """The frames of every trajectory of a case that is in them, and the lines between its points."""
     wanted = [_frames(case, index) for index in range(len(case.trajectories))]
     angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(wanted)])
@@ -76,23 +76,23 @@ def motions(case: Case) -> tuple[tuple[Motion, ...], Lines]:
     return tuple(_motion(case, k, frames, parts[k]) for k, frames in enumerate(wanted)), lines
 
 
-def _frames(case: Case, trajectory: int) -> Indices:
+def _frames(case: DesignCase, trajectory: int) -> Indices:
     """Numbers of the times of a case that are frames."""
     most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
     count = case.results.sizes["time"]
     return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
 
 
-def _of(case: Case, name: str, trajectory: int, frames: Indices) -> Array:
+def _of(case: DesignCase, name: str, trajectory: int, frames: Indices) -> Array:
     return np.asarray(case.results[name].isel(trajectory=trajectory, time=frames).values, float)
 
 
-def _motion(case: Case, index: int, frames: Indices, points: Array) -> Motion:
+def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> MotionFrames:
     stored = _of(case, "joint_reaction", index, frames)
     counts = [len(case.mechanism.limbs[each.limb].joints) for each in case.mechanism.instances]
     wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
     times = case.results["time"].values[frames]
-    return Motion(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
+    return MotionFrames(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
 
 
 def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
@@ -148,7 +148,7 @@ def order_around(corners: Array) -> Indices:
     return np.argsort(np.arctan2(across, along))
 
 
-def scale(all_motions: Sequence[Motion]) -> tuple[float, float]:
+def scale(all_motions: Sequence[MotionFrames]) -> tuple[float, float]:
     """The size of what moves [m], and the largest force in a joint [N]; zero where nothing is finite."""
     points = finite(all_motions)
     sizes = [np.linalg.norm(each.force, axis=-1) for each in all_motions]
@@ -156,7 +156,7 @@ def scale(all_motions: Sequence[Motion]) -> tuple[float, float]:
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0, force
 
 
-def finite(all_motions: Sequence[Motion]) -> Array:
+def finite(all_motions: Sequence[MotionFrames]) -> Array:
     """All points of all frames that are known, (n, 3) [m]."""
     points = np.concatenate([each.points.reshape(-1, 3) for each in all_motions])
     return points[np.isfinite(points).all(axis=1)]

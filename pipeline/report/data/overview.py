@@ -12,12 +12,12 @@ from robots.catalog import FAMILIES
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-Row = tuple[str, str]
+TableRow = tuple[str, str]
 
 MOST_NAMES = 6
 
 
-def swept(dataset: Dataset) -> Iterator[Row]:
+def swept(dataset: Dataset) -> Iterator[TableRow]:
     """The robot, every axis with its length and what changes along it, what is the same everywhere."""
     attributes = dataset.attrs
     robot = str(attributes.get("robot", "unknown"))
@@ -61,7 +61,7 @@ def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
             yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
 
 
-def provenance(dataset: Dataset) -> Iterator[Row]:
+def provenance(dataset: Dataset) -> Iterator[TableRow]:
     """When and by what the store was made, and the number that identifies the sweep."""
     attributes = dataset.attrs
     if not attributes.get("finished", True):

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
-from pipeline.report.data.designs import Column, Designs, designs
-from pipeline.sweep.side_files import Source, stored_files
+from pipeline.report.data.designs import DesignColumn, Designs, designs
+from pipeline.sweep.side_files import FileSource, stored_files
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    from pipeline.report.data.case import Case
+    from pipeline.report.data.case import DesignCase
     from pipeline.sweep.model import Sweep
 
 
@@ -36,7 +36,7 @@ class Results:
     chosen_design: int | None = None
     chosen_friction: int | None = None
     files: Path | None = None
-    stored: Source | None = None
+    stored: FileSource | None = None
     """The files in the store, where the dataset is that of one."""
 
     def __post_init__(self) -> None:
@@ -69,13 +69,13 @@ class Results:
         return self.designs.shown(always=(self.design,))
 
     @cached_property
-    def objectives(self) -> tuple[Column, ...]:
+    def objectives(self) -> tuple[DesignColumn, ...]:
         """Objectives in which the shown designs differ, and which all of them have."""
         every = (each for each in self.designs.objectives if each.varies and len(self.shown))
         return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
 
     @property
-    def conflict(self) -> tuple[Column, Column] | None:
+    def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:
         """The first objective and the one that conflicts with it most: that with the longest front."""
         first, *others = self.objectives or (None,)
         if first is None or not others:
@@ -119,18 +119,18 @@ class Results:
         return self._sweep[1]
 
     @cached_property
-    def case(self) -> Case:
+    def case(self) -> DesignCase:
         """The design that is looked into, under the shown friction set."""
         return next(self.cases((self.design,)))
 
-    def cases(self, designs: Sequence[int]) -> Iterator[Case]:
+    def cases(self, designs: Sequence[int]) -> Iterator[DesignCase]:
         """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
-        from pipeline.report.data.case import ACTUATORS, MOST_TIMES, Case, compute
+        from pipeline.report.data.case import ACTUATORS, MOST_TIMES, DesignCase, compute
 
         if self.sweep is None:
             thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
             for design in designs:
-                yield Case(design, self._stored(ACTUATORS, design, thin), thin)
+                yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
             return
         for case in compute(self.sweep, designs, self.friction):
             # Where the store has a series too, it is that of the store which is shown.

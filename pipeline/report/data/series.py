@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 
 QUANTITIES = (
     ("actuator_force", "force"),
@@ -20,7 +20,7 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class ActuatorSeries:
     """One quantity of all actuators: values (trajectory, time, actuator)."""
 
     name: str
@@ -40,7 +40,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Axes:
+class SeriesAxes:
     """Along what all series go: times [s], the trajectories in time by number and name, names of the actuators."""
 
     times: NDArray[np.float64]
@@ -48,19 +48,21 @@ class Axes:
     actuators: tuple[str, ...]
 
 
-def series(case: Case) -> tuple[Series, ...]:
+def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
     """All quantities that there are; those that are no numbers anywhere are left out."""
     return tuple(each for each in quantities(case) if each.known)
 
 
-def axes(case: Case) -> Axes:
+def axes(case: DesignCase) -> SeriesAxes:
     """The axes of the series, where there are any. The points of a workspace are not in time."""
     found = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
     moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
-    return Axes(np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values))
+    return SeriesAxes(
+        np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values)
+    )
 
 
-def quantities(case: Case) -> Iterator[Series]:
+def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
     """All quantities that a sweep has, whether or not this case has any numbers."""
     for name, title in QUANTITIES:
         if name not in case.results:
@@ -69,7 +71,7 @@ def quantities(case: Case) -> Iterator[Series]:
         # The store knows the units of its drives; what is computed again says them the same way.
         units = found.attrs.get("units", "")
         title = "torque" if units == "N m" else title
-        yield Series(name, title, units, found.values)
+        yield ActuatorSeries(name, title, units, found.values)
         if name == "actuator_force" and case.frictionless is not None:
             part = found.values - case.frictionless.values
-            yield Series("friction_part", f"{title} for<br>friction", units, part)
+            yield ActuatorSeries("friction_part", f"{title} for<br>friction", units, part)

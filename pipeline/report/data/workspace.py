@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import MOST_TRAJECTORIES, Case
+from pipeline.report.data.case import MOST_TRAJECTORIES, DesignCase
 from pipeline.report.data.results import Results
 from robots.model import Robot
 
@@ -24,18 +24,18 @@ class Colour:
     shared: bool = False
 
 
-def visited(case: Case) -> Array | None:
+def visited(case: DesignCase) -> Array | None:
     """Positions of the platform (trajectory, time, 3) [m]; None of a chain, or where nobody knows them."""
     return np.asarray(case.results["platform_position"].values, float) if "platform_position" in case.results else None
 
 
-def choices(results: Results, case: Case) -> tuple[Colour, ...]:
+def choices(results: Results, case: DesignCase) -> tuple[Colour, ...]:
     """What positions can be coloured by."""
     found = (*_of_case(case), *_of_all(results, case))
     return tuple(each for each in found if np.isfinite(each.values).any())
 
 
-def _of_case(case: Case) -> Iterator[Colour]:
+def _of_case(case: DesignCase) -> Iterator[Colour]:
     if "actuator_force" in case.results:
         force = case.results["actuator_force"]
         kind, units = ("torque", "N m") if force.attrs.get("units") == "N m" else ("force", force.attrs["units"])
@@ -58,7 +58,7 @@ def conditions(robot: Robot, position: Array) -> Array:
     return values
 
 
-def _of_all(results: Results, case: Case) -> Iterator[Colour]:
+def _of_all(results: Results, case: DesignCase) -> Iterator[Colour]:
     if "status" in results.dataset and results.designs.count > 1:
         status = results.dataset["status"].isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, case.stride)

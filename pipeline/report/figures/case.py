@@ -12,7 +12,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from pipeline.report import style
 from pipeline.report.data import maps, motion, workspace
 from pipeline.report.data.results import Results
-from pipeline.report.data.series import Series, series
+from pipeline.report.data.series import ActuatorSeries, series
 from pipeline.report.data.series import axes as along
 from pipeline.report.figures.paper import lacks, new
 
@@ -63,7 +63,7 @@ def _panels(results: Results, rows: Any) -> Figure:
     return made
 
 
-def _lines(results: Results, axes: Any, quantity: Series, trajectory: int) -> None:
+def _lines(results: Results, axes: Any, quantity: ActuatorSeries, trajectory: int) -> None:
     over = along(results.case)
     for index, name in enumerate(over.actuators):
         look = {
@@ -92,7 +92,7 @@ def places(results: Results) -> Figure:
     return made
 
 
-def _slices(grid: maps.Grid, offered: tuple[workspace.Colour, ...]) -> Figure:
+def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> Figure:
     """A row for each number, a column for each of some slices."""
     across, up, through = grid.order
     heights = grid.axes[through]

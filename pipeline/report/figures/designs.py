@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from pipeline.report import style
 from pipeline.report.data import trouble
-from pipeline.report.data.designs import Column
+from pipeline.report.data.designs import DesignColumn
 from pipeline.report.data.results import Results
 from pipeline.report.figures.paper import lacks, new
 
@@ -64,7 +64,7 @@ def parallel(results: Results) -> Figure:
     return made
 
 
-def _unit(column: Column, shown: Any) -> Any:
+def _unit(column: DesignColumn, shown: Any) -> Any:
     values = column.values[shown]
     return (values - values.min()) / (np.ptp(values) or 1.0)
 

@@ -21,7 +21,7 @@ from robots.parameters import nearest
 FORMATS = (".png", ".svg", ".pdf")
 
 
-class Kind(NamedTuple):
+class FigureKind(NamedTuple):
     """A kind of figure: what it shows, and what draws it."""
 
     text: str
@@ -49,14 +49,14 @@ def save(results: Results, kind: str, path: Path) -> None:
         made.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
 
 
-KINDS: Mapping[str, Kind] = {
-    "series": Kind("effort, position, velocity and power of the actuators over time", case.actuators),
-    "friction": Kind("effort of the actuators, and what friction asks of them, over time", case.friction),
-    "parallel": Kind("designs as lines over their parameters and metrics", designs.parallel),
-    "front": Kind("designs by two metrics, with the front", designs.front),
-    "sensitivity": Kind("which parameter explains how much of each metric", designs.sensitivity),
-    "workspace": Kind("maps of a workspace, or where the platform goes, coloured by effort", case.places),
-    "status": Kind("failed samples by trajectory and reason", designs.status),
-    "mechanism": Kind("the mechanism at some times of its first trajectory", case.mechanism),
+KINDS: Mapping[str, FigureKind] = {
+    "series": FigureKind("effort, position, velocity and power of the actuators over time", case.actuators),
+    "friction": FigureKind("effort of the actuators, and what friction asks of them, over time", case.friction),
+    "parallel": FigureKind("designs as lines over their parameters and metrics", designs.parallel),
+    "front": FigureKind("designs by two metrics, with the front", designs.front),
+    "sensitivity": FigureKind("which parameter explains how much of each metric", designs.sensitivity),
+    "workspace": FigureKind("maps of a workspace, or where the platform goes, coloured by effort", case.places),
+    "status": FigureKind("failed samples by trajectory and reason", designs.status),
+    "mechanism": FigureKind("the mechanism at some times of its first trajectory", case.mechanism),
 }
 """What `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""

@@ -1,6 +1,6 @@
 """Parts of a page about the design that is looked into: the mechanism in motion, actuators, where the platform goes.
 
-What they show of each design is in `looks`, and `web/` puts it into the figures.
+What they show of each design is in `design_details`, and `web/` puts it into the figures.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pipeline.report.data.results import Results
 from pipeline.report.data.workspace import choices, visited
 from pipeline.report.page import charts
 from pipeline.report.page.markup import button, figure, packed, paragraph, select, slider
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 
-def mechanism(results: Results) -> Part | None:
+def mechanism(results: Results) -> PagePart | None:
     """The view with its slider over time, or why there is none."""
     case = results.case
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
-        return Part("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
+        return PagePart("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
     body = paragraph(results.told(results.design), "which")
     body += paragraph(
         "Lines are bodies, circles joints, arrows the force in each joint on the body that it carries. "
@@ -42,10 +42,10 @@ def mechanism(results: Results) -> Part | None:
     }
     limbs = [each.name for each in case.mechanism.instances]
     chart = charts.mechanism(limbs, not case.mechanism.is_chain)
-    return Part("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
+    return PagePart("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
 
 
-def series(results: Results) -> Part | None:
+def series(results: Results) -> PagePart | None:
     """Time series of the actuators; None where there are none."""
     case = results.case
     every = tuple(quantities.quantities(case))
@@ -68,10 +68,10 @@ def series(results: Results) -> Part | None:
     body += figure("series", f"Time series of the actuators: {shown}.")
     data = {"times": packed(along.times), "rows": [each.name for each in rows], "actuators": len(along.actuators)}
     made = charts.series(rows, along.actuators)
-    return Part("series-part", "Actuators over time", body, {"series": made}, {"series": data})
+    return PagePart("series-part", "Actuators over time", body, {"series": made}, {"series": data})
 
 
-def workspace(results: Results) -> Part | None:
+def workspace(results: Results) -> PagePart | None:
     """Maps of a workspace, or the positions of the platform; None of a chain, and where they are not known."""
     case = results.case
     position = visited(case)
@@ -99,10 +99,10 @@ def workspace(results: Results) -> Part | None:
         chart = charts.workspace(position.reshape(-1, 3))
     body += figure("workspace", "Positions of the platform, coloured by a number.")
     body += paragraph("", "readout", "workspace-readout", live=True) if grids else ""
-    return Part("workspace-part", "Workspace", body, {"workspace": chart}, {"workspace": data})
+    return PagePart("workspace-part", "Workspace", body, {"workspace": chart}, {"workspace": data})
 
 
-def _about_grids(grids: tuple[maps.Grid, ...]) -> str:
+def _about_grids(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
     counts = "; ".join(f"{each.name}: {' x '.join(str(len(axis)) for axis in each.axes)}" for each in grids)
     return paragraph(
         f"Points at which the robot was computed at rest ({counts} along x, y, z). Crosses are points that cannot be "
@@ -111,10 +111,10 @@ def _about_grids(grids: tuple[maps.Grid, ...]) -> str:
     )
 
 
-def _grid_controls(grids: tuple[maps.Grid, ...]) -> str:
+def _grid_controls(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
     return select("workspace-grid", "Workspace", [(str(index), each.name) for index, each in enumerate(grids)])
 
 
-def _slice(grids: tuple[maps.Grid, ...]) -> str:
+def _slice(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
     most = max(len(each.axes[each.order[2]]) for each in grids)
     return slider("slice", "Slice", most - 1, most // 2)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from pipeline.report import style
-from pipeline.report.data.designs import Column, Designs
-from pipeline.report.data.maps import Grid
-from pipeline.report.data.series import Series
+from pipeline.report.data.designs import DesignColumn, Designs
+from pipeline.report.data.maps import WorkspaceGrid
+from pipeline.report.data.series import ActuatorSeries
 from pipeline.report.data.trouble import Troubles
 from pipeline.report.data.workspace import square, views
 
@@ -72,7 +72,7 @@ def _scene(aspect: str = "data") -> dict[str, Any]:
     return {**axes, "aspectmode": aspect, "camera": camera}
 
 
-def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
+def series(rows: Sequence[ActuatorSeries], actuators: Sequence[str]) -> go.Figure:
     """One panel for each quantity, one line for each actuator; the page fills in the lines, panel by panel."""
     from plotly.subplots import make_subplots
 
@@ -91,7 +91,7 @@ def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
     return figure.add_shape(cursor | {"line": {"color": style.GREY, "dash": "dot", "width": 1}})
 
 
-def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> go.Figure:
+def parallel(columns: Sequence[DesignColumn], values: Sequence[Array], scale: str) -> go.Figure:
     """Parallel coordinates, one axis for each column; the page fills in the designs."""
     axes = [
         {"label": each.label, "range": _span(shown), "values": []} for each, shown in zip(columns, values, strict=True)
@@ -114,7 +114,7 @@ def _span(values: Array) -> list[float]:
     return [low - pad, high + pad]
 
 
-def front(first: Column, second: Column) -> go.Figure:
+def front(first: DesignColumn, second: DesignColumn) -> go.Figure:
     """Two objectives against each other: designs, the front, the design that is clicked; the page fills them in."""
     figure = go.Figure(layout=layout(height=520, hovermode="closest", dragmode="pan"))
     hover = "%{text}<extra></extra>"
@@ -162,7 +162,7 @@ def workspace(position: Array) -> go.Figure:
     return figure
 
 
-def workspace_map(grid: Grid) -> go.Figure:
+def workspace_map(grid: WorkspaceGrid) -> go.Figure:
     """A slice of a workspace, and beside it, if there are several, all points in three dimensions; the page fills in.
 
     The map, points that fail, the same of all points.

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.report import style
-from pipeline.report.data.designs import MOST_SHOWN, Column, Designs
+from pipeline.report.data.designs import MOST_SHOWN, DesignColumn, Designs
 from pipeline.report.data.results import Results
 from pipeline.report.page import charts
 from pipeline.report.page.markup import button, details, figure, packed, paragraph, select, table
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 MOST_AXES = 12
 """Axes of parallel coordinates: more are too narrow to brush."""
@@ -24,7 +24,7 @@ LEAST_TOGETHER = 0.03
 """Interactions that are told: how many, and from what share of the variance."""
 
 
-def designs(results: Results) -> Part | None:
+def designs(results: Results) -> PagePart | None:
     """Parallel coordinates with brushing; None where there is nothing to compare."""
     axes = _axes(results)
     if not axes:
@@ -45,7 +45,7 @@ def designs(results: Results) -> Part | None:
     body += paragraph("", "readout", "brush-count", live=True)
     heads = ("design", *(each.label for each in _told(results)))
     body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
-    return Part(
+    return PagePart(
         "designs",
         "Designs",
         body,
@@ -54,17 +54,17 @@ def designs(results: Results) -> Part | None:
     )
 
 
-def one(results: Results) -> Part | None:
+def one(results: Results) -> PagePart | None:
     """The numbers of the design that is looked into, with a field to ask for another; None where there is no other."""
     if not _axes(results):
         return None
     field = '<label for="design-number">Show design <input type="number" id="design-number" min="0" step="1"></label>'
     body = f'<h3 id="design-title" aria-live="polite">Design {results.design}</h3><div class="controls">{field}</div>'
     body += paragraph("", "note", "design-note", live=True)
-    return Part("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
+    return PagePart("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
 
 
-def _axes(results: Results) -> list[Column]:
+def _axes(results: Results) -> list[DesignColumn]:
     """Axes of parallel coordinates; none where there is nothing to compare."""
     axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
     return axes if len(axes) > 1 and any(each.objective for each in axes) else []
@@ -84,7 +84,7 @@ def _thinning(results: Results) -> str:
     return text
 
 
-def _told(results: Results) -> list[Column]:
+def _told(results: Results) -> list[DesignColumn]:
     """Columns that are told of a design."""
     return [each for each in results.designs.columns if each.objective or each.varies]
 
@@ -113,7 +113,7 @@ def _table_data(results: Results) -> dict[str, Any]:
     }
 
 
-def front(results: Results) -> Part | None:
+def front(results: Results) -> PagePart | None:
     """Two objectives against each other; None where there are fewer."""
     pair, objectives = results.conflict, results.objectives
     if pair is None or not _axes(results):
@@ -127,10 +127,10 @@ def front(results: Results) -> Part | None:
     body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front")
     body += "</div>" + figure("front", "Designs by two objectives, with those that no other beats in both.")
     body += paragraph("", "note", "front-note", live=True)
-    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
+    return PagePart("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
 
 
-def sensitivity(results: Results) -> Part | None:
+def sensitivity(results: Results) -> PagePart | None:
     """What each parameter explains; None where at most one was swept."""
     found = results.designs
     if len(found.causes) < 2 or not found.explained:
@@ -144,7 +144,7 @@ def sensitivity(results: Results) -> Part | None:
     if pairs := _pairs(found):
         body += paragraph("Pairs that explain more together than each of them does alone:")
         body += table(pairs, ("objective", "parameters", "share more"))
-    return Part("sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(found)})
+    return PagePart("sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(found)})
 
 
 def _pairs(found: Designs) -> list[tuple[str, str, str]]:

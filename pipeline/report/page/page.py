@@ -13,9 +13,9 @@ from string import Template
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.results import Results
-from pipeline.report.page.looks import looks
+from pipeline.report.page.design_details import design_details
 from pipeline.report.page.markup import script_json
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 from pipeline.report.page.parts import parts
 
 SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
@@ -30,7 +30,7 @@ def page(results: Results) -> str:
     made = list(parts(results))
     data = {name: value for part in made for name, value in part.data.items()}
     if data.keys() & {"mechanism", "series", "workspace"}:
-        data["looks"] = looks(results)
+        data["looks"] = design_details(results)
     data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
@@ -62,7 +62,7 @@ def require_plotly() -> None:
         raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
 
 
-def _sections(made: Sequence[Part]) -> str:
+def _sections(made: Sequence[PagePart]) -> str:
     return "".join(
         f'<section id="{part.identity}" aria-labelledby="{part.identity}-title">'
         f'<h2 id="{part.identity}-title">{escape(part.title)}</h2>{part.body}</section>'

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what `page.js` fills in."""
 
     identity: str

@@ -12,29 +12,29 @@ from pipeline.report.data import overview, trouble
 from pipeline.report.data.results import Results
 from pipeline.report.page import case_parts, charts, design_parts
 from pipeline.report.page.markup import details, figure, paragraph, table
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 
-def parts(results: Results) -> Iterator[Part]:
+def parts(results: Results) -> Iterator[PagePart]:
     """The parts that the results have data for."""
     for make in MAKERS:
         if (part := make(results)) is not None:
             yield part
 
 
-def _swept(results: Results) -> Part:
+def _swept(results: Results) -> PagePart:
     unchanged = list(overview.fixed(results.dataset))
     folded = details(f"{len(unchanged)} parameters that were not swept", table(unchanged, ("parameter", "value", "")))
-    return Part("swept", "What was swept", table(overview.swept(results.dataset)) + (folded if unchanged else ""))
+    return PagePart("swept", "What was swept", table(overview.swept(results.dataset)) + (folded if unchanged else ""))
 
 
-def _trouble(results: Results) -> Part | None:
+def _trouble(results: Results) -> PagePart | None:
     found, flags = trouble.troubles(results.dataset), _flags(results)
     if found is None:
         return None
     title = "Failed and flagged samples"
     if not found.bad:
-        return Part("failed", title, paragraph(f"None failed: all {found.total:,} {found.what} are OK.") + flags)
+        return PagePart("failed", title, paragraph(f"None failed: all {found.total:,} {found.what} are OK.") + flags)
     bad = sum(each.count for each in found.bad)
     body = paragraph(f"{bad:,} of {found.total:,} {found.what} are not OK. They hold no numbers; the rest is complete.")
     rows = [
@@ -48,7 +48,7 @@ def _trouble(results: Results) -> Part | None:
     ]
     body += table(rows, ("status", found.what.split(",")[0], "in designs", "what to do"))
     body += figure("trouble", "Share of each trajectory's samples by status.")
-    return Part("failed", title, body + flags, {"trouble": charts.troubles(found)})
+    return PagePart("failed", title, body + flags, {"trouble": charts.troubles(found)})
 
 
 def _flags(results: Results) -> str:
@@ -65,14 +65,14 @@ def _designs(count: int, first: tuple[int, ...]) -> str:
     return f"{count:,}: {', '.join(map(str, first))}{', ...' if count > len(first) else ''}"
 
 
-def _provenance(results: Results) -> Part:
+def _provenance(results: Results) -> PagePart:
     body = table(overview.provenance(results.dataset))
     if text := str(results.dataset.attrs.get("sweep", "")):
         body += details("The sweep file", f"<pre>{escape(text)}</pre>")
-    return Part("provenance", "Where this comes from", body)
+    return PagePart("provenance", "Where this comes from", body)
 
 
-MAKERS: tuple[Callable[[Results], Part | None], ...] = (
+MAKERS: tuple[Callable[[Results], PagePart | None], ...] = (
     _swept,
     design_parts.designs,
     design_parts.front,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 from pipeline.sweep.axes.kinds import Array, Axis
 
 if TYPE_CHECKING:
-    from pipeline.sweep.measurement import Parts
+    from pipeline.sweep.measurement import DatasetSplit
 
 
-class Column(Sequence[Any]):
+class LazyColumn(Sequence[Any]):
     """Values that are computed part by part; `size` of them."""
 
     def __init__(self, size: int) -> None:
@@ -43,7 +43,7 @@ class Column(Sequence[Any]):
         return self.part(index % self._size, index % self._size + 1)[0]
 
 
-class _Table:
+class _AxisTable:
     """The values of all names of an axis; the last part is kept, because columns are asked for the same one in turn."""
 
     def __init__(self, axis: Axis) -> None:
@@ -58,10 +58,10 @@ class _Table:
         return self._values[name]
 
 
-class AxisColumn(Column):
+class AxisColumn(LazyColumn):
     """The values of one parameter along an axis."""
 
-    def __init__(self, table: _Table, name: str, size: int) -> None:
+    def __init__(self, table: _AxisTable, name: str, size: int) -> None:
         super().__init__(size)
         self._table, self._name = table, name
 
@@ -70,10 +70,10 @@ class AxisColumn(Column):
         return self._table.part(self._name, start, stop)
 
 
-class PartColumn(Column):
+class PartColumn(LazyColumn):
     """The part of a dataset that each of `count` designs or trajectories belongs to."""
 
-    def __init__(self, parts: Parts, count: int) -> None:
+    def __init__(self, parts: DatasetSplit, count: int) -> None:
         super().__init__(count)
         self._parts = parts
 
@@ -82,7 +82,7 @@ class PartColumn(Column):
         return self._parts.of(start, stop)
 
 
-def columns(axis: Axis) -> dict[str, Column]:
+def columns(axis: Axis) -> dict[str, LazyColumn]:
     """The values of each parameter along an axis, by name."""
-    table = _Table(axis)
+    table = _AxisTable(axis)
     return {name: AxisColumn(table, name, axis.size) for name in axis.names}

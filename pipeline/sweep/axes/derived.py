@@ -51,7 +51,7 @@ class Derived(Axis):
 
 
 @dataclass(frozen=True)
-class Kept(Axis):
+class Filtered(Axis):
     """The sets of an axis, of at least one parameter, that meet all conditions on these and `fixed` ones, in order."""
 
     base: Axis
@@ -100,7 +100,7 @@ class Kept(Axis):
 
 
 @dataclass(frozen=True)
-class Part(Axis):
+class Sliced(Axis):
     """Every `step`-th set of an axis from `start` up to before `stop`."""
 
     base: Axis

@@ -60,7 +60,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Values:
+class ExplicitValues:
     """Numbers one by one."""
 
     numbers: tuple[float, ...]
@@ -111,7 +111,7 @@ class Axis(ABC):
 class Grid(Axis):
     """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
 
-    columns: tuple[Range | Values, ...]
+    columns: tuple[Range | ExplicitValues, ...]
 
     @property
     def size(self) -> int:
@@ -135,7 +135,7 @@ class Grid(Axis):
 class Listed(Axis):
     """Columns of equal length that are gone through together."""
 
-    columns: tuple[Range | Values, ...]
+    columns: tuple[Range | ExplicitValues, ...]
 
     @property
     def size(self) -> int:
@@ -161,7 +161,7 @@ class Sampled(Axis):
 
     low: tuple[float, ...]
     high: tuple[float, ...]
-    method: samples.Method
+    method: samples.SamplingMethod
     count: int
     seed: int
     log: tuple[bool, ...] = ()
@@ -220,7 +220,7 @@ def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> d
     return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
 
 
-def _column(column: Range | Values) -> Any:
-    if isinstance(column, Values):
+def _column(column: Range | ExplicitValues) -> Any:
+    if isinstance(column, ExplicitValues):
         return {"values": list(column.numbers)}
     return [column.start, column.stop, column.num, *(["log"] if column.log else [])]

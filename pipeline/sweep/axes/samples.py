@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Method = Literal["latin_hypercube", "sobol", "uniform"]
+SamplingMethod = Literal["latin_hypercube", "sobol", "uniform"]
 
 _BITS = 53
 _LN2 = 0.6931471805599453
@@ -27,7 +27,7 @@ _LAST = 1.0 - 2.0**-_BITS
 
 
 @lru_cache(maxsize=4)
-def sample(method: Method, count: int, seed: int, axis: str, names: tuple[str, ...]) -> Array:
+def sample(method: SamplingMethod, count: int, seed: int, axis: str, names: tuple[str, ...]) -> Array:
     """Numbers in [0, 1), (name, count), read-only because they are shared.
 
     A Latin hypercube has one number of each name in each of `count` equal slices. Sobol: the points of Joe and Kuo

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 from pipeline.sweep.trajectories.reader import Trajectory
 from robots.parameters import nearest
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 from pipeline.sweep.axes.reader import check_bounds
 from pipeline.sweep.trajectories.values import vector
 from robots.geometry import about, cross, dot, product, unit

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path, parse_yaml
+from pipeline.documents.yaml import KeyPath as Path
+from pipeline.documents.yaml import parse_yaml
 from pipeline.sweep.trajectories.reader import Trajectory
 from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
 from robots.fourier import FREE, Series

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.documents.files import decode
 from pipeline.documents.points import POINTS_BYTES, parse_points
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path as Keys
+from pipeline.documents.yaml import KeyPath as Keys
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn

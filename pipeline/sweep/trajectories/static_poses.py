@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
 from pipeline.sweep.trajectories.reader import Trajectory

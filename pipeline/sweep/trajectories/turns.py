@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 from pipeline.sweep.trajectories.orientation import read_orientation
 from pipeline.sweep.trajectories.values import read_values
 from robots.motions import TURNS, Turn

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.documents.report import Report, number_hint
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath as Path
 from pipeline.sweep.axes.reader import check_bounds
 from robots.motions import Motion
 from robots.parameters import Parameter

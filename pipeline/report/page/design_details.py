@@ -14,27 +14,27 @@ import numpy as np
 
 from pipeline.report.data import motion
 from pipeline.report.data import series as quantities
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 from pipeline.report.data.results import Results
 from pipeline.report.data.workspace import choices
 from pipeline.report.page.markup import packed
 
 MOST_BYTES = 12_000_000
-MOST_LOOKS = 400
+MOST_DESIGNS = 400
 
-Look = Mapping[str, Any]
+DesignDetails = Mapping[str, Any]
 
 
-def looks(results: Results) -> tuple[Look, ...]:
+def design_details(results: Results) -> tuple[DesignDetails, ...]:
     """What the page holds of designs, in types of JSON, the design that is looked into first."""
-    first = look(results, results.case)
-    fitting = min(MOST_LOOKS, MOST_BYTES // len(json.dumps(first)))
+    first = details_of(results, results.case)
+    fitting = min(MOST_DESIGNS, MOST_BYTES // len(json.dumps(first)))
     others = results.designs.shown(fitting, always=(results.design,)) if fitting > 1 else np.zeros(0, int)
     numbers = [int(design) for design in others if design != results.design]
-    return (first, *(look(results, case) for case in results.cases(numbers[: fitting - 1])))
+    return (first, *(details_of(results, case) for case in results.cases(numbers[: fitting - 1])))
 
 
-def look(results: Results, case: Case) -> Look:
+def details_of(results: Results, case: DesignCase) -> DesignDetails:
     """What the page holds of one case."""
     return {
         "design": case.design,
@@ -45,7 +45,7 @@ def look(results: Results, case: Case) -> Look:
     }
 
 
-def _motion(case: Case) -> Mapping[str, Any] | None:
+def _motion(case: DesignCase) -> Mapping[str, Any] | None:
     """The mechanism along its trajectories; None where every sample failed."""
     frames, lines = motion.motions(case)
     if not any(np.isfinite(each.force).any() for each in frames):
@@ -64,7 +64,7 @@ def _motion(case: Case) -> Mapping[str, Any] | None:
     }
 
 
-def _frames(each: motion.Motion) -> Mapping[str, Any]:
+def _frames(each: motion.MotionFrames) -> Mapping[str, Any]:
     return {
         "times": packed(each.times),
         "step": int(each.frames[1]) if len(each.frames) > 1 else 1,

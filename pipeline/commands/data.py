@@ -38,12 +38,12 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
     from storage import open_results
 
     stores, _ = stores_of(sweep, options["subset"], store)
-    for each, _ in stores:
-        if each.measurement is None and each.split is None:
+    for parsed, _ in stores:
+        if parsed.measurement is None and parsed.split is None:
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
     ctx.invoke(run, sweep=sweep, store=store, **options)
-    for each, place in stores:
-        dataset_card.write(place, each, open_results(place, unfinished=True))
+    for parsed, place in stores:
+        dataset_card.write(place, parsed, open_results(place, unfinished=True))
         click.echo(f"card in {place}/{dataset_card.FILE}")
 
 
@@ -81,12 +81,12 @@ def identify(
         checked_suffix(output)
     if output is not None and output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    found = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
-    print_rows(found.rows())
+    identified = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
+    print_rows(identified.rows())
     if output is not None:
         with writing(output):
-            found.save(output)
-    if found.failed:
+            identified.save(output)
+    if identified.failed:
         raise click.exceptions.Exit(1)
 
 
@@ -98,7 +98,7 @@ class NumberList(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """The numbers."""
         try:
-            return tuple(float(each) for each in str(value).split(","))
+            return tuple(float(number) for number in str(value).split(","))
         except ValueError:
             self.fail(f"got {value!r}; expected a number, or one for each actuator with commas between", param, ctx)
 
@@ -131,10 +131,10 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> No
     if output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
     wish = ExcitationOptions(**{name: value for name, value in wishes.items() if value is not None})
-    found = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
-    print_rows(found.rows())
+    excited = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
+    print_rows(excited.rows())
     with writing(output):
-        found.save(output)
+        excited.save(output)
     click.echo(f"wrote {output}")
 
 

@@ -54,9 +54,9 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 
     family = reader.find(name)
     yield "parameter", "default", "unit", "bounds", "meaning", "source"
-    for each in family.parameters:
-        bounds = f"[{each.lower:g}, {each.upper:g}]"
-        yield each.name, f"{each.default:g}", each.unit, bounds, each.text, each.source
+    for parameter in family.parameters:
+        bounds = f"[{parameter.lower:g}, {parameter.upper:g}]"
+        yield parameter.name, f"{parameter.default:g}", parameter.unit, bounds, parameter.text, parameter.source
 
 
 @click.command()
@@ -99,8 +99,8 @@ def import_(file: Path, loops: Path | None, output: Path) -> None:
     """Make a robot file of the URDF file FILE."""
     from pipeline.robot_files.urdf import import_urdf
 
-    made = import_urdf(file, loops)
-    for warning in made.warnings:
+    imported = import_urdf(file, loops)
+    for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
-    write_text(output, made.text)
+    write_text(output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

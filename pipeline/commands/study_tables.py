@@ -53,8 +53,8 @@ def design_rows(
 
     columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
     columns += [more] if more else []
-    for each in wanted:
-        columns.append((heading(each.text, unit(ds, each.text)), numbers(value_of(ds, each)[chosen])))
+    for objective in wanted:
+        columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
     for name in swept(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]

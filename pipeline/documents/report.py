@@ -48,7 +48,7 @@ class Report:
         """
         text = got.text if isinstance(got, Got) else show(got)
         place = dotted(path)
-        if not (place and any(each == place or each.startswith((place + ".", place + "[")) for each in self.missing)):
+        if not (place and any(key == place or key.startswith((place + ".", place + "[")) for key in self.missing)):
             problem = self.document.problem(path, text, expected, hint, key=key)
             shift = self.document.column_within(path, *within) if within else 0
             self.problems.append(replace(problem, column=problem.column + shift))
@@ -125,13 +125,13 @@ def _check(annotation: Any, document: Document, key: str, name: str, values: dic
             failures = error.errors(include_url=False)
         # Only the first look counts: what is lacking later was taken away here.
         problems = problems or [_problem(document, annotation, key, details) for details in failures]
-        kept = {"": data}
+        rest = {"": data}
         for details in failures:
             path = _in_document(document, (key, *details["loc"]))
-            _remove(kept, ("", *path[1 : len(path) - (details["type"] == "missing")]))
-        if "" not in kept:
+            _remove(rest, ("", *path[1 : len(path) - (details["type"] == "missing")]))
+        if "" not in rest:
             return problems
-        data = kept[""]
+        data = rest[""]
 
 
 def _remove(data: dict[str, Any], path: KeyPath) -> None:
@@ -223,7 +223,7 @@ def _keys(annotation: Any, path: KeyPath) -> list[str]:
     if origin is Annotated:
         return _keys(arguments[0], path)
     if origin in (Union, types.UnionType):
-        return [key for each in arguments for key in _keys(each, path)]
+        return [key for argument in arguments for key in _keys(argument, path)]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         fields = {info.alias or name: info for name, info in annotation.model_fields.items()}
         if not path:

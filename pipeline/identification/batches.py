@@ -37,7 +37,7 @@ class Loader:
         if self.part not in PARTS:
             raise StoreError(f"part: got {self.part!r}; expected one of {', '.join(PARTS)}")
         data = open_results(self.store)
-        series = [str(name) for name, each in data.data_vars.items() if "time" in each.dims]
+        series = [str(name) for name, variable in data.data_vars.items() if "time" in variable.dims]
         if wrong := [name for name in self.variables if name not in series]:
             raise StoreError(f"variables: got {wrong[0]!r}; expected series of the store: {', '.join(series)}")
         if not 1 <= (self.window or 1) <= data.sizes["time"] or self.batch < 1:
@@ -48,20 +48,20 @@ class Loader:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The batches of one pass; the last may be smaller."""
         data, random = open_results(self.store), np.random.default_rng(self.seed)
-        kept: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
+        pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
         cases = self._cases(data)
         random.shuffle(cases)
         for start in range(0, len(cases), MIXED):
             fresh = [self._windows(data, tuple(case)) for case in cases[start : start + MIXED]]
-            whole = {name: np.concatenate([each[name] for each in fresh]) for name in self.variables}
+            whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self.variables}
             order = random.permutation(len(next(iter(whole.values()))))
-            kept = {name: np.concatenate([kept[name], each[order]]) if kept[name].size else each[order]
-                    for name, each in whole.items()}  # fmt: skip
-            while len(next(iter(kept.values()))) >= self.batch:
-                yield self._given({name: each[: self.batch] for name, each in kept.items()})
-                kept = {name: each[self.batch :] for name, each in kept.items()}
-        if next(iter(kept.values())).size:
-            yield self._given(kept)
+            pool = {name: np.concatenate([pool[name], windows[order]]) if pool[name].size else windows[order]
+                    for name, windows in whole.items()}  # fmt: skip
+            while len(next(iter(pool.values()))) >= self.batch:
+                yield self._given({name: windows[: self.batch] for name, windows in pool.items()})
+                pool = {name: windows[self.batch :] for name, windows in pool.items()}
+        if next(iter(pool.values())).size:
+            yield self._given(pool)
 
     def _cases(self, data: Any) -> np.ndarray:
         sizes = data.sizes
@@ -71,16 +71,16 @@ class Loader:
             parts = data[f"{dim}_part"].values if known else np.full(sizes[dim], PARTS[0])
             chosen.append(np.flatnonzero(parts == self.part))
         grid = np.meshgrid(chosen[0], np.arange(sizes["friction"]), chosen[1], indexing="ij")
-        return np.stack([each.ravel() for each in grid], axis=1)
+        return np.stack([numbers.ravel() for numbers in grid], axis=1)
 
     def _windows(self, data: Any, case: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Windows of one case (count, window, ...); what is left at the end is shorter than one and dropped."""
-        found = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
-        found = found.load(scheduler="synchronous")
+        series = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
+        series = series.load(scheduler="synchronous")
         size = self.window or data.sizes["time"]
         result = {}
         for name in self.variables:
-            values = found[name].values
+            values = series[name].values
             count = len(values) // size
             result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
         return result
@@ -92,4 +92,4 @@ class Loader:
             import torch
         except ImportError:
             raise StoreError("torch: the package is not installed; install limbsweep[torch], or use arrays") from None
-        return {name: torch.from_numpy(np.ascontiguousarray(each)) for name, each in batch.items()}
+        return {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in batch.items()}

@@ -49,14 +49,14 @@ class Excited:
     def best(self, name: str) -> tuple[int, SearchResult]:
         """The start with the least cost, the first of equal ones. Raises ParameterError where all have failed."""
         if not self.found[name]:
-            told = next(iter(self.failed[name].values()))
-            raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {told}")
-        number = min(self.found[name], key=lambda each: (self.found[name][each].cost, each))
+            why = next(iter(self.failed[name].values()))
+            raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {why}")
+        number = min(self.found[name], key=lambda start: (self.found[name][start].cost, start))
         return number, self.found[name][number]
 
     def factor(self, name: str) -> float:
         """By how much the criterion is better than that of the median of the random motions, as a ratio."""
-        random = [each.random for each in self.found[name].values()]
+        random = [result.random for result in self.found[name].values()]
         return math.exp(float(np.median(random)) - self.best(name)[1].cost)
 
     def rows(self) -> Iterator[tuple[str, str]]:
@@ -74,12 +74,12 @@ class Excited:
 
     def text(self) -> str:
         """The sweep file with the best motion in place of each entry."""
-        made = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
-        starts = ", ".join(str(each.count) for each in self.entries.values())
+        trajectories = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
+        starts = ", ".join(str(entry.count) for entry in self.entries.values())
         comment = f"Excitation: motions of the best {self.wish.criterion} of {starts} starts."
 
         def change(data: Any) -> None:
-            data["trajectories"].update(made)
+            data["trajectories"].update(trajectories)
 
         return rewritten(self.sweep.text, change, comment)
 
@@ -98,7 +98,7 @@ def excite(sweep: Sweep, wish: ExcitationOptions = DEFAULT, *, cluster: Cluster 
     Raises ParameterError for a sweep without such entries, and for wishes that cannot be; ClusterLostError.
     """
     wanted = _checked(sweep, wish)
-    found: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
+    searches: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
     failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
@@ -109,8 +109,8 @@ def excite(sweep: Sweep, wish: ExcitationOptions = DEFAULT, *, cluster: Cluster 
             if isinstance(result.value, BaseException):
                 failed[name][number] = reason(result.value)
             else:
-                found[name][number] = result.value
-    return Excited(sweep, wanted, found, failed, wish)
+                searches[name][number] = result.value
+    return Excited(sweep, wanted, searches, failed, wish)
 
 
 def _keep(data: Any, names: Collection[str]) -> None:
@@ -132,14 +132,14 @@ def spelled(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return [float(each) for each in value] if isinstance(value, tuple) else value
+    return [float(number) for number in value] if isinstance(value, tuple) else value
 
 
 def _checked(sweep: Sweep, wish: ExcitationOptions) -> dict[str, Entry]:
     mechanism = sweep.family.reference
     wanted = entries(sweep.text, mechanism)
     if not wanted:
-        kinds = ", ".join(dict.fromkeys(each.kind for each in sweep.trajectories))
+        kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))
         raise ParameterError(f"{sweep.name}: trajectories: got kinds {kinds}; expected an entry of kind {KIND}")
     if wish.criterion not in CRITERIA:
         raise ParameterError(f"criterion: got {wish.criterion!r}; {nearest(wish.criterion, CRITERIA)}")

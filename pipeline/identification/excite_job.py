@@ -101,7 +101,7 @@ def _problem(text: str, name: str, wish: ExcitationOptions) -> tuple[Entry, Exci
 
 
 def _limits(entry: Entry, wish: ExcitationOptions, moving: np.ndarray) -> Limits:
-    position, velocity, acceleration = (each[moving] for each in entry.limits.most)
+    position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
     return Limits(
         position,
         velocity,

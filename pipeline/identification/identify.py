@@ -48,18 +48,18 @@ class Identified:
     def rows(self) -> Iterator[tuple[str, str]]:
         """What `limbsweep identify` prints."""
         yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
-        for case, told in list(self.failed.items())[:5]:
-            yield "failed", f"design {case[0]}, friction set {case[1]}: {told}"
+        for case, why in list(self.failed.items())[:5]:
+            yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"
         if not self.fits:
             return
         fits = list(self.fits.values())
-        scores = np.abs(np.concatenate([each.scores for each in fits]))
+        scores = np.abs(np.concatenate([result.scores for result in fits]))
         yield "base parameters", f"{len(fits[0].names)} each"
-        yield "condition", f"{np.median([each.condition for each in fits]):.4g} (median)"
-        yield "residuals", f"{np.median([each.noise for each in fits]):.4g} N m or N (median)"
+        yield "condition", f"{np.median([result.condition for result in fits]):.4g} (median)"
+        yield "residuals", f"{np.median([result.noise for result in fits]):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
-        validation = [each.validation for each in fits]
+        validation = [result.validation for result in fits]
         if np.isfinite(validation).any():
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
 
@@ -75,13 +75,13 @@ class Identified:
     def _write_csv(self, file: IO[str]) -> None:
         table = csv.writer(file)
         table.writerow(COLUMNS)
-        for case, each in sorted(self.fits.items()):
-            numbers = zip(each.truth.tolist(), each.values.tolist(), each.deviations.tolist(), strict=True)
-            whole = (each.condition, each.noise, each.validation)
-            table.writerows((*case, name, *row, *whole) for name, row in zip(each.names, numbers, strict=True))
+        for case, result in sorted(self.fits.items()):
+            numbers = zip(result.truth.tolist(), result.values.tolist(), result.deviations.tolist(), strict=True)
+            whole = (result.condition, result.noise, result.validation)
+            table.writerows((*case, name, *row, *whole) for name, row in zip(result.names, numbers, strict=True))
 
     def _write_json(self, file: IO[str]) -> None:
-        cases = [{"design": d, "friction": f, **_described(each)} for (d, f), each in sorted(self.fits.items())]
+        cases = [{"design": d, "friction": f, **_described(result)} for (d, f), result in sorted(self.fits.items())]
         failed = [{"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items())]
         json.dump({"cases": cases, "failed": failed}, file, indent=1, allow_nan=False)
 
@@ -133,16 +133,16 @@ def identify(
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs
-    if wrong := [each for each in chosen if not 0 <= each < count]:
+    if wrong := [design for design in chosen if not 0 <= design < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     options = (method, clean, source)
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
-    found, run = Identified({}, {}), uuid.uuid4().hex[:8]
+    identified, run = Identified({}, {}), uuid.uuid4().hex[:8]
     with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), flying):
             case = (int(result.key[1]), int(result.key[2]))
             if isinstance(result.value, BaseException):
-                found.failed[case] = reason(result.value)
+                identified.failed[case] = reason(result.value)
             else:
-                found.fits[case] = result.value
-    return found
+                identified.fits[case] = result.value
+    return identified

@@ -45,18 +45,18 @@ class IdentifyJob:
         sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
         robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
         data = open_results(self.store).isel(design=self.design, friction=self.friction)
-        found = {
+        parts = {
             part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
             for part in ("train", "validation", "test")
         }
-        unused = [*found["validation"], *found["test"]]
+        unused = [*parts["validation"], *parts["test"]]
         filtering = None
         if sweep.measurement is not None and not self.clean:
             filtering = Filtering(sweep.measurement.values, sweep.grid.step)
         return fit(
             robot,
             friction,
-            found["train"],
+            parts["train"],
             unused,
             self.method,
             sweep.gravity,
@@ -67,14 +67,14 @@ class IdentifyJob:
 
 def robot_of(sweep: Sweep, design: int) -> Robot:
     """The robot of a design."""
-    values = {name: float(each[0]) for name, each in sweep.designs(design, design + 1).items()}
+    values = {name: float(column[0]) for name, column in sweep.designs(design, design + 1).items()}
     return Robot(sweep.family, values)
 
 
 def friction_of(sweep: Sweep, number: int) -> FrictionInput:
     """The friction of a set."""
     values = sweep.friction.values(number, number + 1)
-    return FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
+    return FrictionInput(sweep.friction.groups, np.array([[column[0] for column in values.values()]], dtype=float))
 
 
 def _of_part(data: Dataset, part: str) -> Dataset:

@@ -46,15 +46,18 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
 
 def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
     """One for each trajectory of `data`, of a design with a friction set."""
-    names, known = needed(clean, source), {each.name: each for each in sweep.trajectories}
+    names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
     # read here, in this task, not in tasks of its own
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
     origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        each = known[name]
+        trajectory = known[name]
         moved = commanded.moving(
-            sweep.family, Trajectory(each.kind, each.values, each.points, each.turn), sweep.times, origin
+            sweep.family,
+            Trajectory(trajectory.kind, trajectory.values, trajectory.points, trajectory.turn),
+            sweep.times,
+            origin,
         )
         forces = arrays[names[0]][j]
         if source == "commanded":

@@ -60,10 +60,10 @@ def describe(document: Document) -> Description:
     require_format(report)
     file, problems = validate_keys(RobotFile, document)
     report.take(problems)
-    made = _RobotReader(report, file).description()
+    description = _RobotReader(report, file).description()
     report.raise_if_any()
-    assert made is not None
-    return made
+    assert description is not None
+    return description
 
 
 def require_format(report: Report) -> None:
@@ -92,28 +92,30 @@ class _RobotReader:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
         file = self.file
-        made = Description(file["name"], file["title"], file["source"], parameters, derived, mechanism)
-        self._try(made)
-        return made
+        description = Description(file["name"], file["title"], file["source"], parameters, derived, mechanism)
+        self._try(description)
+        return description
 
     def _parameters(self) -> Iterator[Parameter]:
         sections: Mapping[str, ParameterSection] = self.file.get("parameters", {})
-        for name, given in sections.items():
+        for name, section in sections.items():
             path = ("parameters", name)
             self._new_name(name, path)
-            lower = -math.inf if given.lower is None else float(given.lower)
-            upper = math.inf if given.upper is None else float(given.upper)
-            made = Parameter(name, given.unit, float(given.default), lower, upper, given.text, given.source)
+            lower = -math.inf if section.lower is None else float(section.lower)
+            upper = math.inf if section.upper is None else float(section.upper)
+            parameter = Parameter(
+                name, section.unit, float(section.default), lower, upper, section.text, section.source
+            )
             if lower > upper:
-                self.report((*path, "lower"), given.lower, f"at most upper, {upper:g}", "Swap them.")
-            elif problem := made.problem(made.scalar):
-                self.report((*path, "default"), Got(f"{made.default!r}, which {problem}"), made.bounds)
-            unit = UNITS.get(given.unit)
+                self.report((*path, "lower"), section.lower, f"at most upper, {upper:g}", "Swap them.")
+            elif problem := parameter.problem(parameter.scalar):
+                self.report((*path, "default"), Got(f"{parameter.default!r}, which {problem}"), parameter.bounds)
+            unit = UNITS.get(section.unit)
             if unit is None or (unit.si != unit.name and unit.name != "deg"):
-                known = sorted({*(each.si for each in UNITS.values()), "deg"})
-                hint = f"Write it in {unit.si}." if unit else sentence(nearest(given.unit, known))
-                self.report((*path, "unit"), given.unit, "an SI unit, or deg", hint)
-            yield made
+                known = sorted({*(unit.si for unit in UNITS.values()), "deg"})
+                hint = f"Write it in {unit.si}." if unit else sentence(nearest(section.unit, known))
+                self.report((*path, "unit"), section.unit, "an SI unit, or deg", hint)
+            yield parameter
 
     def _new_name(self, name: str, path: KeyPath) -> None:
         """See that expressions can use a name; it is known from now on."""
@@ -121,7 +123,7 @@ class _RobotReader:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
             self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
-        elif same := [each for each in self.values.names if each.casefold() == name.casefold()]:
+        elif same := [known for known in self.values.names if known.casefold() == name.casefold()]:
             hint = "They are names of folders in a store, where some file systems see no capitals."
             self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
         self.values.names.add(name)
@@ -130,10 +132,10 @@ class _RobotReader:
         for name, value in self.file.get("derived", {}).items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)
-            made = self.values.number(repr(value) if constant else value, path)
+            number = self.values.number(repr(value) if constant else value, path)
             self._new_name(name, path)
-            if isinstance(made, Expression):
-                yield name, made
+            if isinstance(number, Expression):
+                yield name, number
 
     def _limbs(self) -> dict[str, Limb]:
         sections: Mapping[str, LimbSection] = self.file.get("limbs", {})
@@ -141,7 +143,7 @@ class _RobotReader:
 
     def _limb(self, name: str, section: LimbSection, path: KeyPath) -> Limb:
         bodies = {"base": BASE}
-        links = tuple(self._link(each, bodies, (*path, "links", k)) for k, each in enumerate(section.links))
+        links = tuple(self._link(link, bodies, (*path, "links", k)) for k, link in enumerate(section.links))
         loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
         tips = self._closures(section.tips, bodies, (*path, "tips"), tips=True)
         places = [(*path, "links", k) for k in range(len(links))]
@@ -149,12 +151,12 @@ class _RobotReader:
         self._once([link.joint for link in links] + [cut.joint for cut in (*tips, *loops)], places)
         names = [link.joint for link in links]
         for key in ("actuated", "independent"):
-            given = getattr(section, key)
-            for k, joint in enumerate(given):
+            joints = getattr(section, key)
+            for k, joint in enumerate(joints):
                 if joint not in names:
                     hint = sentence(nearest(joint, names))
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
-                elif joint in given[:k]:
+                elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
         return Limb(name, links, loops, tips, section.actuated, section.every_row, section.independent)
 
@@ -194,7 +196,7 @@ class _RobotReader:
     def _closures(
         self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: KeyPath, *, tips: bool
     ) -> tuple[Closure, ...]:
-        return tuple(self._closure(each, bodies, (*path, k), tip=tips) for k, each in enumerate(sections))
+        return tuple(self._closure(closure, bodies, (*path, k), tip=tips) for k, closure in enumerate(sections))
 
     def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: KeyPath, *, tip: bool) -> Closure:
         a = self._body(section.a, bodies, (*path, "a"), "a body of this limb, or base")
@@ -225,15 +227,15 @@ class _RobotReader:
         self._shape(limbs, sections, chain=chain)
         if sections is None:
             return (Instance(next(iter(limbs)), 0, Frame(), Frame()),) if limbs else ()
-        order, made = list(limbs), []
+        order, instances = list(limbs), []
         for name, section in sections.items():
             path = ("instances", name)
             if section.limb not in limbs:
                 self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
                 continue
             frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))
-            made.append(Instance(name, order.index(section.limb), *frames))
-        return tuple(made)
+            instances.append(Instance(name, order.index(section.limb), *frames))
+        return tuple(instances)
 
     def _shape(self, limbs: Mapping[str, Limb], sections: Mapping[str, InstanceSection] | None, *, chain: bool) -> None:
         """See that limbs, instances and platform are those of a chain, or of a robot with a platform."""
@@ -253,10 +255,10 @@ class _RobotReader:
             if limb.independent and not chain:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
-    def _try(self, made: Description) -> None:
+    def _try(self, description: Description) -> None:
         """Compute everything with the defaults, and report what cannot be or makes no sense."""
-        known: dict[str, Any] = CONSTANTS | {each.name: each.scalar for each in made.parameters}
-        rules = dict(made.derived)
+        known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
+        rules = dict(description.derived)
         for path, expression in self.values.found:
             value = np.asarray(expression(known))
             if not abs(value) <= checks.LARGEST:
@@ -268,7 +270,7 @@ class _RobotReader:
         if self.report.problems:
             return
         for find in (checks.check, checks.check_loops, mobility.check_home):
-            for finding in find(made.family.reference):
+            for finding in find(description.family.reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return

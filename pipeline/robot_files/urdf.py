@@ -38,8 +38,8 @@ def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | No
     data = read_bytes(name, MAX_XML)
     decode(data, name)  # says what else binary data may be
     tree = parse_urdf(data, name)
-    given = _read_loops(os.fspath(loops), tree) if loops is not None else {}
-    description = tree.description(**given)
+    joints = _read_loops(os.fspath(loops), tree) if loops is not None else {}
+    description = tree.description(**joints)
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
     return ImportedRobot(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
 
@@ -53,8 +53,8 @@ def parse_urdf(data: bytes, name: str) -> Tree:
 
 
 def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
-    for each in errors:
-        yield Problem(name, each.line, min(each.line, 1), each.place, each.got, each.expected, each.hint)
+    for error in errors:
+        yield Problem(name, error.line, min(error.line, 1), error.place, error.got, error.expected, error.hint)
 
 
 def _read_loops(name: str, tree: Tree) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _read_loops(name: str, tree: Tree) -> dict[str, Any]:
     file, problems = validate_keys(LoopsFile, report.document)
     report.take(problems)
     values = ValueReader(report, set(CONSTANTS))
-    loops = tuple(_loop(values, tree, each, k) for k, each in enumerate(file.get("loops", ())))
+    loops = tuple(_loop(values, tree, section, k) for k, section in enumerate(file.get("loops", ())))
     names = [*tree.joints, *(loop.joint for loop in loops)]
     for k, loop in enumerate(loops):
         if names.count(loop.joint) > 1:
@@ -74,9 +74,9 @@ def _read_loops(name: str, tree: Tree) -> dict[str, Any]:
             if joint not in tree.joints:
                 report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.joints)))
     report.raise_if_any()
-    given = {"loops": loops, "actuated": file["actuated"], "independent": file["independent"]}
-    _check_loops(report, tree.description(**given))
-    return given
+    joints = {"loops": loops, "actuated": file["actuated"], "independent": file["independent"]}
+    _check_loops(report, tree.description(**joints))
+    return joints
 
 
 def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) -> Loop:

@@ -36,17 +36,17 @@ class ValueReader:
             self.report(path, value, "a number or an expression")
             return 0.0
         try:
-            made = parse(value, "number", SMOOTH)
+            expression = parse(value, "number", SMOOTH)
         except ExpressionError as error:
             self.report(path, Got(error.got), error.expected, error.hint, within=(value, error.place))
             return 0.0
-        for name in made.names:
+        for name in expression.names:
             if name not in self.names:
                 hint = sentence(nearest(name, self.names))
                 self.report(path, Got(f"the unknown name {name!r}"), "names of parameters or derived values", hint)
                 return 0.0
-        self.found.append((path, made))
-        return made
+        self.found.append((path, expression))
+        return expression
 
     def triple(self, values: Sequence[Any], path: KeyPath) -> tuple[Late, Late, Late]:
         """Three numbers."""
@@ -55,9 +55,9 @@ class ValueReader:
 
     def frame(self, section: FrameSection, path: KeyPath) -> Frame:
         """A frame."""
-        given = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
-        if len(given) > 1:
-            self.report(path, Got(" and ".join(given)), "one of turn, along and rotation", "Remove the others.")
+        keys = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
+        if len(keys) > 1:
+            self.report(path, Got(" and ".join(keys)), "one of turn, along and rotation", "Remove the others.")
         rotation: Any = IDENTITY
         if section.turn is not None:
             rotation = Turn(tuple(self._turn(step, (*path, "turn"), k) for k, step in enumerate(section.turn)))

@@ -28,8 +28,8 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
     seen.add(id(function))
     yield from _code(function.__code__)
     yield _value(function.__defaults__, seen), _value(function.__kwdefaults__, seen)
-    found = inspect.getclosurevars(function)
-    for name, value in sorted({**found.globals, **found.nonlocals}.items()):
+    variables = inspect.getclosurevars(function)
+    for name, value in sorted({**variables.globals, **variables.nonlocals}.items()):
         yield name, _value(value, seen)
 
 
@@ -48,11 +48,11 @@ def _value(value: Any, seen: set[int]) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return "array", str(value.dtype), np.shape(value), hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, tuple | list):
-        return type(value).__name__, [_value(each, seen) for each in value]
+        return type(value).__name__, [_value(item, seen) for item in value]
     if isinstance(value, set | frozenset):
-        return type(value).__name__, sorted(repr(_value(each, seen)) for each in value)
+        return type(value).__name__, sorted(repr(_value(item, seen)) for item in value)
     if isinstance(value, Mapping):
-        return "mapping", sorted((repr(key), repr(_value(each, seen))) for key, each in value.items())
+        return "mapping", sorted((repr(key), repr(_value(item, seen))) for key, item in value.items())
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return repr(value)
     return "other", type(value).__module__, getattr(value, "__qualname__", type(value).__qualname__)

@@ -64,7 +64,7 @@ def read_measurement(
             hint = "Add it; {} changes nothing but differences for velocities."
             report(("outputs",), Got(f"{wanted[0]} without measurement"), "a section measurement", hint)
         return None
-    table = {each.name: each for each in MEASUREMENT}
+    table = {parameter.name: parameter for parameter in MEASUREMENT}
     for name, value in given.items():
         if name not in table:
             report(
@@ -79,7 +79,7 @@ def read_measurement(
     for name in wanted:
         if CLEAN[name] not in outputs:
             report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
-    values = {name: float(given.get(name, each.scalar)) for name, each in table.items()}
+    values = {name: float(given.get(name, parameter.scalar)) for name, parameter in table.items()}
     if values["cutoff"] >= 0.5 / step:
         hint = "A filter cannot let through what sampling does not see."
         report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)

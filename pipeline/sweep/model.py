@@ -90,7 +90,9 @@ class Sweep:
     @property
     def parameters(self) -> dict[str, float]:
         """Every parameter of the robot in its order: fixed values, defaults for the others (swept ones too)."""
-        return {each.name: self.fixed.get(each.name, each.scalar) for each in self.family.parameters}
+        return {
+            parameter.name: self.fixed.get(parameter.name, parameter.scalar) for parameter in self.family.parameters
+        }
 
     def designs(self, start: int, stop: int) -> dict[str, Array]:
         """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
@@ -109,8 +111,8 @@ class Sweep:
             "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
             "design": self.design.describe(),
             "friction": self.friction.describe(),
-            "trajectories": {each.name: each.describe() for each in self.trajectories},
-            "trajectory order": [each.name for each in self.trajectories],
+            "trajectories": {trajectory.name: trajectory.describe() for trajectory in self.trajectories},
+            "trajectory order": [trajectory.name for trajectory in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
             **({"precision": self.precision} if self.precision != "double" else {}),

@@ -25,9 +25,9 @@ def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
 def flowing(values: Any) -> Any:
     """Lists within mappings and lists as YAML spells them on one line."""
     if isinstance(values, dict):
-        return {name: flowing(each) for name, each in values.items()}
+        return {name: flowing(item) for name, item in values.items()}
     if not isinstance(values, list):
         return values
-    made = CommentedSeq([flowing(each) for each in values])
-    made.fa.set_flow_style()
-    return made
+    sequence = CommentedSeq([flowing(item) for item in values])
+    sequence.fa.set_flow_style()
+    return sequence

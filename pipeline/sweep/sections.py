@@ -151,7 +151,7 @@ class RobotSection(Section):
 def _names_of_robots(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
         return {name: {} for name in value}
-    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
+    return {name: section or {} for name, section in value.items()} if isinstance(value, dict) else value
 
 
 Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]

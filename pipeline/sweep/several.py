@@ -24,9 +24,9 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
     texts = [choose(text, "robot", name, document.name) for name in names] or [text]
     sweeps: list[Sweep] = []
     problems: dict[Problem, None] = {}
-    for each in texts:
+    for robot_text in texts:
         try:
-            sweeps.append(Sweep.from_text(each, document.name, Path(path).parent))
+            sweeps.append(Sweep.from_text(robot_text, document.name, Path(path).parent))
         except InputError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:

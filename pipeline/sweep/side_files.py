@@ -90,8 +90,8 @@ class StoredFiles:
             return self.folder.read(name, limit)
         shown, hashed, data = sources.read(self.place, self.attributes, name)
         if data is None and self.folder.holds(name) and os.path.exists(self.folder.shown(name)):
-            other = self.folder.read(name, limit)
-            data = other if sources.digest(other) == hashed else None
+            content = self.folder.read(name, limit)
+            data = content if sources.digest(content) == hashed else None
         if data is None:
             hint = f"Put that file at {self.folder.shown(name)} as it was, then: limbsweep verify --repair."
             rule = f"the file {name} that the store was made from"

@@ -44,19 +44,19 @@ class UserMetric:
 def with_metrics(sweep: Sweep, metrics: Mapping[str, MetricFunction | UserMetric]) -> Sweep:
     """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
     problems: list[Problem] = []
-    made: list[PreparedMetric] = []
-    for name, given in metrics.items():
-        metric = given if isinstance(given, UserMetric) else UserMetric(given)
-        found = [
-            *_wrong_name(sweep, name, [each.name for each in made]),
+    prepared: list[PreparedMetric] = []
+    for name, entry in metrics.items():
+        metric = entry if isinstance(entry, UserMetric) else UserMetric(entry)
+        wrong = [
+            *_wrong_name(sweep, name, [earlier.name for earlier in prepared]),
             *_wrong_function(sweep, name, metric.function),
         ]
-        if not found:
-            made.append(_prepared(name, metric))
-        problems += found
+        if not wrong:
+            prepared.append(_prepared(name, metric))
+        problems += wrong
     if problems:
         raise InputError(problems)
-    return replace(sweep, user_metrics=tuple(made))
+    return replace(sweep, user_metrics=tuple(prepared))
 
 
 def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
@@ -64,8 +64,8 @@ def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
     dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
     text = metric.long_name or name.replace("_", " ")
     variable = Variable(name, dims, metric.units, text, "none", "metric")
-    series = tuple(each for each in asked if each in VARIABLES)
-    values = tuple(each for each in asked if each in VALUES)
+    series = tuple(name for name in asked if name in VARIABLES)
+    values = tuple(name for name in asked if name in VALUES)
     return PreparedMetric(variable, _by_value(metric.function), of_function(metric.function), series, values)
 
 

@@ -119,13 +119,13 @@ def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None
 
 def has_workspace(sweep: Sweep) -> bool:
     """Whether a trajectory of a sweep is a grid of points."""
-    return any(each.kind == "workspace" for each in sweep.trajectories)
+    return any(trajectory.kind == "workspace" for trajectory in sweep.trajectories)
 
 
 def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
     """The cases of some designs of a sweep under one friction set, all by number; a few designs at a time."""
     mechanism = sweep.family.reference
-    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+    joints = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
     trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))
     step = max(1, TOGETHER // (6 * joints * trajectories * len(times(sweep))))
     for start in range(0, len(designs), step):
@@ -152,8 +152,8 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
         force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
         robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
-        one, without = results.isel(design=place), None if force is None else force.isel(design=place)
-        yield DesignCase(design, one, stride(sweep), robot, without, part.trajectories)
+        case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
+        yield DesignCase(design, case_results, stride(sweep), robot, without, part.trajectories)
 
 
 def _run(sweep: Sweep) -> Dataset:

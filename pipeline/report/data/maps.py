@@ -37,13 +37,13 @@ class WorkspaceGrid:
 
     def slices(self, values: Array) -> Array:
         """Values of all points (point,), x fastest, as slices (through, up, across)."""
-        x, y, z = (len(each) for each in self.axes)
+        x, y, z = (len(axis) for axis in self.axes)
         across, up, through = self.order
         return np.asarray(values).reshape(z, y, x).transpose(2 - through, 2 - up, 2 - across)
 
     def plain(self) -> dict[str, Any]:
         """The grid in types of JSON."""
-        axes = [each.tolist() for each in self.axes]
+        axes = [axis.tolist() for axis in self.axes]
         return {"trajectory": self.trajectory, "name": self.name, "axes": axes, "order": self.order}
 
 

@@ -56,7 +56,9 @@ class Lines:
 
 def joint_names(mechanism: Mechanism) -> list[str]:
     """Names of the joints in the order of `MotionFrames.points`."""
-    pairs = [(each.name, joint) for each in mechanism.instances for joint in mechanism.limbs[each.limb].joints]
+    pairs = [
+        (instance.name, joint) for instance in mechanism.instances for joint in mechanism.limbs[instance.limb].joints
+    ]
     return [joint if mechanism.is_chain else f"{limb}.{joint}" for limb, joint in pairs]
 
 
@@ -89,7 +91,7 @@ def _of(case: DesignCase, name: str, trajectory: int, frames: Indices) -> Array:
 
 def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> MotionFrames:
     stored = _of(case, "joint_reaction", index, frames)
-    counts = [len(case.mechanism.limbs[each.limb].joints) for each in case.mechanism.instances]
+    counts = [len(case.mechanism.limbs[instance.limb].joints) for instance in case.mechanism.instances]
     wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
     times = case.results["time"].values[frames]
     return MotionFrames(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
@@ -98,25 +100,25 @@ def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> Mot
 def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
     """Points (frame, point, 3) of limbs in all frames, and the lines and the platform by numbers of points."""
     joints = [_joints(limb) for limb in limbs]
-    starts = np.cumsum([0, *(each.shape[1] for each in joints)])
+    starts = np.cumsum([0, *(limb_joints.shape[1] for limb_joints in joints)])
     points = list(joints)
-    total, found = int(starts[-1]), []
-    for limb, own, start in zip(limbs, joints, starts[:-1], strict=True):
-        ends = limb.lines.reshape(len(own), -1, 3)
-        places = _places(ends, own)
+    total, lines = int(starts[-1]), []
+    for limb, limb_joints, start in zip(limbs, joints, starts[:-1], strict=True):
+        ends = limb.lines.reshape(len(limb_joints), -1, 3)
+        places = _places(ends, limb_joints)
         free = places < 0  # where a body ends without a joint
         places = np.where(free, total + np.cumsum(free) - 1, start + places)
         points.append(ends[:, free])
         total += int(free.sum())
-        found.append(places.reshape(-1, 2))
+        lines.append(places.reshape(-1, 2))
     tips = np.concatenate(list(_tips(limbs, starts[:-1])))
     every = np.concatenate(points, axis=1)
-    return every, Lines(tuple(found), _around(every, tips))
+    return every, Lines(tuple(lines), _around(every, tips))
 
 
 def _joints(limb: LimbSketch) -> Array:
     """All joints of a limb (frame, joint, 3), as `Limb.joints` orders them: of the tree, at the platform, cut ones."""
-    return np.concatenate([np.stack([each.point for each in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
+    return np.concatenate([np.stack([mark.point for mark in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
 
 
 def _places(ends: Array, joints: Array) -> Indices:
@@ -151,12 +153,12 @@ def order_around(corners: Array) -> Indices:
 def scale(all_motions: Sequence[MotionFrames]) -> tuple[float, float]:
     """The size of what moves [m], and the largest force in a joint [N]; zero where nothing is finite."""
     points = finite(all_motions)
-    sizes = [np.linalg.norm(each.force, axis=-1) for each in all_motions]
+    sizes = [np.linalg.norm(frames.force, axis=-1) for frames in all_motions]
     force = max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0, force
 
 
 def finite(all_motions: Sequence[MotionFrames]) -> Array:
     """All points of all frames that are known, (n, 3) [m]."""
-    points = np.concatenate([each.points.reshape(-1, 3) for each in all_motions])
+    points = np.concatenate([frames.points.reshape(-1, 3) for frames in all_motions])
     return points[np.isfinite(points).all(axis=1)]

@@ -23,10 +23,14 @@ def swept(dataset: Dataset) -> Iterator[TableRow]:
     robot = str(attributes.get("robot", "unknown"))
     yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
     for dim in (str(dim) for dim in dataset.sizes):
-        values = [each for name, each in dataset.coords.items() if each.dims == (dim,) and name not in _STRUCTURE]
+        values = [
+            coordinate
+            for name, coordinate in dataset.coords.items()
+            if coordinate.dims == (dim,) and name not in _STRUCTURE
+        ]
         if values or dim in _SWEPT:
-            told = "; ".join(_range(each) for each in values)
-            yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {told}" if told else "")
+            ranges = "; ".join(_range(coordinate) for coordinate in values)
+            yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:
         yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s^2 along x, y, z"
@@ -41,7 +45,7 @@ def _range(values: DataArray) -> str:
     """What a coordinate goes through: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
     name, array = str(values.name).replace("_", " "), values.values
     if array.dtype.kind not in "fiu":
-        names = [str(each) for each in array[:MOST_NAMES]]
+        names = [str(label) for label in array[:MOST_NAMES]]
         return ", ".join(names) + (", ..." if len(array) > MOST_NAMES else "")
     unit = values.attrs.get("units", "")
     unit = "" if unit in ("", "1") else f" {unit}"
@@ -54,7 +58,7 @@ def _range(values: DataArray) -> str:
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     """Parameters of the robot that were not swept: name, value with unit, meaning."""
     robot = str(dataset.attrs.get("robot", ""))
-    known = {each.name: each for each in FAMILIES[robot].parameters} if robot in FAMILIES else {}
+    known = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
     for name, value in dataset.attrs.get("parameters", {}).items():
         if name not in dataset.coords:
             unit, text = (known[name].unit, known[name].text) if name in known else ("", "")

@@ -56,12 +56,16 @@ class Results:
         """The table of all designs as a dataset: small, and in memory; `good` marks designs without a failed sample."""
         from xarray import Dataset
 
-        found = self.designs
+        table = self.designs
         columns = {
-            each.name: ("design", each.values, {"units": each.units, "long_name": each.text, "reduced": each.how})
-            for each in found.columns
+            column.name: (
+                "design",
+                column.values,
+                {"units": column.units, "long_name": column.text, "reduced": column.how},
+            )
+            for column in table.columns
         }
-        return Dataset({**columns, "good": ("design", found.good)})
+        return Dataset({**columns, "good": ("design", table.good)})
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
@@ -71,8 +75,8 @@ class Results:
     @cached_property
     def objectives(self) -> tuple[DesignColumn, ...]:
         """Objectives in which the shown designs differ, and which all of them have."""
-        every = (each for each in self.designs.objectives if each.varies and len(self.shown))
-        return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
+        every = (objective for objective in self.designs.objectives if objective.varies and len(self.shown))
+        return tuple(objective for objective in every if np.isfinite(objective.values[self.shown]).all())
 
     @property
     def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:
@@ -80,7 +84,7 @@ class Results:
         first, *others = self.objectives or (None,)
         if first is None or not others:
             return None
-        return first, max(others, key=lambda each: len(self.designs.fronts[first.name, each.name]))
+        return first, max(others, key=lambda objective: len(self.designs.fronts[first.name, objective.name]))
 
     @property
     def design(self) -> int:
@@ -139,13 +143,15 @@ class Results:
 
     def told(self, design: int) -> str:
         """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
-        swept = [_told(each.name, each.values[design], each.units) for each in self.designs.parameters]
+        swept = [
+            _told(parameter.name, parameter.values[design], parameter.units) for parameter in self.designs.parameters
+        ]
         text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                _told(str(name), float(each[self.friction]), each.attrs.get("units", ""))
-                for name, each in self.dataset.coords.items()
-                if each.dims == ("friction",) and each.dtype.kind in "fiu"
+                _told(str(name), float(coordinate[self.friction]), coordinate.attrs.get("units", ""))
+                for name, coordinate in self.dataset.coords.items()
+                if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
             ]
             text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
         return f"{text}."
@@ -155,12 +161,12 @@ class Results:
         from pipeline.report.data.case import MOST_TRAJECTORIES
 
         place = {"design": design, "friction": self.friction}
-        found = self.dataset[[name for name in names if name in self.dataset]]
-        found = found.isel({dim: index for dim, index in place.items() if dim in found.dims}, drop=True)
-        found = found.isel(
+        series = self.dataset[[name for name in names if name in self.dataset]]
+        series = series.isel({dim: index for dim, index in place.items() if dim in series.dims}, drop=True)
+        series = series.isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
         ).compute()
-        return found.transpose("trajectory", ..., missing_dims="ignore")
+        return series.transpose("trajectory", ..., missing_dims="ignore")
 
 
 def _told(name: str, value: float, units: str) -> str:

@@ -50,15 +50,15 @@ class SeriesAxes:
 
 def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
     """All quantities that there are; those that are no numbers anywhere are left out."""
-    return tuple(each for each in quantities(case) if each.known)
+    return tuple(quantity for quantity in quantities(case) if quantity.known)
 
 
 def axes(case: DesignCase) -> SeriesAxes:
     """The axes of the series, where there are any. The points of a workspace are not in time."""
-    found = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
+    quantity = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
     moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
     return SeriesAxes(
-        np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values)
+        np.asarray(quantity["time"].values, float), moving, tuple(str(name) for name in quantity["actuator"].values)
     )
 
 
@@ -67,11 +67,11 @@ def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
     for name, title in QUANTITIES:
         if name not in case.results:
             continue
-        found = case.results[name].transpose("trajectory", "time", "actuator")
+        quantity = case.results[name].transpose("trajectory", "time", "actuator")
         # The store knows the units of its drives; what is computed again says them the same way.
-        units = found.attrs.get("units", "")
+        units = quantity.attrs.get("units", "")
         title = "torque" if units == "N m" else title
-        yield ActuatorSeries(name, title, units, found.values)
+        yield ActuatorSeries(name, title, units, quantity.values)
         if name == "actuator_force" and case.frictionless is not None:
-            part = found.values - case.frictionless.values
+            part = quantity.values - case.frictionless.values
             yield ActuatorSeries("friction_part", f"{title} for<br>friction", units, part)

@@ -31,8 +31,8 @@ def visited(case: DesignCase) -> Array | None:
 
 def choices(results: Results, case: DesignCase) -> tuple[Colour, ...]:
     """What positions can be coloured by."""
-    found = (*_of_case(case), *_of_all(results, case))
-    return tuple(each for each in found if np.isfinite(each.values).any())
+    colours = (*_of_case(case), *_of_all(results, case))
+    return tuple(colour for colour in colours if np.isfinite(colour.values).any())
 
 
 def _of_case(case: DesignCase) -> Iterator[Colour]:
@@ -49,10 +49,12 @@ def conditions(robot: Robot, position: Array) -> Array:
     from tasks import inverse_dynamics
     from tasks.metrics.poses import weights
 
-    found = inverse_dynamics(robot, position=position, full=True)
-    values = np.full(found.status.shape, np.nan)
-    good = np.isfinite(found.jacobian).all(axis=(-1, -2))
-    rates = np.linalg.svd(found.jacobian[good] / weights(robot.family.reference), full_matrices=False, compute_uv=False)
+    kinematics = inverse_dynamics(robot, position=position, full=True)
+    values = np.full(kinematics.status.shape, np.nan)
+    good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
+    rates = np.linalg.svd(
+        kinematics.jacobian[good] / weights(robot.family.reference), full_matrices=False, compute_uv=False
+    )
     with np.errstate(divide="ignore"):  # of a singular pose it is infinite
         values[good] = rates[:, 0] / rates[:, -1]
     return values

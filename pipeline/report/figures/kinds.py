@@ -40,13 +40,13 @@ def save(results: Results, kind: str, path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         rule = f"a file name that ends in {', '.join(FORMATS)}"
         raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
-    made = figure(results, kind)
+    drawing = figure(results, kind)
     # Without dates and random names, equal results give equal files.
     from matplotlib import rc_context
 
     stamp: Mapping[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "limbsweep"}):
-        made.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
+        drawing.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
 
 
 KINDS: Mapping[str, FigureKind] = {

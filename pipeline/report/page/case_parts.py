@@ -40,7 +40,7 @@ def mechanism(results: Results) -> PagePart | None:
         "joints": motion.joint_names(case.mechanism),
         "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
     }
-    limbs = [each.name for each in case.mechanism.instances]
+    limbs = [instance.name for instance in case.mechanism.instances]
     chart = charts.mechanism(limbs, not case.mechanism.is_chain)
     return PagePart("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
 
@@ -49,11 +49,11 @@ def series(results: Results) -> PagePart | None:
     """Time series of the actuators; None where there are none."""
     case = results.case
     every = tuple(quantities.quantities(case))
-    rows = tuple(each for each in every if each.known) or every
+    rows = tuple(quantity for quantity in every if quantity.known) or every
     if not rows or not (along := quantities.axes(case)).trajectories:
         return None
     body = paragraph(results.told(results.design), "which")
-    friction = any(each.name == "friction_part" for each in rows)
+    friction = any(quantity.name == "friction_part" for quantity in rows)
     body += paragraph(
         "One line for each actuator, positive along its axis; the dotted line is the time of the mechanism above."
         + (" What friction asks of an actuator is its effort with friction less that without." if friction else "")
@@ -64,11 +64,15 @@ def series(results: Results) -> PagePart | None:
         body += paragraph(f"The first {len(case.trajectories)} of {total:,} trajectories.", "note")
     options = [(str(index), name) for index, name in along.trajectories.items()]
     body += f'<div class="controls">{select("series-trajectory", "Trajectory", options)}</div>'
-    shown = ", ".join(each.title.replace("<br>", " ") for each in rows)
+    shown = ", ".join(quantity.title.replace("<br>", " ") for quantity in rows)
     body += figure("series", f"Time series of the actuators: {shown}.")
-    data = {"times": packed(along.times), "rows": [each.name for each in rows], "actuators": len(along.actuators)}
-    made = charts.series(rows, along.actuators)
-    return PagePart("series-part", "Actuators over time", body, {"series": made}, {"series": data})
+    data = {
+        "times": packed(along.times),
+        "rows": [quantity.name for quantity in rows],
+        "actuators": len(along.actuators),
+    }
+    chart = charts.series(rows, along.actuators)
+    return PagePart("series-part", "Actuators over time", body, {"series": chart}, {"series": data})
 
 
 def workspace(results: Results) -> PagePart | None:
@@ -79,11 +83,11 @@ def workspace(results: Results) -> PagePart | None:
     if position is None or not offered:
         return None
     grids = maps.grids(case)
-    colour = select("workspace-colour", "Colour by", [(each.label, each.label) for each in offered])
+    colour = select("workspace-colour", "Colour by", [(colour.label, colour.label) for colour in offered])
     data: dict[str, Any] = {
-        "grids": [each.plain() for each in grids],
+        "grids": [grid.plain() for grid in grids],
         "samples": position.shape[1],
-        "shared": {each.label: packed(each.values, "f4") for each in offered if each.shared},
+        "shared": {colour.label: packed(colour.values, "f4") for colour in offered if colour.shared},
         "grey": style.GREY,
     }
     body = paragraph(results.told(results.design), "which")
@@ -103,7 +107,7 @@ def workspace(results: Results) -> PagePart | None:
 
 
 def _about_grids(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
-    counts = "; ".join(f"{each.name}: {' x '.join(str(len(axis)) for axis in each.axes)}" for each in grids)
+    counts = "; ".join(f"{grid.name}: {' x '.join(str(len(axis)) for axis in grid.axes)}" for grid in grids)
     return paragraph(
         f"Points at which the robot was computed at rest ({counts} along x, y, z). Crosses are points that cannot be "
         "used. Click a point of the map to see the mechanism there. Colours stop where the last 2 % of the values are "
@@ -112,9 +116,9 @@ def _about_grids(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
 
 
 def _grid_controls(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
-    return select("workspace-grid", "Workspace", [(str(index), each.name) for index, each in enumerate(grids)])
+    return select("workspace-grid", "Workspace", [(str(index), grid.name) for index, grid in enumerate(grids)])
 
 
 def _slice(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
-    most = max(len(each.axes[each.order[2]]) for each in grids)
+    most = max(len(grid.axes[grid.order[2]]) for grid in grids)
     return slider("slice", "Slice", most - 1, most // 2)

@@ -94,9 +94,10 @@ def series(rows: Sequence[ActuatorSeries], actuators: Sequence[str]) -> go.Figur
 def parallel(columns: Sequence[DesignColumn], values: Sequence[Array], scale: str) -> go.Figure:
     """Parallel coordinates, one axis for each column; the page fills in the designs."""
     axes = [
-        {"label": each.label, "range": _span(shown), "values": []} for each, shown in zip(columns, values, strict=True)
+        {"label": column.label, "range": _span(shown), "values": []}
+        for column, shown in zip(columns, values, strict=True)
     ]
-    index = [each.name for each in columns].index(scale)
+    index = [column.name for column in columns].index(scale)
     # Lines that are not brushed stay visible, so that a brush shows what it takes out of what.
     # Without the light end of the scale: a thin yellow line on white cannot be seen.
     scale_of_lines = sample_colorscale(style.SCALE, np.linspace(0.0, DARK, 9).tolist())
@@ -134,10 +135,10 @@ def front(first: DesignColumn, second: DesignColumn) -> go.Figure:
 def sensitivity(table: Designs) -> go.Figure:
     """Bars: the share of the variance of each objective that each parameter explains by itself."""
     figure = go.Figure(layout=layout(height=420, barmode="group"))
-    names = [fill(each, 20).replace("\n", "<br>") for each in table.causes]
-    for objective, found in table.explained:
+    names = [fill(name, 20).replace("\n", "<br>") for name in table.causes]
+    for objective, shares in table.explained:
         hover = f"%{{x}} explains %{{y:.3f}} of the variance of {objective.words}<extra></extra>"
-        figure.add_bar(x=names, y=np.clip(found.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)
+        figure.add_bar(x=names, y=np.clip(shares.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)
     figure.update_yaxes(title_text="share of the variance explained [1]", range=[0, 1.02])
     figure.update_xaxes(title_text="parameter")
     return figure
@@ -190,13 +191,13 @@ def _bar() -> dict[str, Any]:
     return {"title": {"side": "right"}, "thickness": 16}
 
 
-def troubles(found: Troubles) -> go.Figure:
+def troubles(statuses: Troubles) -> go.Figure:
     """Bars: by trajectory the share of everything with each status that is not OK."""
-    each = max(1, found.total // max(1, len(found.trajectories)))
-    figure = go.Figure(layout=layout(height=150 + 34 * len(found.trajectories), barmode="stack"))
-    for trouble in found.bad:
+    samples = max(1, statuses.total // max(1, len(statuses.trajectories)))
+    figure = go.Figure(layout=layout(height=150 + 34 * len(statuses.trajectories), barmode="stack"))
+    for trouble in statuses.bad:
         figure.add_bar(
-            y=list(found.trajectories), x=100.0 * trouble.counts / each, name=trouble.words, orientation="h",
+            y=list(statuses.trajectories), x=100.0 * trouble.counts / samples, name=trouble.words, orientation="h",
             customdata=trouble.counts, hovertemplate=f"{trouble.words}: %{{customdata}} (%{{x:.3g}} %)<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="share of the trajectory's samples [%]", rangemode="tozero")

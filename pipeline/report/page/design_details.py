@@ -40,22 +40,24 @@ def details_of(results: Results, case: DesignCase) -> DesignDetails:
         "design": case.design,
         "told": results.told(case.design),
         "motion": None if case.robot is None else _motion(case),
-        "series": {each.name: packed(each.values) for each in quantities.quantities(case)},
-        "colours": {each.label: packed(each.values, "f4") for each in choices(results, case) if not each.shared},
+        "series": {quantity.name: packed(quantity.values) for quantity in quantities.quantities(case)},
+        "colours": {
+            colour.label: packed(colour.values, "f4") for colour in choices(results, case) if not colour.shared
+        },
     }
 
 
 def _motion(case: DesignCase) -> Mapping[str, Any] | None:
     """The mechanism along its trajectories; None where every sample failed."""
     frames, lines = motion.motions(case)
-    if not any(np.isfinite(each.force).any() for each in frames):
+    if not any(np.isfinite(trajectory.force).any() for trajectory in frames):
         return None
     size, force = motion.scale(frames)
     base = motion.mounts(case.mechanism)
     points = np.concatenate([base, motion.finite(frames)])
     return {
-        "trajectories": [_frames(each) for each in frames],
-        "limbs": [packed(each, "i4") for each in lines.limbs],
+        "trajectories": [_frames(trajectory) for trajectory in frames],
+        "limbs": [packed(limb, "i4") for limb in lines.limbs],
         "platform": packed(lines.platform, "i4"),
         "base": packed(base, "f4"),
         "box": [points.min(axis=0).tolist(), points.max(axis=0).tolist()],
@@ -64,11 +66,11 @@ def _motion(case: DesignCase) -> Mapping[str, Any] | None:
     }
 
 
-def _frames(each: motion.MotionFrames) -> Mapping[str, Any]:
+def _frames(trajectory: motion.MotionFrames) -> Mapping[str, Any]:
     return {
-        "times": packed(each.times),
-        "step": int(each.frames[1]) if len(each.frames) > 1 else 1,
-        "points": packed(each.points, "f4"),
-        "force": packed(each.force, "f4"),
-        "moment": packed(np.linalg.norm(each.moment, axis=-1), "f4"),
+        "times": packed(trajectory.times),
+        "step": int(trajectory.frames[1]) if len(trajectory.frames) > 1 else 1,
+        "points": packed(trajectory.points, "f4"),
+        "force": packed(trajectory.force, "f4"),
+        "moment": packed(np.linalg.norm(trajectory.moment, axis=-1), "f4"),
     }

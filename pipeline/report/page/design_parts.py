@@ -29,28 +29,28 @@ def designs(results: Results) -> PagePart | None:
     axes = _axes(results)
     if not axes:
         return None
-    scale = next((each.name for each in axes if each.objective), axes[-1].name)
-    shown = [each.values[results.shown] for each in axes]
+    scale = next((axis.name for axis in axes if axis.objective), axes[-1].name)
+    shown = [axis.values[results.shown] for axis in axes]
     body = paragraph(
         "Each line is a design; each axis one of its parameters, or the worst that it has to carry. Drag along an axis "
         "to brush: lines outside turn grey, here and in the figure of objectives. Drag a title to move its axis. Click "
         "a line, or a number in the table, to look into a design."
     )
     body += paragraph(_thinning(results), "note", "designs-note")
-    options = [(each.name, each.words) for each in axes]
+    options = [(axis.name, axis.words) for axis in axes]
     body += f'<div class="controls">{select("colour-by", "Colour by", options, scale)}'
     body += f"{button('unbrush', 'Remove the brush')}</div>"
-    body += figure("parallel", f"Parallel coordinates of designs: {', '.join(each.label for each in axes)}.")
+    body += figure("parallel", f"Parallel coordinates of designs: {', '.join(axis.label for axis in axes)}.")
     body += paragraph("Point at a line to see its numbers.", "readout", "line-readout")
     body += paragraph("", "readout", "brush-count", live=True)
-    heads = ("design", *(each.label for each in _told(results)))
+    heads = ("design", *(column.label for column in _told(results)))
     body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
     return PagePart(
         "designs",
         "Designs",
         body,
         {"parallel": charts.parallel(axes, shown, scale)},
-        {"designs": _table_data(results) | {"axes": [each.name for each in axes], "scale": scale}},
+        {"designs": _table_data(results) | {"axes": [axis.name for axis in axes], "scale": scale}},
     )
 
 
@@ -67,15 +67,15 @@ def one(results: Results) -> PagePart | None:
 def _axes(results: Results) -> list[DesignColumn]:
     """Axes of parallel coordinates; none where there is nothing to compare."""
     axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
-    return axes if len(axes) > 1 and any(each.objective for each in axes) else []
+    return axes if len(axes) > 1 and any(axis.objective for axis in axes) else []
 
 
 def _thinning(results: Results) -> str:
-    found, shown = results.designs, len(results.shown)
-    good = int(found.good.sum())
-    text = f"{shown:,} of {found.count:,} designs are shown."
-    if good < found.count:
-        text += f" {found.count - good:,} have a failed or missing sample and are left out."
+    everything, shown = results.designs, len(results.shown)
+    good = int(everything.good.sum())
+    text = f"{shown:,} of {everything.count:,} designs are shown."
+    if good < everything.count:
+        text += f" {everything.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
             f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more"
@@ -86,26 +86,27 @@ def _thinning(results: Results) -> str:
 
 def _told(results: Results) -> list[DesignColumn]:
     """Columns that are told of a design."""
-    return [each for each in results.designs.columns if each.objective or each.varies]
+    return [column for column in results.designs.columns if column.objective or column.varies]
 
 
 def _table_data(results: Results) -> dict[str, Any]:
-    shown, found = results.shown, results.designs
+    shown, everything = results.shown, results.designs
     place = {int(design): index for index, design in enumerate(shown)}
     columns = [
         {
-            "name": each.name, "words": each.words, "label": each.label, "units": each.units,
-            "text": each.text, "how": each.how or "as stored", "sign": each.sign, "values": packed(each.values[shown]),
+            "name": column.name, "words": column.words, "label": column.label, "units": column.units,
+            "text": column.text, "how": column.how or "as stored", "sign": column.sign,
+            "values": packed(column.values[shown]),
         }
-        for each in _told(results)
+        for column in _told(results)
     ]  # fmt: skip
     return {
         "numbers": packed(shown, "i4"),
-        "count": found.count,
+        "count": everything.count,
         "columns": columns,
         "fronts": {
             "|".join(pair): [place[int(design)] for design in front if int(design) in place]
-            for pair, front in found.fronts.items()
+            for pair, front in everything.fronts.items()
         },
         "chosen": place.get(results.design),
         "dark": style.GREY,
@@ -118,7 +119,7 @@ def front(results: Results) -> PagePart | None:
     pair, objectives = results.conflict, results.objectives
     if pair is None or not _axes(results):
         return None
-    options = [(each.name, each.label) for each in objectives]
+    options = [(objective.name, objective.label) for objective in objectives]
     body = paragraph(
         "Designs by two objectives. A design is on the front if none is better in both. Point at a design to see its "
         "numbers, click it to see its row, its mechanism and its series; the button steps along the front."
@@ -132,8 +133,8 @@ def front(results: Results) -> PagePart | None:
 
 def sensitivity(results: Results) -> PagePart | None:
     """What each parameter explains; None where at most one was swept."""
-    found = results.designs
-    if len(found.causes) < 2 or not found.explained:
+    everything = results.designs
+    if len(everything.causes) < 2 or not everything.explained:
         return None  # a single parameter decides all there is
     body = paragraph(
         "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
@@ -141,17 +142,19 @@ def sensitivity(results: Results) -> PagePart | None:
         "together. Shares belong to the ranges that were swept."
     )
     body += figure("sensitivity", "Share of the variance of each objective that each parameter explains.")
-    if pairs := _pairs(found):
+    if pairs := _pairs(everything):
         body += paragraph("Pairs that explain more together than each of them does alone:")
         body += table(pairs, ("objective", "parameters", "share more"))
-    return PagePart("sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(found)})
+    return PagePart(
+        "sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(everything)}
+    )
 
 
-def _pairs(found: Designs) -> list[tuple[str, str, str]]:
+def _pairs(everything: Designs) -> list[tuple[str, str, str]]:
     """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
     rows = []
-    for objective, each in found.explained:
-        for i, j in zip(*np.tril_indices(len(each.names), -1), strict=True):
-            rows.append((float(each.interaction[i, j]), objective.words, f"{each.names[j]} with {each.names[i]}"))
+    for objective, shares in everything.explained:
+        for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):
+            rows.append((float(shares.interaction[i, j]), objective.words, f"{shares.names[j]} with {shares.names[i]}"))
     best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
     return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]

@@ -15,7 +15,7 @@ _TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4"}
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: str = "") -> str:
     """A table whose first cells name the rows; `identity` is the id of its body."""
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows

@@ -27,16 +27,16 @@ def page(results: Results) -> str:
     require_plotly()
     from plotly.offline import get_plotlyjs
 
-    made = list(parts(results))
-    data = {name: value for part in made for name, value in part.data.items()}
+    sections = list(parts(results))
+    data = {name: value for part in sections for name, value in part.data.items()}
     if data.keys() & {"mechanism", "series", "workspace"}:
         data["looks"] = design_details(results)
-    data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
+    data["figures"] = {name: figure for part in sections for name, figure in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
         lead=escape(_lead(results)),
-        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in made),
-        sections=_sections(made),
+        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in sections),
+        sections=_sections(sections),
         style=_file("page.css"),
         data=script_json(data),
         plotly=get_plotlyjs(),
@@ -62,11 +62,11 @@ def require_plotly() -> None:
         raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
 
 
-def _sections(made: Sequence[PagePart]) -> str:
+def _sections(sections: Sequence[PagePart]) -> str:
     return "".join(
         f'<section id="{part.identity}" aria-labelledby="{part.identity}-title">'
         f'<h2 id="{part.identity}-title">{escape(part.title)}</h2>{part.body}</section>'
-        for part in made
+        for part in sections
     )
 
 
@@ -74,12 +74,12 @@ def _lead(results: Results) -> str:
     """One sentence that says what a reader has before him."""
     sizes = results.dataset.sizes
     counts = ((sizes.get(dim, 1), dim) for dim in ("design", "trajectory"))
-    told = " on ".join(
+    size = " on ".join(
         f"{n:,} {dim}s".replace("trajectorys", "trajectories") if n > 1 else f"one {dim}" for n, dim in counts
     )
     sets = sizes.get("friction", 1)
-    told += f" under {sets:,} friction sets" if sets > 1 else ""
-    return f"Results of limbsweep: {told} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
+    size += f" under {sets:,} friction sets" if sets > 1 else ""
+    return f"Results of limbsweep: {size} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
 
 
 def _file(name: str) -> str:

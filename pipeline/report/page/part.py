@@ -20,4 +20,4 @@ class PagePart:
 
     def plain_figures(self) -> dict[str, Any]:
         """The figures in types of JSON."""
-        return {name: json.loads(each.to_json()) for name, each in self.figures.items()}
+        return {name: json.loads(figure.to_json()) for name, figure in self.figures.items()}

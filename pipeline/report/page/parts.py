@@ -29,34 +29,38 @@ def _swept(results: Results) -> PagePart:
 
 
 def _trouble(results: Results) -> PagePart | None:
-    found, flags = trouble.troubles(results.dataset), _flags(results)
-    if found is None:
+    troubles, flags = trouble.troubles(results.dataset), _flags(results)
+    if troubles is None:
         return None
     title = "Failed and flagged samples"
-    if not found.bad:
-        return PagePart("failed", title, paragraph(f"None failed: all {found.total:,} {found.what} are OK.") + flags)
-    bad = sum(each.count for each in found.bad)
-    body = paragraph(f"{bad:,} of {found.total:,} {found.what} are not OK. They hold no numbers; the rest is complete.")
+    if not troubles.bad:
+        return PagePart(
+            "failed", title, paragraph(f"None failed: all {troubles.total:,} {troubles.what} are OK.") + flags
+        )
+    bad = sum(status.count for status in troubles.bad)
+    body = paragraph(
+        f"{bad:,} of {troubles.total:,} {troubles.what} are not OK. They hold no numbers; the rest is complete."
+    )
     rows = [
         (
-            each.words,
-            f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
-            _designs(each.designs, each.first),
-            each.advice,
+            status.words,
+            f"{status.count:,} ({100 * status.count / troubles.total:.3g} %)",
+            _designs(status.designs, status.first),
+            status.advice,
         )
-        for each in found.bad
+        for status in troubles.bad
     ]
-    body += table(rows, ("status", found.what.split(",")[0], "in designs", "what to do"))
+    body += table(rows, ("status", troubles.what.split(",")[0], "in designs", "what to do"))
     body += figure("trouble", "Share of each trajectory's samples by status.")
-    return PagePart("failed", title, body + flags, {"trouble": charts.troubles(found)})
+    return PagePart("failed", title, body + flags, {"trouble": charts.troubles(troubles)})
 
 
 def _flags(results: Results) -> str:
     """A table of samples that have numbers but are flagged; nothing where there are none."""
-    found = trouble.flagged(results.dataset)
+    flagged = trouble.flagged(results.dataset)
     rows = [
-        (each.name.replace("_", " "), f"{each.count:,}", _designs(each.designs, each.first), each.advice)
-        for each in found
+        (flag.name.replace("_", " "), f"{flag.count:,}", _designs(flag.designs, flag.first), flag.advice)
+        for flag in flagged
     ]
     return table(rows, ("flag", "samples", "in designs", "what it means")) if rows else ""
 

@@ -45,7 +45,7 @@ class RuleReader:
         read = [self._expression(text, "condition", path if bare else (*path, k)) for k, text in enumerate(texts)]
         if read and not base.names:
             self.report(path, Got("a condition"), "an axis whose sets it chooses from", "Add grid, list or sample.")
-        return tuple(each for each in read if each is not None)
+        return tuple(expression for expression in read if expression is not None)
 
     def kept(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
         """The sets that meet the conditions: at least one, with all derived parameters within bounds."""
@@ -83,7 +83,7 @@ class RuleReader:
 
     def _constants(self, names: Iterable[str]) -> Fixed:
         """Values of what is not swept."""
-        values = {name: self.fixed.get(name, each.default) for name, each in self.parameters.items()}
+        values = {name: self.fixed.get(name, parameter.default) for name, parameter in self.parameters.items()}
         swept = set(names)
         return tuple((name, float(value)) for name, value in values.items() if name not in swept)  # type: ignore[arg-type]
 

@@ -69,7 +69,7 @@ class Filtered(Axis):
 
     def describe(self) -> dict[str, Any]:
         """The axis, and the conditions."""
-        return {"kept": self.base.describe(), "where": [each.text for each in self.conditions]}
+        return {"kept": self.base.describe(), "where": [condition.text for condition in self.conditions]}
 
     def places(self, indices: Indices) -> Indices:
         """Where the kept sets at `indices` are on the whole axis: by rank, chunk by chunk."""
@@ -79,24 +79,24 @@ class Filtered(Axis):
         ends = np.searchsorted(ranks, before)
         for chunk in np.flatnonzero(np.diff(ends)):
             part = slice(ends[chunk], ends[chunk + 1])
-            kept = np.flatnonzero(np.unpackbits(bits[chunk * CHUNK // 8 : (chunk + 1) * CHUNK // 8]))
-            result[order[part]] = chunk * CHUNK + kept[ranks[part] - before[chunk]]
+            numbers = np.flatnonzero(np.unpackbits(bits[chunk * CHUNK // 8 : (chunk + 1) * CHUNK // 8]))
+            result[order[part]] = chunk * CHUNK + numbers[ranks[part] - before[chunk]]
         return result
 
     @cached_property
     def _found(self) -> tuple[NDArray[np.uint8], Indices]:
         """One bit for each set of the whole axis, and the number of kept ones before each chunk and at the end."""
-        chunks = [(np.packbits(kept), int(np.count_nonzero(kept))) for kept in self._look()]
+        chunks = [(np.packbits(mask), int(np.count_nonzero(mask))) for mask in self._look()]
         counts = np.cumsum([0, *(count for _, count in chunks)], dtype=np.int64)
         return np.concatenate([bits for bits, _ in chunks]), counts
 
     def _look(self) -> Iterator[NDArray[np.bool_]]:
         for values in in_chunks(self.base):
             known = dict(self.fixed) | values
-            kept = np.ones(len(next(iter(values.values()))), bool)
+            mask = np.ones(len(next(iter(values.values()))), bool)
             for condition in self.conditions:
-                kept &= condition(known)
-            yield kept
+                mask &= condition(known)
+            yield mask
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ class Sampled(Axis):
 
     def describe(self) -> dict[str, Any]:
         """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""
-        bounds = [list(each) for each in zip(self.names, self.low, self.high, strict=True)]
+        bounds = [list(row) for row in zip(self.names, self.low, self.high, strict=True)]
         logs = {"log": [name for name, log in zip(self.names, self.log, strict=False) if log]} if any(self.log) else {}
         return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds} | logs}
 
@@ -203,7 +203,7 @@ class Product(Axis):
         for part in reversed(self.parts):
             indices, digit = np.divmod(indices, part.size)
             taken.append(part.take(digit))
-        return {name: values for each in reversed(taken) for name, values in each.items()}
+        return {name: values for sets in reversed(taken) for name, values in sets.items()}
 
     def describe(self) -> dict[str, Any]:
         """What defines each axis, in order."""

@@ -81,8 +81,8 @@ class AxisReader:
         self._check_name(name, path)
         scale = self._check_unit(name, column.unit, path)
         if column.values is not None:
-            for other in sorted(column.model_fields_set & {"start", "stop", "num", "step", "scale"}):
-                self.report((*path, other), Got(f"{other} beside values"), "either values or start, stop, num")
+            for key in sorted(column.model_fields_set & {"start", "stop", "num", "step", "scale"}):
+                self.report((*path, key), Got(f"{key} beside values"), "either values or start, stop, num")
             base = (*path, "values") if (*path, "values") in self.report.document.values else path
             places = [(*base, index) for index in range(len(column.values))]
             return ExplicitValues(self._check(name, column.values, places, column.unit, scale))
@@ -115,12 +115,12 @@ class AxisReader:
             got = Got(f"{sample.count} sets of {len(sample.parameters)} numbers")
             self.report((*path, "count"), got, f"at most {MAX_DRAWN} numbers", "Take a grid, or several sweeps.")
         method, log = _METHODS[sample.method]
-        scales = [log if each.scale is None else each.scale == "log" for each in sample.parameters.values()]
+        scales = [log if section.scale is None else section.scale == "log" for section in sample.parameters.values()]
         bounds = [
-            self._bounds(name, each, scale, (*path, "parameters", name))
-            for (name, each), scale in zip(sample.parameters.items(), scales, strict=True)
+            self._bounds(name, section, scale, (*path, "parameters", name))
+            for (name, section), scale in zip(sample.parameters.items(), scales, strict=True)
         ]
-        low, high = tuple(each[0] for each in bounds), tuple(each[1] for each in bounds)
+        low, high = tuple(ends[0] for ends in bounds), tuple(ends[1] for ends in bounds)
         names, logs = tuple(sample.parameters), tuple(scales) if any(scales) else ()
         return Sampled(names, low, high, method, sample.count, seed or 0, logs, str(path[-2]))
 

@@ -28,7 +28,8 @@ def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.flo
     points = np.full((len(lines) - 1, len(columns)), np.nan)
     problems: list[Problem] = []
     for row, line in enumerate(lines[1:]):
-        problems += _read_row(line, row + 2, name, columns, points[row])
+        points[row], wrong = _read_row(line, row + 2, name, columns)
+        problems += wrong
         if len(problems) >= LIMIT:
             break
     problems = problems or list(_time_problems(points[:, 0], name))
@@ -37,20 +38,22 @@ def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.flo
     return points
 
 
-def _read_row(
-    line: str, number: int, name: str, columns: Sequence[str], into: NDArray[np.float64]
-) -> Iterator[Problem]:
+def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tuple[list[float], list[Problem]]:
+    """The numbers of a line, (columns,), NaN for cells that have none, and the problems of these."""
     cells, wanted = [cell.strip() for cell in line.split(",")], len(columns)
+    values = [math.nan] * wanted
     if len(cells) != wanted:
         hint = "Use commas between cells and a point in numbers." if len(cells) > wanted or ";" in line else ""
-        yield Problem(name, number, 1, "", f"{len(cells)} cells", f"{wanted} cells: {','.join(columns)}", hint)
-        return
+        rule = f"{wanted} cells: {','.join(columns)}"
+        return values, [Problem(name, number, 1, "", f"{len(cells)} cells", rule, hint)]
+    problems = []
     for column, cell in enumerate(cells):
         value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not math.isfinite(value):
             got = show(cell) if cell else "an empty cell"
-            yield Problem(name, number, column + 1, columns[column], got, "a finite number")
-        into[column] = value
+            problems.append(Problem(name, number, column + 1, columns[column], got, "a finite number"))
+        values[column] = value
+    return values, problems
 
 
 def _time_problems(times: NDArray[np.float64], name: str) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -24,6 +24,7 @@ MAX_NODES = 200_000
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
 
+YamlValue: TypeAlias = "Scalar | list[YamlValue] | dict[str, YamlValue]"
 KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
 
@@ -34,7 +35,7 @@ class Document:
 
     name: str
     text: str
-    data: dict[str, Any]
+    data: dict[str, YamlValue]
     values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
     keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
 
@@ -57,7 +58,9 @@ class Document:
         """The mapping at a key as a document of its own, with the places that it has in this one."""
         values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
         keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
-        return Document(self.name, self.text, self.data[key], values, keys)
+        data = self.data[key]
+        assert isinstance(data, dict), "asked only of mappings"
+        return Document(self.name, self.text, data, values, keys)
 
     def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """A problem at the value of `path`, or at its key."""
@@ -105,9 +108,9 @@ class _Composer:
         self.problems: list[Problem] = []
         self.nodes = 0
         self.open: list[Position] = []
-        self.events: Iterator[Any] = iter(YAML(typ="safe", pure=True).parse(document.text))
+        self.events: Iterator[events.Event] = iter(YAML(typ="safe", pure=True).parse(document.text))
 
-    def report(self, event: Any, path: KeyPath, got: str, expected: str, hint: str = "") -> None:
+    def report(self, event: events.Event, path: KeyPath, got: str, expected: str, hint: str = "") -> None:
         line, column = _position(event)
         self.problems.append(Problem(self.document.name, line, column, dotted(path), got, expected, hint))
         if len(self.problems) >= LIMIT:
@@ -127,6 +130,7 @@ class _Composer:
         if isinstance(start := next(self.events), events.StreamEndEvent):
             self.problems.append(Problem(self.document.name, 0, 0, "", "an empty file", "a mapping of keys to values"))
             raise _Stop
+        assert isinstance(start, events.DocumentStartEvent)
         if start.version not in (None, (1, 2)) or start.tags:
             self.report(start, (), "a directive of another YAML version or tag", "YAML 1.2", "Remove the % lines.")
         data = self.node(next(self.events), ())
@@ -138,17 +142,21 @@ class _Composer:
         elif not self.problems:
             self.problems.append(self.document.problem((), show(data), "a mapping of keys to values"))
 
-    def node(self, event: Any, path: KeyPath) -> Any:
+    def node(self, event: events.Event, path: KeyPath) -> YamlValue:
+        """The value that begins with an event, and its places; takes the events of what is inside it."""
+        assert isinstance(event, events.NodeEvent)
         self.document.values[path] = _position(event)
         self.guard(event, path)
-        if not isinstance(event, events.CollectionStartEvent):
-            return None if isinstance(event, events.AliasEvent) else self.scalar(event, path)
+        if isinstance(event, events.AliasEvent):
+            return None
+        if isinstance(event, events.ScalarEvent):
+            return self.scalar(event, path)
         self.open.append(_position(event))
         value = self.mapping(path) if isinstance(event, events.MappingStartEvent) else self.sequence(path)
         self.open.pop()
         return value
 
-    def guard(self, event: Any, path: KeyPath) -> None:
+    def guard(self, event: events.NodeEvent, path: KeyPath) -> None:
         """Counts the node and refuses what must not be in a file."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
@@ -160,17 +168,17 @@ class _Composer:
         if event.anchor is not None:
             kind = "alias" if isinstance(event, events.AliasEvent) else "anchor"
             self.report(event, path, f"{kind} {show(event.anchor)}", "no anchors or aliases", "Write the value out.")
-        elif event.tag is not None:
+        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None:
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
-    def sequence(self, path: KeyPath) -> list[Any]:
-        result: list[Any] = []
+    def sequence(self, path: KeyPath) -> list[YamlValue]:
+        result: list[YamlValue] = []
         while not isinstance(event := next(self.events), events.SequenceEndEvent):
             result.append(self.node(event, (*path, len(result))))
         return result
 
-    def mapping(self, path: KeyPath) -> dict[str, Any]:
-        result: dict[str, Any] = {}
+    def mapping(self, path: KeyPath) -> dict[str, YamlValue]:
+        result: dict[str, YamlValue] = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.key(event, path)
             here = (*path, key)
@@ -182,7 +190,7 @@ class _Composer:
             result.setdefault(key, value)
         return result
 
-    def key(self, event: Any, path: KeyPath) -> str:
+    def key(self, event: events.Event, path: KeyPath) -> str:
         """A key in Unicode's composed form; what is not text is reported, and read as some text of its own."""
         if not isinstance(event, events.ScalarEvent):
             value = self.node(event, (*path, "?"))
@@ -198,7 +206,7 @@ class _Composer:
         self.report(event, path, got, "keys that are text", "Quote it if it is a name.")
         return f"?{self.nodes}"
 
-    def scalar(self, event: Any, path: KeyPath) -> Scalar:
+    def scalar(self, event: events.ScalarEvent, path: KeyPath) -> Scalar:
         if strange := strange_character(event.value):
             self.report(event, path, f"character {strange}", "visible characters only", "Delete it and type it anew.")
             return "?"
@@ -209,7 +217,7 @@ class _Composer:
             return "?"
 
 
-def _position(event: Any) -> Position:
+def _position(event: events.Event) -> Position:
     return event.start_mark.line + 1, event.start_mark.column + 1
 
 

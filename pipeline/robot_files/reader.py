@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.files import read_text
-from pipeline.documents.report import Got, Report, sentence, validate_keys
+from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
+from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem, show
 from pipeline.robot_files.sections import (
@@ -24,8 +25,6 @@ from pipeline.robot_files.sections import (
     InstanceSection,
     LimbSection,
     LinkSection,
-    ParameterSection,
-    PlatformSection,
     RobotFile,
 )
 from pipeline.robot_files.values import ValueReader
@@ -77,7 +76,7 @@ def require_format(report: Report) -> None:
 class _RobotReader:
     """Reads a file section by section; `file` holds what is sound of it."""
 
-    def __init__(self, report: Report, file: Mapping[str, Any]) -> None:
+    def __init__(self, report: Report, file: RobotFile) -> None:
         self.report, self.file = report, file
         self.values = ValueReader(report, set(CONSTANTS))
 
@@ -92,13 +91,12 @@ class _RobotReader:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
         file = self.file
-        description = Description(file["name"], file["title"], file["source"], parameters, derived, mechanism)
+        description = Description(file.name, file.title, file.source, parameters, derived, mechanism)
         self._try(description)
         return description
 
     def _parameters(self) -> Iterator[Parameter]:
-        sections: Mapping[str, ParameterSection] = self.file.get("parameters", {})
-        for name, section in sections.items():
+        for name, section in self.file.parameters.items():
             path = ("parameters", name)
             self._new_name(name, path)
             lower = -math.inf if section.lower is None else float(section.lower)
@@ -129,7 +127,7 @@ class _RobotReader:
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, Expression]]:
-        for name, value in self.file.get("derived", {}).items():
+        for name, value in self.file.derived.items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)
             number = self.values.number(repr(value) if constant else value, path)
@@ -138,12 +136,15 @@ class _RobotReader:
                 yield name, number
 
     def _limbs(self) -> dict[str, Limb]:
-        sections: Mapping[str, LimbSection] = self.file.get("limbs", {})
+        sections = self.file.limbs if "limbs" in self.file.model_fields_set else {}
         return {name: self._limb(name, section, ("limbs", name)) for name, section in sections.items()}
 
     def _limb(self, name: str, section: LimbSection, path: KeyPath) -> Limb:
-        bodies = {"base": BASE}
-        links = tuple(self._link(link, bodies, (*path, "links", k)) for k, link in enumerate(section.links))
+        bodies: dict[str, int] = {"base": BASE}
+        links: list[Link] = []
+        for k, link in enumerate(section.links):
+            links.append(self._link(link, bodies, (*path, "links", k)))
+            bodies.setdefault(link.body, len(bodies) - 1)
         loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
         tips = self._closures(section.tips, bodies, (*path, "tips"), tips=True)
         places = [(*path, "links", k) for k in range(len(links))]
@@ -158,7 +159,7 @@ class _RobotReader:
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
                 elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
-        return Limb(name, links, loops, tips, section.actuated, section.every_row, section.independent)
+        return Limb(name, tuple(links), loops, tips, section.actuated, section.every_row, section.independent)
 
     def _once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
         first: dict[str, KeyPath] = {}
@@ -169,13 +170,12 @@ class _RobotReader:
                 self.report((*place, "joint"), Got(f"joint {joint} again"), "a name for each joint", hint)
             first.setdefault(joint, place)
 
-    def _link(self, section: LinkSection, bodies: dict[str, int], path: KeyPath) -> Link:
+    def _link(self, section: LinkSection, bodies: Mapping[str, int], path: KeyPath) -> Link:
         parent = self._body(section.parent, bodies, (*path, "parent"), "a body further up, or base")
         if section.body in bodies or section.body in BODIES:
             got = Got(f"body {section.body} again") if section.body not in BODIES else section.body
             hint = "A body has one parent; a second joint of it is a loop." if section.body not in BODIES else ""
             self.report((*path, "body"), got, "a name for each body", hint)
-        bodies.setdefault(section.body, len([name for name in bodies if name != "base"]))
         return Link(
             section.joint,
             section.body,
@@ -211,7 +211,7 @@ class _RobotReader:
         return Closure(section.joint, section.kind, a, frames[0], b, frames[1])
 
     def _platform(self) -> Platform:
-        section: PlatformSection | None = self.file.get("platform")
+        section = self.file.platform
         if section is None:
             return NO_PLATFORM
         order = [TWIST.index(name) for name in section.mobility]
@@ -222,7 +222,7 @@ class _RobotReader:
         return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
 
     def _instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
-        sections: Mapping[str, InstanceSection] | None = self.file.get("instances")
+        sections = self.file.instances
         chain = "platform" not in self.report.document.data
         self._shape(limbs, sections, chain=chain)
         if sections is None:
@@ -297,7 +297,7 @@ def seen_from(name: str, folder: str | os.PathLike[str]) -> str:
     return f"./{path.replace(os.sep, '/')}"
 
 
-def beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
+def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
     """The robot file that the file `sweep` in `folder` names. Raises InputError."""
     root = os.path.realpath(folder)
     place = "" if "\0" in name else os.path.realpath(os.path.join(root, name))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.documents.report import Integer, Number, Section, Text
+from pipeline.documents.section import Integer, Number, Section, Text
 from robots.formats.writing import FORMAT
 from robots.types import ClosureKind, JointKind
 

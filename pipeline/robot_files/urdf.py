@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pipeline.documents.files import decode, read_bytes, read_text
-from pipeline.documents.report import Got, Report, sentence, validate_keys
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.reader import parse_robot, require_format
@@ -38,8 +38,7 @@ def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | No
     data = read_bytes(name, MAX_XML)
     decode(data, name)  # says what else binary data may be
     tree = parse_urdf(data, name)
-    joints = _read_loops(os.fspath(loops), tree) if loops is not None else {}
-    description = tree.description(**joints)
+    description = tree.description() if loops is None else _closed(tree, os.fspath(loops))
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
     return ImportedRobot(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
 
@@ -57,26 +56,26 @@ def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
         yield Problem(name, error.line, min(error.line, 1), error.place, error.got, error.expected, error.hint)
 
 
-def _read_loops(name: str, tree: Tree) -> dict[str, Any]:
-    """What `Tree.description` takes. Raises InputError."""
+def _closed(tree: Tree, name: str) -> Description:
+    """The robot of a tree with the loops and driven joints in the file `name`. Raises InputError."""
     report = Report(parse_yaml(read_text(name, MAX_BYTES), name))
     require_format(report)
     file, problems = validate_keys(LoopsFile, report.document)
     report.take(problems)
     values = ValueReader(report, set(CONSTANTS))
-    loops = tuple(_loop(values, tree, section, k) for k, section in enumerate(file.get("loops", ())))
+    loops = tuple(_loop(values, tree, section, k) for k, section in enumerate(file.loops))
     names = [*tree.joints, *(loop.joint for loop in loops)]
     for k, loop in enumerate(loops):
         if names.count(loop.joint) > 1:
             report(("loops", k, "joint"), Got(f"joint {loop.joint} again"), "a name for each joint", "Rename it.")
     for key in ("actuated", "independent"):
-        for k, joint in enumerate(file.get(key) or ()):
+        for k, joint in enumerate(getattr(file, key) or ()):
             if joint not in tree.joints:
                 report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.joints)))
     report.raise_if_any()
-    joints = {"loops": loops, "actuated": file["actuated"], "independent": file["independent"]}
-    _check_loops(report, tree.description(**joints))
-    return joints
+    description = tree.description(loops=loops, actuated=file.actuated, independent=file.independent)
+    _check_loops(report, description)
+    return description
 
 
 def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) -> Loop:

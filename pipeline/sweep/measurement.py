@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.sections import SplitSection
+from pipeline.sweep.sections import SplitSection, SweepFile
+from pipeline.sweep.time import TimeGrid
 from robots.measurement import CLEAN, MEASUREMENT, SHORTEST
 from robots.parameters import nearest
 
@@ -53,39 +54,37 @@ class DatasetSplit:
         return "validation" if x < self.test + self.validation else "train"
 
 
-def read_measurement(
-    report: Report, file: Mapping[str, Any], outputs: tuple[str, ...], step: float, samples: int
-) -> SensorModel | None:
+def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> SensorModel | None:
     """The section `measurement`; what is wrong goes to `report`."""
-    given: Mapping[str, float] | None = file.get("measurement")
-    wanted = [name for name in outputs if name in CLEAN]
-    if given is None:
+    section = file.measurement
+    wanted = [name for name in file.outputs if name in CLEAN]
+    if section is None:
         if wanted:
             hint = "Add it; {} changes nothing but differences for velocities."
             report(("outputs",), Got(f"{wanted[0]} without measurement"), "a section measurement", hint)
         return None
     table = {parameter.name: parameter for parameter in MEASUREMENT}
-    for name, value in given.items():
+    for name, value in section.items():
         if name not in table:
             report(
                 ("measurement", name), name, "a parameter of a measurement", sentence(nearest(name, table)), key=True
             )
         elif problem := table[name].problem(value):
             report(("measurement", name), value, table[name].bounds, f"It {problem}.")
-    if file.get("seed") is None:
+    if file.seed is None:
         report(
             ("measurement",), Got("noise without seed"), "a seed at the top of the file", "Add for instance seed: 1."
         )
     for name in wanted:
-        if CLEAN[name] not in outputs:
+        if CLEAN[name] not in file.outputs:
             report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
-    values = {name: float(given.get(name, parameter.scalar)) for name, parameter in table.items()}
-    if values["cutoff"] >= 0.5 / step:
+    values = {name: float(section.get(name, parameter.scalar)) for name, parameter in table.items()}
+    if values["cutoff"] >= 0.5 / grid.step:
         hint = "A filter cannot let through what sampling does not see."
-        report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
-    if samples < SHORTEST:
-        report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
-    return SensorModel(values, file.get("seed") or 0)
+        report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / grid.step:.6g} Hz", hint)
+    if grid.samples < SHORTEST:
+        report(("measurement",), Got(f"{grid.samples} times"), f"at least {SHORTEST} times for filters and differences")
+    return SensorModel(values, file.seed or 0)
 
 
 def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | None:

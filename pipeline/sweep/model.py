@@ -16,7 +16,7 @@ from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.friction import FrictionAxis
-from pipeline.sweep.limits import describe
+from pipeline.sweep.limits import describe_limits
 from pipeline.sweep.measurement import DatasetSplit, SensorModel
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
@@ -118,7 +118,7 @@ class Sweep:
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
-            **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"limits": describe_limits(self.limits)} if self.limits != NO_LIMITS else {}),
             **({"own metrics": metrics} if metrics else {}),
             **({"measurement": self.measurement.describe()} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),

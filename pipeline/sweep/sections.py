@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
-from pipeline.documents.report import Count, Integer, Number, Section, Text, Vector
+from pipeline.documents.section import Count, Integer, Number, Section, Text, Vector
 
 FORMAT = 1
 """Version of the file format that this program reads."""

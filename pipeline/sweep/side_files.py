@@ -101,16 +101,16 @@ class StoredFiles:
 
 @dataclass
 class SideFiles:
-    """The files of one sweep while it is read; `taken` are those that were asked for."""
+    """The files of one sweep while it is read; `contents` are those of the files that were asked for."""
 
     source: FileSource
-    taken: dict[str, bytes] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file. Raises InputError."""
-        if name not in self.taken:
-            self.taken[name] = self.source.read(name, limit)
-        return self.taken[name]
+        if name not in self.contents:
+            self.contents[name] = self.source.read(name, limit)
+        return self.contents[name]
 
 
 def source_of(place: str | os.PathLike[str] | FileSource) -> FileSource:

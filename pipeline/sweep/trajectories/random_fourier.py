@@ -102,8 +102,10 @@ def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
     document = parse_yaml(text, "sweep")
     joints = mechanism.freedoms if mechanism.is_chain else ()
     found = {}
-    for name, given in document.data["trajectories"].items():
-        if given.get("kind") == KIND:
+    trajectories = document.data["trajectories"]
+    assert isinstance(trajectories, dict), "the text of a sweep that was read"
+    for name, given in trajectories.items():
+        if isinstance(given, dict) and given.get("kind") == KIND:
             entry = read(Report(document), given, ("trajectories", name), joints, mechanism.platform.mobility)
             assert entry is not None, "a sweep that was read has sound entries"
             found[name] = entry

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from pipeline.execution.graph import Granularity
     from pipeline.identification.recordings import MotionSource
 
 from pipeline.commands.runs import run, stores_of
@@ -32,16 +34,23 @@ from pipeline.commands.terminal import (
 @CLUSTER
 @GRANULARITY
 @click.pass_context
-def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -> None:
+def dataset(
+    ctx: click.Context,
+    sweep: str,
+    subset: str | None,
+    store: str | None,
+    cluster: Path | None,
+    granularity: Granularity,
+) -> None:
     """Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card."""
     from pipeline.identification import dataset_card
     from storage import open_results
 
-    stores, _ = stores_of(sweep, options["subset"], store)
+    stores, _ = stores_of(sweep, subset, store)
     for parsed, _ in stores:
         if parsed.measurement is None and parsed.split is None:
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
-    ctx.invoke(run, sweep=sweep, store=store, **options)
+    ctx.invoke(run, sweep=sweep, subset=subset, store=store, cluster=cluster, granularity=granularity)
     for parsed, place in stores:
         dataset_card.write(place, parsed, open_results(place, unfinished=True))
         click.echo(f"card in {place}/{dataset_card.FILE}")
@@ -95,7 +104,7 @@ class NumberList(click.ParamType):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """The numbers."""
         try:
             return tuple(float(number) for number in str(value).split(","))
@@ -103,7 +112,8 @@ class NumberList(click.ParamType):
             self.fail(f"got {value!r}; expected a number, or one for each actuator with commas between", param, ctx)
 
 
-def _limit(name: str, text: str) -> Any:
+def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option for a limit of the actuators."""
     return click.option(name, type=NumberList(), help=f"{text}; one number, or one for each with commas.")
 
 
@@ -119,7 +129,7 @@ def _limit(name: str, text: str) -> Any:
 @click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
 @click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
 @CLUSTER
-def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> None:
+def excite(sweep: Path, output: Path, cluster: Path | None, **choices: Any) -> None:
     """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
 
     Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
@@ -130,8 +140,8 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> No
 
     if output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    wish = ExcitationOptions(**{name: value for name, value in wishes.items() if value is not None})
-    excited = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
+    options = ExcitationOptions(**{name: value for name, value in choices.items() if value is not None})
+    excited = search(Sweep.from_yaml(sweep), options, cluster=cluster)
     print_rows(excited.rows())
     with writing(output):
         excited.save(output)

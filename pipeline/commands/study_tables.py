@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -90,7 +90,7 @@ def write_rows(file: Path, rows: TableRows) -> None:
     click.echo(f"wrote {file}")
 
 
-def written(path: Path, write: Callable[[], Any]) -> None:
+def written(path: Path, write: Callable[[], object]) -> None:
     """Write a new file; what is in the way is told as misuse."""
     from pipeline.commands.terminal import writing
 

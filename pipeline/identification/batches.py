@@ -1,10 +1,10 @@
-"""Batches of a dataset for learning: windows of time of the cases of one part, shuffled with a seed."""
+"""Batches of a dataset for machine learning: windows of its time series, shuffled with a seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from pipeline.sweep.measurement import PARTS
 from storage.errors import StoreError
 from storage.places.place import Location
 from storage.store import open_results
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
@@ -58,12 +61,12 @@ class Loader:
             pool = {name: np.concatenate([pool[name], windows[order]]) if pool[name].size else windows[order]
                     for name, windows in whole.items()}  # fmt: skip
             while len(next(iter(pool.values()))) >= self.batch:
-                yield self._given({name: windows[: self.batch] for name, windows in pool.items()})
+                yield self._converted({name: windows[: self.batch] for name, windows in pool.items()})
                 pool = {name: windows[self.batch :] for name, windows in pool.items()}
         if next(iter(pool.values())).size:
-            yield self._given(pool)
+            yield self._converted(pool)
 
-    def _cases(self, data: Any) -> np.ndarray:
+    def _cases(self, data: Dataset) -> np.ndarray:
         sizes = data.sizes
         chosen = []
         for dim in ("design", "trajectory"):
@@ -73,7 +76,7 @@ class Loader:
         grid = np.meshgrid(chosen[0], np.arange(sizes["friction"]), chosen[1], indexing="ij")
         return np.stack([numbers.ravel() for numbers in grid], axis=1)
 
-    def _windows(self, data: Any, case: tuple[int, ...]) -> dict[str, np.ndarray]:
+    def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Windows of one case (count, window, ...); what is left at the end is shorter than one and dropped."""
         series = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
         series = series.load(scheduler="synchronous")
@@ -85,7 +88,8 @@ class Loader:
             result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
         return result
 
-    def _given(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+    def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+        """The arrays of a batch, or tensors of them. Raises StoreError where torch is not installed."""
         if not self.torch:
             return batch
         try:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ruamel.yaml.comments import CommentedMap
 
 from pipeline.cluster.connection import connect
 from pipeline.execution.cluster_executor import executor
@@ -42,21 +43,21 @@ class Excited:
 
     sweep: Sweep
     entries: Mapping[str, Entry]
-    found: dict[str, dict[int, SearchResult]]
+    searches: dict[str, dict[int, SearchResult]]
     failed: dict[str, dict[int, str]]
-    wish: ExcitationOptions
+    options: ExcitationOptions
 
     def best(self, name: str) -> tuple[int, SearchResult]:
         """The start with the least cost, the first of equal ones. Raises ParameterError where all have failed."""
-        if not self.found[name]:
+        if not self.searches[name]:
             why = next(iter(self.failed[name].values()))
             raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {why}")
-        number = min(self.found[name], key=lambda start: (self.found[name][start].cost, start))
-        return number, self.found[name][number]
+        number = min(self.searches[name], key=lambda start: (self.searches[name][start].cost, start))
+        return number, self.searches[name][number]
 
     def factor(self, name: str) -> float:
         """By how much the criterion is better than that of the median of the random motions, as a ratio."""
-        random = [result.random for result in self.found[name].values()]
+        random = [result.random for result in self.searches[name].values()]
         return math.exp(float(np.median(random)) - self.best(name)[1].cost)
 
     def rows(self) -> Iterator[tuple[str, str]]:
@@ -66,7 +67,10 @@ class Excited:
             starts, failed = self.entries[name].count, len(self.failed[name])
             yield name, f"start {number} of {starts}" + (f", {failed} failed" if failed else "")
             yield "  condition", f"{search.condition:.4g}"
-            yield f"  {self.wish.criterion}", f"{self.factor(name):.4g} times better than the median of random motions"
+            yield (
+                f"  {self.options.criterion}",
+                f"{self.factor(name):.4g} times better than the median of random motions",
+            )
 
     def trajectory(self, name: str) -> Trajectory:
         """The best motion of an entry."""
@@ -76,9 +80,9 @@ class Excited:
         """The sweep file with the best motion in place of each entry."""
         trajectories = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
         starts = ", ".join(str(entry.count) for entry in self.entries.values())
-        comment = f"Excitation: motions of the best {self.wish.criterion} of {starts} starts."
+        comment = f"Excitation: motions of the best {self.options.criterion} of {starts} starts."
 
-        def change(data: Any) -> None:
+        def change(data: CommentedMap) -> None:
             data["trajectories"].update(trajectories)
 
         return rewritten(self.sweep.text, change, comment)
@@ -92,17 +96,17 @@ class Excited:
         return sweep
 
 
-def excite(sweep: Sweep, wish: ExcitationOptions = DEFAULT, *, cluster: Cluster = None) -> Excited:
+def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Cluster = None) -> Excited:
     """The best of the starts of every entry `random_fourier` of a sweep, the same on any cluster.
 
-    Raises ParameterError for a sweep without such entries, and for wishes that cannot be; ClusterLostError.
+    Raises ParameterError for a sweep without such entries, and for options that cannot be; ClusterLostError.
     """
-    wanted = _checked(sweep, wish)
+    wanted = _checked(sweep, options)
     searches: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
     failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
-    jobs = (ExciteJob(text, name, k, wish) for name, entry in wanted.items() for k in range(entry.count))
+    jobs = (ExciteJob(text, name, k, options) for name, entry in wanted.items() for k in range(entry.count))
     with connect(settings(cluster)) as client, closing(executor(client, plan(sweep), "block")) as flying:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), flying):
             _, name, number = result.key
@@ -110,10 +114,10 @@ def excite(sweep: Sweep, wish: ExcitationOptions = DEFAULT, *, cluster: Cluster 
                 failed[name][number] = reason(result.value)
             else:
                 searches[name][number] = result.value
-    return Excited(sweep, wanted, searches, failed, wish)
+    return Excited(sweep, wanted, searches, failed, options)
 
 
-def _keep(data: Any, names: Collection[str]) -> None:
+def _keep(data: CommentedMap, names: Collection[str]) -> None:
     """Drop all other trajectories: they may need files that workers do not have; and subsets, which may name them."""
     data["trajectories"] = {name: data["trajectories"][name] for name in names}
     data.pop("subset", None)
@@ -131,24 +135,24 @@ def spelled(trajectory: Trajectory) -> dict[str, Any]:
     return result
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: float | tuple[float, ...]) -> float | list[float]:
     return [float(number) for number in value] if isinstance(value, tuple) else value
 
 
-def _checked(sweep: Sweep, wish: ExcitationOptions) -> dict[str, Entry]:
+def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
     mechanism = sweep.family.reference
     wanted = entries(sweep.text, mechanism)
     if not wanted:
         kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))
         raise ParameterError(f"{sweep.name}: trajectories: got kinds {kinds}; expected an entry of kind {KIND}")
-    if wish.criterion not in CRITERIA:
-        raise ParameterError(f"criterion: got {wish.criterion!r}; {nearest(wish.criterion, CRITERIA)}")
+    if options.criterion not in CRITERIA:
+        raise ParameterError(f"criterion: got {options.criterion!r}; {nearest(options.criterion, CRITERIA)}")
     for name in LIMITS:
-        limit, actuators = getattr(wish, name), len(mechanism.actuators)
+        limit, actuators = getattr(options, name), len(mechanism.actuators)
         if len(limit) not in (1, actuators) or not all(x > 0 for x in limit):
             rule = f"a number above zero, or one for each of {actuators} actuators"
             raise ParameterError(f"{name}: got {list(limit)}; expected {rule}")
     for name, size in (("design", sweep.design.size), ("friction", sweep.friction.size)):
-        if not 0 <= getattr(wish, name) < size:
-            raise ParameterError(f"{name}: got {getattr(wish, name)}; expected a number from 0 to {size - 1}")
+        if not 0 <= getattr(options, name) < size:
+            raise ParameterError(f"{name}: got {getattr(options, name)}; expected a number from 0 to {size - 1}")
     return wanted

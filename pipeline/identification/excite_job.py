@@ -59,15 +59,15 @@ class ExciteJob:
     text: str
     name: str
     number: int
-    wish: ExcitationOptions
+    options: ExcitationOptions
 
     def run(self) -> SearchResult:
         """Search. Raises ValueError where no motion around the centre keeps the limits."""
-        entry, problem = _problem(self.text, self.name, self.wish)
+        entry, problem = _problem(self.text, self.name, self.options)
         moving = np.flatnonzero(entry.limits.free)
         start = entry.free(self.number)[moving].ravel()
         random = problem.cost(start)
-        cost, free = problem.search(start, self.wish.steps)
+        cost, free = problem.search(start, self.options.steps)
         best = problem.series(free)
         matrix = problem.matrix(best)
         condition = condition_number(matrix.reshape(-1, matrix.shape[-1]))
@@ -75,11 +75,11 @@ class ExciteJob:
 
 
 @functools.lru_cache(maxsize=8)
-def _problem(text: str, name: str, wish: ExcitationOptions) -> tuple[Entry, Excitation]:
+def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, Excitation]:
     """The entry, and the problem that all its starts share."""
     sweep = Sweep.from_text(text)
     entry = entries(text, sweep.family.reference)[name]
-    robot, friction = robot_of(sweep, wish.design), friction_of(sweep, wish.friction)
+    robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
     base = base_parameters(robot, friction=friction, shared=True, gravity=sweep.gravity)
     nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     moving = np.flatnonzero(entry.limits.free)
@@ -87,11 +87,11 @@ def _problem(text: str, name: str, wish: ExcitationOptions) -> tuple[Entry, Exci
     problem = Excitation(
         robot,
         base,
-        _limits(entry, wish, moving),
+        _limits(entry, options, moving),
         entry.period,
         centre=entry.limits.centre[moving],
-        samples=wish.samples,
-        criterion=wish.criterion,
+        samples=options.samples,
+        criterion=options.criterion,
         nominal=nominal,
         options={"friction": friction, "shared": True, "gravity": sweep.gravity},
         coordinates=coordinates,
@@ -100,16 +100,16 @@ def _problem(text: str, name: str, wish: ExcitationOptions) -> tuple[Entry, Exci
     return entry, problem
 
 
-def _limits(entry: Entry, wish: ExcitationOptions, moving: np.ndarray) -> Limits:
+def _limits(entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Limits:
     position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
     return Limits(
         position,
         velocity,
         acceleration,
-        force=np.array(wish.force),
-        stroke=np.array(wish.stroke),
-        actuator_velocity=np.array(wish.actuator_velocity),
-        actuator_acceleration=np.array(wish.actuator_acceleration),
+        force=np.array(options.force),
+        stroke=np.array(options.stroke),
+        actuator_velocity=np.array(options.actuator_velocity),
+        actuator_acceleration=np.array(options.actuator_acceleration),
     )
 
 

@@ -259,7 +259,7 @@ class _RobotReader:
         """Compute everything with the defaults, and report what cannot be or makes no sense."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
-        for path, expression in self.values.found:
+        for path, expression in self.values.expressions:
             value = np.asarray(expression(known))
             if not abs(value) <= checks.LARGEST:
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.documents.section import Integer, Number, Section, Text
+from pipeline.documents.section import Integer, Name, Number, Section, Text
 from robots.formats.writing import FORMAT
 from robots.types import ClosureKind, JointKind
 
@@ -15,7 +15,6 @@ MAX_LINKS = 100
 
 MAX_LIMBS = 64
 
-Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
 Value = Any
 """A number, or the text of an expression: read by `pipeline.robot_files.values`."""
@@ -26,13 +25,13 @@ AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
 Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
-def _text_of_numbers(value: Any) -> Any:
+def _bare_mapping(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
 Turns = Annotated[
     tuple[Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)], ...],
-    BeforeValidator(_text_of_numbers),
+    BeforeValidator(_bare_mapping),
     Field(min_length=1, max_length=9),
 ]
 

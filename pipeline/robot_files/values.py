@@ -1,8 +1,8 @@
-"""Numbers, frames and inertias of a robot file: values that are numbers or expressions, read with their places."""
+"""Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +19,13 @@ from robots.types import IDENTITY
 
 @dataclass
 class ValueReader:
-    """Reads values over `names`; `found` collects all expressions with their places, to be tried on the defaults."""
+    """Reads values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
 
     report: Report
     names: set[str]
-    found: list[tuple[KeyPath, Expression]] = field(default_factory=list)
+    expressions: list[tuple[KeyPath, Expression]] = field(default_factory=list)
 
-    def number(self, value: Any, path: KeyPath) -> Late:
+    def number(self, value: object, path: KeyPath) -> Late:
         """A number, or an expression; zero for what is neither, which is reported."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
@@ -45,10 +45,10 @@ class ValueReader:
                 hint = sentence(nearest(name, self.names))
                 self.report(path, Got(f"the unknown name {name!r}"), "names of parameters or derived values", hint)
                 return 0.0
-        self.found.append((path, expression))
+        self.expressions.append((path, expression))
         return expression
 
-    def triple(self, values: Sequence[Any], path: KeyPath) -> tuple[Late, Late, Late]:
+    def triple(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
         """Three numbers."""
         x, y, z = (self.number(value, (*path, k)) for k, value in enumerate(values))
         return x, y, z
@@ -60,7 +60,13 @@ class ValueReader:
             self.report(path, Got(" and ".join(keys)), "one of turn, along and rotation", "Remove the others.")
         rotation: Any = IDENTITY
         if section.turn is not None:
-            rotation = Turn(tuple(self._turn(step, (*path, "turn"), k) for k, step in enumerate(section.turn)))
+            rotation = Turn(
+                tuple(
+                    self._turn(axis, angle, (*path, "turn"), k)
+                    for k, step in enumerate(section.turn)
+                    for axis, angle in step.items()
+                )
+            )
         elif section.along is not None:
             rotation = Along(self.triple(section.along, (*path, "along")))
         elif section.rotation is not None:
@@ -68,9 +74,8 @@ class ValueReader:
             rotation = tuple(self.triple(row, (*path, "rotation", k)) for k, row in rows)
         return Frame(rotation, self.triple(section.position, (*path, "position")))
 
-    def _turn(self, step: Mapping[Any, Any], path: KeyPath, index: int) -> tuple[str, Late]:
-        """One turn; a single one may stand without a list around it."""
-        ((axis, angle),) = step.items()
+    def _turn(self, axis: str, angle: object, path: KeyPath, index: int) -> tuple[str, Late]:
+        """One turn about an axis; a single one may stand without a list around it."""
         path = (*path, index) if (*path, index) in self.report.document.values else path
         return axis, self.number(angle, (*path, axis))
 

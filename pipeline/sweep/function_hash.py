@@ -1,4 +1,4 @@
-"""What a Python function is, as a hash: its byte code, and the values and functions that it refers to.
+"""Hash a Python function: its byte code, and the values and functions that it refers to.
 
 Names of files, line numbers, comments and the spelling of the source do not count. Byte code differs between versions
 of Python, which a run does not mix anyway.
@@ -10,18 +10,17 @@ import hashlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 
-def of_function(function: Callable[..., Any]) -> str:
+def of_function(function: Callable[..., object]) -> str:
     """SHA-256 of a function written in Python, in hexadecimal."""
     assert isinstance(function, types.FunctionType)
     return hashlib.sha256(repr(list(_function(function, set()))).encode()).hexdigest()
 
 
-def _function(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
+def _function(function: types.FunctionType, seen: set[int]) -> Iterator[object]:
     if id(function) in seen:
         yield "again", function.__qualname__
         return
@@ -33,13 +32,13 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
         yield name, _value(value, seen)
 
 
-def _code(code: types.CodeType) -> Iterator[Any]:
+def _code(code: types.CodeType) -> Iterator[object]:
     yield code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars
     for constant in code.co_consts:
         yield list(_code(constant)) if isinstance(constant, types.CodeType) else _value(constant, set())
 
 
-def _value(value: Any, seen: set[int]) -> Any:
+def _value(value: object, seen: set[int]) -> object:
     """A value as text, or as parts that have one; of what has no lasting text its type."""
     if isinstance(value, types.FunctionType):
         return list(_function(value, seen))

@@ -138,7 +138,7 @@ class Sweep:
         return tuple(f"{key}: {here} here, {there} there" for key, here, there in pairs if here != there)
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _flat(item, f"{path}.{key}" if path else str(key))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 
-def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
+def rewritten(text: str, change: Callable[[CommentedMap], None], comment: str) -> str:
     """The text of a file whose data `change` has changed in place, below a comment of one line; see `flowing`."""
     yaml = YAML()
     yaml.width = 120
@@ -22,7 +21,7 @@ def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
     return stream.getvalue()
 
 
-def flowing(values: Any) -> Any:
+def flowing(values: object) -> object:
     """Lists within mappings and lists as YAML spells them on one line."""
     if isinstance(values, dict):
         return {name: flowing(item) for name, item in values.items()}

@@ -6,27 +6,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
-from pipeline.documents.section import Count, Integer, Number, Section, Text, Vector
+from pipeline.documents.section import Count, Integer, Name, Number, Section, Text, Vector
 
 FORMAT = 1
 """Version of the file format that this program reads."""
 
-Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
 GroupName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
-
-
 Seed = Annotated[Integer, Field(ge=0, le=2**128)]
 Scale = Literal["linear", "log"]
 MAX_RULES = 64
 """Conditions of an axis, or parameters that are derived on it."""
 
 
-def _bare_list(value: Any) -> Any:
+def _bare_list(value: object) -> object:
     return {"values": value} if isinstance(value, list) else value
 
 
-def _bare_text(value: Any) -> Any:
+def _bare_text(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -148,7 +145,7 @@ class RobotSection(Section):
     limits: LimitSection | None = Field(default=None, description="limits of its joints and actuators")
 
 
-def _names_of_robots(value: Any) -> Any:
+def _names_of_robots(value: object) -> object:
     if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
         return {name: {} for name in value}
     return {name: section or {} for name, section in value.items()} if isinstance(value, dict) else value

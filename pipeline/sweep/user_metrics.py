@@ -101,7 +101,7 @@ def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]
     return []
 
 
-def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:
+def _wrong_function(sweep: Sweep, name: str, function: object) -> list[Problem]:
     if not inspect.isfunction(function):
         got = f"a {type(function).__name__}"
         return [_problem(name, got, "a function written in Python", "Wrap it in one.")]

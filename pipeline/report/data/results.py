@@ -141,15 +141,16 @@ class Results:
             stored = self._stored(case.results, case.design, case.stride)
             yield replace(case, results=case.results.assign(stored.variables))
 
-    def told(self, design: int) -> str:
+    def heading(self, design: int) -> str:
         """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
         swept = [
-            _told(parameter.name, parameter.values[design], parameter.units) for parameter in self.designs.parameters
+            _with_unit(parameter.name, parameter.values[design], parameter.units)
+            for parameter in self.designs.parameters
         ]
         text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                _told(str(name), float(coordinate[self.friction]), coordinate.attrs.get("units", ""))
+                _with_unit(str(name), float(coordinate[self.friction]), coordinate.attrs.get("units", ""))
                 for name, coordinate in self.dataset.coords.items()
                 if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
             ]
@@ -169,7 +170,7 @@ class Results:
         return series.transpose("trajectory", ..., missing_dims="ignore")
 
 
-def _told(name: str, value: float, units: str) -> str:
+def _with_unit(name: str, value: float, units: str) -> str:
     return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
 
 

@@ -44,12 +44,12 @@ class Troubles:
     what: str
     total: int
     trajectories: tuple[str, ...]
-    found: tuple[Trouble, ...]
+    statuses: tuple[Trouble, ...]
 
     @property
     def bad(self) -> tuple[Trouble, ...]:
         """Those that are not OK."""
-        return tuple(status for status in self.found if status.name != Status.OK.name)
+        return tuple(status for status in self.statuses if status.name != Status.OK.name)
 
 
 FLAGS = {

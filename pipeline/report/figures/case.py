@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
@@ -45,7 +47,7 @@ def friction(results: Results) -> Figure:
     return _panels(results, rows)
 
 
-def _panels(results: Results, rows: Any) -> Figure:
+def _panels(results: Results, rows: Sequence[ActuatorSeries]) -> Figure:
     """Rows are quantities, columns trajectories, lines actuators."""
     names = along(results.case).trajectories
     drawing = new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
@@ -63,14 +65,13 @@ def _panels(results: Results, rows: Any) -> Figure:
     return drawing
 
 
-def _lines(results: Results, axes: Any, quantity: ActuatorSeries, trajectory: int) -> None:
+def _lines(results: Results, axes: Axes, quantity: ActuatorSeries, trajectory: int) -> None:
     over = along(results.case)
     for index, name in enumerate(over.actuators):
-        look = {
-            "color": style.of(style.COLOURS, index),
-            "linestyle": style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)],
-        }
-        axes.plot(over.times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
+        colour = style.of(style.COLOURS, index)
+        dashes = style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)]
+        values = quantity.values[trajectory, :, index]
+        axes.plot(over.times, values, label=name, linewidth=1.3, color=colour, linestyle=dashes)
     axes.grid(color="#e4e4e4")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 
 from pipeline.report import style
 from pipeline.report.data import trouble
-from pipeline.report.data.designs import DesignColumn
+from pipeline.report.data.designs import Array, DesignColumn, Indices
 from pipeline.report.data.results import Results
 from pipeline.report.figures.paper import lacks, new
 
@@ -64,9 +63,10 @@ def parallel(results: Results) -> Figure:
     return figure
 
 
-def _unit(column: DesignColumn, shown: Any) -> Any:
+def _unit(column: DesignColumn, shown: Indices) -> Array:
+    """Values of some designs, moved and scaled to the unit interval."""
     values = column.values[shown]
-    return (values - values.min()) / (np.ptp(values) or 1.0)
+    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
 def sensitivity(results: Results) -> Figure:

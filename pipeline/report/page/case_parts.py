@@ -23,7 +23,7 @@ def mechanism(results: Results) -> PagePart | None:
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
         return PagePart("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
-    body = paragraph(results.told(results.design), "which")
+    body = paragraph(results.heading(results.design), "which")
     body += paragraph(
         "Lines are bodies, circles joints, arrows the force in each joint on the body that it carries. "
         "Drag to turn, scroll to come nearer, point at a joint to see its reaction."
@@ -52,7 +52,7 @@ def series(results: Results) -> PagePart | None:
     rows = tuple(quantity for quantity in every if quantity.known) or every
     if not rows or not (along := quantities.axes(case)).trajectories:
         return None
-    body = paragraph(results.told(results.design), "which")
+    body = paragraph(results.heading(results.design), "which")
     friction = any(quantity.name == "friction_part" for quantity in rows)
     body += paragraph(
         "One line for each actuator, positive along its axis; the dotted line is the time of the mechanism above."
@@ -90,7 +90,7 @@ def workspace(results: Results) -> PagePart | None:
         "shared": {colour.label: packed(colour.values, "f4") for colour in offered if colour.shared},
         "grey": style.GREY,
     }
-    body = paragraph(results.told(results.design), "which")
+    body = paragraph(results.heading(results.design), "which")
     if grids:
         body += _about_grids(grids) + f'<div class="controls">{_grid_controls(grids)}{colour}{_slice(grids)}</div>'
         chart = charts.workspace_map(grids[0])

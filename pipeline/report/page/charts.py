@@ -31,7 +31,7 @@ FEW_AXES = 7
 """Axes of parallel coordinates whose titles have room side by side."""
 
 
-def layout(**more: Any) -> go.Layout:
+def layout(**more: object) -> go.Layout:
     """What all figures share."""
     plain: dict[str, Any] = {
         "template": "plotly_white",

@@ -38,7 +38,7 @@ def details_of(results: Results, case: DesignCase) -> DesignDetails:
     """What the page holds of one case."""
     return {
         "design": case.design,
-        "told": results.told(case.design),
+        "heading": results.heading(case.design),
         "motion": None if case.robot is None else _motion(case),
         "series": {quantity.name: packed(quantity.values) for quantity in quantities.quantities(case)},
         "colours": {

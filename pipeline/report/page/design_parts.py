@@ -43,7 +43,7 @@ def designs(results: Results) -> PagePart | None:
     body += figure("parallel", f"Parallel coordinates of designs: {', '.join(axis.label for axis in axes)}.")
     body += paragraph("Point at a line to see its numbers.", "readout", "line-readout")
     body += paragraph("", "readout", "brush-count", live=True)
-    heads = ("design", *(column.label for column in _told(results)))
+    heads = ("design", *(column.label for column in _described_columns(results)))
     body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
     return PagePart(
         "designs",
@@ -54,7 +54,7 @@ def designs(results: Results) -> PagePart | None:
     )
 
 
-def one(results: Results) -> PagePart | None:
+def single_design(results: Results) -> PagePart | None:
     """The numbers of the design that is looked into, with a field to ask for another; None where there is no other."""
     if not _axes(results):
         return None
@@ -84,7 +84,7 @@ def _thinning(results: Results) -> str:
     return text
 
 
-def _told(results: Results) -> list[DesignColumn]:
+def _described_columns(results: Results) -> list[DesignColumn]:
     """Columns that are told of a design."""
     return [column for column in results.designs.columns if column.objective or column.varies]
 
@@ -98,7 +98,7 @@ def _table_data(results: Results) -> dict[str, Any]:
             "text": column.text, "how": column.how or "as stored", "sign": column.sign,
             "values": packed(column.values[shown]),
         }
-        for column in _told(results)
+        for column in _described_columns(results)
     ]  # fmt: skip
     return {
         "numbers": packed(shown, "i4"),

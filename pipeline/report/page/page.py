@@ -30,7 +30,7 @@ def page(results: Results) -> str:
     sections = list(parts(results))
     data = {name: value for part in sections for name, value in part.data.items()}
     if data.keys() & {"mechanism", "series", "workspace"}:
-        data["looks"] = design_details(results)
+        data["details"] = design_details(results)
     data["figures"] = {name: figure for part in sections for name, figure in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),

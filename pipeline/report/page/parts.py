@@ -80,7 +80,7 @@ MAKERS: tuple[Callable[[Results], PagePart | None], ...] = (
     _swept,
     design_parts.designs,
     design_parts.front,
-    design_parts.one,
+    design_parts.single_design,
     case_parts.mechanism,
     case_parts.series,
     case_parts.workspace,

@@ -47,7 +47,7 @@ class RuleReader:
             self.report(path, Got("a condition"), "an axis whose sets it chooses from", "Add grid, list or sample.")
         return tuple(expression for expression in read if expression is not None)
 
-    def kept(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
+    def filtered(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
         """The sets that meet the conditions: at least one, with all derived parameters within bounds."""
         if not conditions and not isinstance(base, Derived):
             return base
@@ -79,7 +79,7 @@ class RuleReader:
             return base
         whole = (selection.start, stop, selection.every) == (0, base.size, 1)
         axis = base if whole else Sliced(base.names, base, selection.start, stop, selection.every)
-        return self.kept(axis, conditions, path) if conditions else axis
+        return self.filtered(axis, conditions, path) if conditions else axis
 
     def _constants(self, names: Iterable[str]) -> Fixed:
         """Values of what is not swept."""

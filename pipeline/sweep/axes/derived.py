@@ -61,7 +61,7 @@ class Filtered(Axis):
     @property
     def size(self) -> int:
         """Sets that meet the conditions."""
-        return int(self._found[1][-1])
+        return int(self._bitmap[1][-1])
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The sets at `indices` of those that are kept."""
@@ -73,7 +73,7 @@ class Filtered(Axis):
 
     def places(self, indices: Indices) -> Indices:
         """Where the kept sets at `indices` are on the whole axis: by rank, chunk by chunk."""
-        bits, before = self._found
+        bits, before = self._bitmap
         order = np.argsort(indices, kind="stable")
         ranks, result = indices[order], np.empty_like(indices)
         ends = np.searchsorted(ranks, before)
@@ -84,13 +84,13 @@ class Filtered(Axis):
         return result
 
     @cached_property
-    def _found(self) -> tuple[NDArray[np.uint8], Indices]:
+    def _bitmap(self) -> tuple[NDArray[np.uint8], Indices]:
         """One bit for each set of the whole axis, and the number of kept ones before each chunk and at the end."""
-        chunks = [(np.packbits(mask), int(np.count_nonzero(mask))) for mask in self._look()]
+        chunks = [(np.packbits(mask), int(np.count_nonzero(mask))) for mask in self._masks()]
         counts = np.cumsum([0, *(count for _, count in chunks)], dtype=np.int64)
         return np.concatenate([bits for bits, _ in chunks]), counts
 
-    def _look(self) -> Iterator[NDArray[np.bool_]]:
+    def _masks(self) -> Iterator[NDArray[np.bool_]]:
         for values in in_chunks(self.base):
             known = dict(self.fixed) | values
             mask = np.ones(len(next(iter(values.values()))), bool)

@@ -51,7 +51,7 @@ class AxisReader:
         base = rules.derived(base, section.derive, (*path, "derive"))
         conditions = rules.conditions(section.where, base, (*path, "where"))
         # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
-        return base if self.report.problems else rules.kept(base, conditions, path)
+        return base if self.report.problems else rules.filtered(base, conditions, path)
 
     def _product(self, section: AxesSection, path: KeyPath) -> Axis:
         parts: list[Axis] = []

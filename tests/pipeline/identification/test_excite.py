@@ -59,8 +59,8 @@ def found() -> Excited:
 
 def test_the_best_beats_random_motions(found: Excited) -> None:
     number, best = found.best("excite")
-    assert best.cost == min(each.cost for each in found.found["excite"].values())
-    assert best.cost < min(each.random for each in found.found["excite"].values())
+    assert best.cost == min(each.cost for each in found.searches["excite"].values())
+    assert best.cost < min(each.random for each in found.searches["excite"].values())
     assert found.factor("excite") > 1.2
     rows = dict(found.rows())
     assert rows["excite"] == f"start {number} of 3"
@@ -75,8 +75,8 @@ def test_workers_do_not_change_the_best(kind: str, found: Excited, tmp_path: Pat
     (tmp_path / "c.yaml").write_text(f"limbsweep: {{cluster: {{kind: {kind}}}}}\n")
     other = excite(Sweep.from_text(TEXT), WISH, cluster=tmp_path / "c.yaml")
     assert other.best("excite")[0] == found.best("excite")[0]
-    for number, search in found.found["excite"].items():
-        assert other.found["excite"][number].cost == search.cost
+    for number, search in found.searches["excite"].items():
+        assert other.searches["excite"][number].cost == search.cost
     assert other.text() == found.text()
 
 
@@ -105,7 +105,7 @@ def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_pa
 def test_determinant_is_another_criterion() -> None:
     sweep = Sweep.from_text(TEXT.replace("count: 3", "count: 1"))
     found = excite(sweep, replace(WISH, criterion="determinant"), cluster=SYNCHRONOUS)
-    search = found.found["excite"][0]
+    search = found.searches["excite"][0]
     assert search.cost < search.random
     assert "  determinant" in dict(found.rows())
 

@@ -105,7 +105,7 @@ class NumberList(click.ParamType):
     name = "number"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """The numbers."""
+        """Parse the numbers."""
         try:
             return tuple(float(number) for number in str(value).split(","))
         except ValueError:

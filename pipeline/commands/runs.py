@@ -131,7 +131,7 @@ def cancel(store: str) -> None:
 
 
 def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:
-    """The sweeps of a file, or that of a store, with the store of each, and what all of these are in.
+    """List the sweeps of a file, or that of a store, with the store of each, and the place of all of them.
 
     One store, or one for each of several robots in a folder.
     """
@@ -164,13 +164,13 @@ def _check_name(store: str) -> None:
 def _command(
     name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity, subset: str | None
 ) -> str:
-    """The command line that goes on with a run."""
+    """Write the command line that continues a run."""
     words = ["limbsweep", name, sweep, *(["--store", store] if store != sweep else [])]
     return shlex.join(words + options(subset, cluster, granularity))
 
 
 def options(subset: str | None, cluster: Path | None, granularity: str) -> list[str]:
-    """Options that were given, to be given again."""
+    """Write the options that were given, to be given again."""
     words = ["--cluster", str(cluster)] if cluster else []
     words += ["--granularity", granularity] if granularity != "limb" else []
     return words + (["--subset", subset] if subset else [])

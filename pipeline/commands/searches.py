@@ -94,7 +94,7 @@ def optimise(store: str, text: str, limits: tuple[str, ...], starts: int, thread
 
 
 def _limit(text: str) -> Limit:
-    """The limit in a text. Raises InputError."""
+    """Parse a limit. Raises InputError."""
     from pipeline.study.columns import refuse
     from pipeline.study.optimisation import Limit
 
@@ -106,7 +106,7 @@ def _limit(text: str) -> Limit:
 
 
 def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
-    """All designs (design,), the best feasible one first, those that are not feasible last."""
+    """Order all designs (design,): the best feasible one first, those that are not feasible last."""
     import numpy as np
 
     from pipeline.study.columns import costs, feasible
@@ -116,7 +116,7 @@ def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
 
 
 def _problem(store: str) -> Problem:
-    """The sweep of a store as functions of its parameters."""
+    """Open the sweep of a store as functions of its parameters."""
     from pipeline.stores.recompute import stored_sweep
     from pipeline.study.problem import Problem
 

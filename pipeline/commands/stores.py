@@ -44,7 +44,7 @@ def append(
 
 
 def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
-    """The sweep of the store's robot, or any one, which is refused with the difference."""
+    """Choose the sweep of the store's robot, or any one, which is then refused with the difference."""
     from storage.manifest import Manifest
 
     robot = Manifest.load(store).attributes.get("robot")

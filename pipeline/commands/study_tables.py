@@ -32,14 +32,14 @@ TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=Tru
 
 
 def opened(store: str) -> xr.Dataset:
-    """The results in a store, as far as they are."""
+    """Open the results in a store, finished or not."""
     from storage import open_results
 
     return open_results(store, unfinished=True)
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:
-    """Objectives in texts. Raises InputError."""
+    """Parse objectives. Raises InputError."""
     from pipeline.study.columns import objective
 
     return [objective(text) for text in texts]
@@ -48,7 +48,7 @@ def read_objectives(texts: Sequence[str]) -> list[Objective]:
 def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
-    """A row for each chosen design: its number, objectives, swept parameters."""
+    """Make a row for each chosen design: its number, objectives, swept parameters."""
     from pipeline.study.columns import swept, unit, value_of
 
     columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
@@ -61,12 +61,12 @@ def design_rows(
 
 
 def heading(name: str, unit: str) -> str:
-    """The head of a column."""
+    """Format the head of a column."""
     return f"{name} [{unit}]" if unit not in ("", "1") else name
 
 
 def numbers(values: Iterable[float]) -> list[str]:
-    """Numbers as cells."""
+    """Format numbers for cells."""
     return [f"{value:.6g}" for value in values]
 
 
@@ -91,7 +91,7 @@ def write_rows(file: Path, rows: TableRows) -> None:
 
 
 def written(path: Path, write: Callable[[], object]) -> None:
-    """Write a new file; what is in the way is told as misuse."""
+    """Write a new file; a file that exists is refused as misuse."""
     from pipeline.commands.terminal import writing
 
     with writing(path):

@@ -1,4 +1,4 @@
-"""Points of a trajectory from a CSV file."""
+"""Parse the points of a trajectory from CSV text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
-    """The points of a waypoint text, (points, columns): t [s], which increases strictly, then coordinates.
+    """Parse the points of a trajectory, (points, columns): t [s], which increases strictly, then coordinates.
 
     Comma-separated, with a header of the names in `columns`. Raises InputError with row and column for every bad cell.
     """
@@ -39,7 +39,7 @@ def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.flo
 
 
 def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tuple[list[float], list[Problem]]:
-    """The numbers of a line, (columns,), NaN for cells that have none, and the problems of these."""
+    """Parse the numbers of a line, (columns,), NaN for cells that have none, and the problems of these."""
     cells, wanted = [cell.strip() for cell in line.split(",")], len(columns)
     values = [math.nan] * wanted
     if len(cells) != wanted:

@@ -59,13 +59,13 @@ class Report:
 
 @dataclass(frozen=True)
 class Got:
-    """What was found, in words: shown without quotes."""
+    """A description of what was found, which messages show without quotes."""
 
     text: str
 
 
 def number_hint(text: str) -> str:
-    """Advice for text that stands where a number is wanted."""
+    """Say what may be wrong with text where a number is expected."""
     if re.fullmatch(r"[-+]?[0-9]+,[0-9]+", text):
         return "Use a decimal point, not a comma."
     if re.fullmatch(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)? *[A-Za-z%°µ].*", text):
@@ -76,5 +76,5 @@ def number_hint(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A hint as a sentence: a capital first, a full stop or question mark last."""
+    """Make a hint a sentence: a capital first, a full stop or question mark last."""
     return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")

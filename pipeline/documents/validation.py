@@ -48,7 +48,7 @@ def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[P
 
 
 def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, object], list[Problem]]:
-    """The key with its value without the entries that have problems, unless nothing is left; and these problems."""
+    """Validate a key: its value without the entries that have problems, unless nothing is left; and these problems."""
     adapter, problems = TypeAdapter[object](annotation), list[Problem]()
     rest = {key: document.data[key]}
     while key in rest:
@@ -65,7 +65,7 @@ def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, obj
 
 
 def _without(data: Mapping[str, YamlValue], path: KeyPath) -> dict[str, YamlValue]:
-    """Nested mappings without the entry at `path`; of a list, without the whole list."""
+    """Copy nested mappings without the entry at `path`; of a list, without the whole list."""
     first, *rest = path
     child = data.get(str(first))
     if rest and isinstance(child, dict) and rest[0] in child:
@@ -87,7 +87,7 @@ def _problem(document: Document, annotation: object, key: str, details: ErrorDet
 
 
 def _in_document(document: Document, location: KeyPath) -> KeyPath:
-    """The location of a failure as a path of the file, without steps that only the model has (a shorthand, a key)."""
+    """Convert the location of a failure to a path of the file, without steps that only the model has."""
     path: KeyPath = ()
     for part in location[:-1]:
         path = (*path, part) if (*path, part) in document.values else path
@@ -134,7 +134,7 @@ def _hint(details: ErrorDetails) -> str:
 
 
 def _keys(annotation: object, path: KeyPath) -> list[str]:
-    """Keys of the section at `path` below `annotation`."""
+    """List the keys of the section at `path` below `annotation`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _keys(arguments[0], path)

@@ -1,4 +1,4 @@
-"""YAML text to plain data in which every value keeps its line and column.
+"""Parse YAML text to plain data, with line and column of every key and value.
 
 Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
 keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
@@ -46,7 +46,7 @@ class Document:
         return self.values.get(path, (1, 1))
 
     def column_within(self, path: KeyPath, text: str, place: int) -> int:
-        """How far right of its start the character at `place` of a text value stands; 0 where it is not in one line."""
+        """Return how far right of its start the character at `place` of a text value stands; 0 if not in one line."""
         line, column = self.where(path)
         written = self.text.split("\n")[line - 1][column - 1 :]
         for quote in ("", "'", '"'):
@@ -69,7 +69,7 @@ class Document:
 
 
 def dotted(path: KeyPath) -> str:
-    """A path as a message shows it: `design.grid.upper_arm.values[2]`."""
+    """Format a path for messages: `design.grid.upper_arm.values[2]`."""
     text = ""
     for part in path:
         name = part if isinstance(part, int) or part.isprintable() else ascii(part)[1:-1]
@@ -78,7 +78,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def parse_yaml(text: str, name: str) -> Document:
-    """The document in `text`; `name` is what messages call it. Raises InputError with all problems found."""
+    """Parse a document; `name` is what messages call it. Raises InputError with all problems found."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     document = Document(name, text, {})
     composer = _Composer(document)
@@ -97,7 +97,7 @@ def parse_yaml(text: str, name: str) -> Document:
 
 
 class _Stop(Exception):  # noqa: N818 - a signal, not an error
-    """Reading on would only repeat the last problem."""
+    """Ends the parsing of a document whose further problems would repeat the last one."""
 
 
 class _Composer:
@@ -117,7 +117,7 @@ class _Composer:
             raise _Stop
 
     def check_text(self) -> None:
-        """Refuses what the scanner would choke on: control characters and endless lines."""
+        """Refuse what the scanner does not survive: control characters, and lines that take it minutes."""
         for number, line in enumerate(self.document.text.split("\n"), 1):
             column, expected = _bad_line(line)
             if expected:
@@ -143,7 +143,7 @@ class _Composer:
             self.problems.append(self.document.problem((), show(data), "a mapping of keys to values"))
 
     def node(self, event: events.Event, path: KeyPath) -> YamlValue:
-        """The value that begins with an event, and its places; takes the events of what is inside it."""
+        """Compose the value that begins with an event; takes the events of its content."""
         assert isinstance(event, events.NodeEvent)
         self.document.values[path] = _position(event)
         self.guard(event, path)
@@ -157,7 +157,7 @@ class _Composer:
         return value
 
     def guard(self, event: events.NodeEvent, path: KeyPath) -> None:
-        """Counts the node and refuses what must not be in a file."""
+        """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             self.report(event, path, f"more than {MAX_NODES} values", "a smaller file")
@@ -191,7 +191,7 @@ class _Composer:
         return result
 
     def key(self, event: events.Event, path: KeyPath) -> str:
-        """A key in Unicode's composed form; what is not text is reported, and read as some text of its own."""
+        """Compose a key in Unicode's normal form C; what is not text is reported, and gets a text of its own."""
         if not isinstance(event, events.ScalarEvent):
             value = self.node(event, (*path, "?"))
         elif event.value == "<<" and not event.style:
@@ -222,7 +222,7 @@ def _position(event: events.Event) -> Position:
 
 
 def _bad_line(line: str) -> tuple[int, str]:
-    """Column of what is wrong in a line, and what was expected; column 0 and nothing where all is well."""
+    """Find what is wrong in a line: its column, and what was expected; 0 and nothing where all is well."""
     if len(line) > MAX_LINE:
         return MAX_LINE + 1, f"lines of at most {MAX_LINE} characters"
     if line.isprintable():

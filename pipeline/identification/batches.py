@@ -22,7 +22,7 @@ MIXED = 64
 
 @dataclass(frozen=True)
 class Loader:
-    """Batches of the variables named, each (batch, window, ...): every window of every case once, in a seeded order.
+    """Iterates over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
 
     A case is of a part if both its design and its trajectory are: what is for tests has robots and motions that were
     never trained with. `window` absent: whole trajectories. `torch`: tensors instead of arrays. Raises StoreError.
@@ -49,7 +49,7 @@ class Loader:
             )
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The batches of one pass; the last may be smaller."""
+        """Iterate over the batches of one pass; the last may be smaller."""
         data, random = open_results(self.store), np.random.default_rng(self.seed)
         pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
         cases = self._cases(data)
@@ -77,7 +77,7 @@ class Loader:
         return np.stack([numbers.ravel() for numbers in grid], axis=1)
 
     def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """Windows of one case (count, window, ...); what is left at the end is shorter than one and dropped."""
+        """Cut the series of one case into windows (count, window, ...); a shorter rest is dropped."""
         series = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
         series = series.load(scheduler="synchronous")
         size = self.window or data.sizes["time"]
@@ -89,7 +89,7 @@ class Loader:
         return result
 
     def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The arrays of a batch, or tensors of them. Raises StoreError where torch is not installed."""
+        """Return the arrays of a batch, or tensors of them. Raises StoreError where torch is not installed."""
         if not self.torch:
             return batch
         try:

@@ -26,7 +26,7 @@ def write(store: Location, sweep: Sweep, data: Dataset) -> str:
 
 
 def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
-    """The card, line by line; nothing in it depends on the machine or the place of the store."""
+    """Write the card line by line; nothing in it depends on the machine or the place of the store."""
     sizes = data.sizes
     yield f"# {sweep.title or f'Identification data of {sweep.robot}'}"
     yield ""

@@ -1,4 +1,4 @@
-"""Exciting motions for the random ones of a sweep: a Dask task for each start, and a sweep file with the best.
+"""Optimise the random motions of a sweep for identification: a Dask task for each start.
 
 An entry of the kind `random_fourier` says what is sought: its limits are those of the motion, its motions the starts.
 """
@@ -39,7 +39,7 @@ LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")
 
 @dataclass(frozen=True)
 class Excited:
-    """The searches of each entry, by the number of their start; why others failed; what was wanted."""
+    """Results of the searches of each entry by the number of their start, and why others failed."""
 
     sweep: Sweep
     entries: Mapping[str, Entry]
@@ -56,12 +56,12 @@ class Excited:
         return number, self.searches[name][number]
 
     def factor(self, name: str) -> float:
-        """By how much the criterion is better than that of the median of the random motions, as a ratio."""
+        """Compute the ratio of the criterion of the median of the random motions to that of the best."""
         random = [result.random for result in self.searches[name].values()]
         return math.exp(float(np.median(random)) - self.best(name)[1].cost)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep excite` prints."""
+        """Summarise the results, as `limbsweep excite` prints them."""
         for name in self.entries:
             number, search = self.best(name)
             starts, failed = self.entries[name].count, len(self.failed[name])
@@ -77,7 +77,7 @@ class Excited:
         return self.entries[name].trajectory(name, self.best(name)[1].series)
 
     def text(self) -> str:
-        """The sweep file with the best motion in place of each entry."""
+        """Write the sweep file with the best motion in place of each entry."""
         trajectories = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
         starts = ", ".join(str(entry.count) for entry in self.entries.values())
         comment = f"Excitation: motions of the best {self.options.criterion} of {starts} starts."
@@ -88,7 +88,7 @@ class Excited:
         return rewritten(self.sweep.text, change, comment)
 
     def save(self, path: Path) -> Sweep:
-        """Write it to a new file, and read it. Raises FileExistsError."""
+        """Write the sweep file with the best motions, and read it. Raises FileExistsError."""
         text = self.text()
         sweep = Sweep.from_text(text, str(path), path.parent)
         with path.open("x", encoding="utf-8") as file:
@@ -97,7 +97,7 @@ class Excited:
 
 
 def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Cluster = None) -> Excited:
-    """The best of the starts of every entry `random_fourier` of a sweep, the same on any cluster.
+    """Optimise every entry `random_fourier` of a sweep from all its starts; the same on any cluster.
 
     Raises ParameterError for a sweep without such entries, and for options that cannot be; ClusterLostError.
     """
@@ -125,7 +125,7 @@ def _keep(data: CommentedMap, names: Collection[str]) -> None:
 
 
 def spelled(trajectory: Trajectory) -> dict[str, Any]:
-    """A trajectory as a sweep file has it."""
+    """Spell a trajectory as an entry of a sweep file."""
     values = {name: _plain(value) for name, value in trajectory.values.items()}
     result: dict[str, Any] = {"kind": trajectory.kind, **values}
     if (turn := trajectory.turn) is not None:

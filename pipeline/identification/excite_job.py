@@ -1,4 +1,4 @@
-"""One search for an exciting motion: a random series of a sweep, made better within limits; the body of a task."""
+"""The Dask task of a search for an exciting motion: optimise one random series of a sweep within limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TURNED = (*TWIST[3:], *TWIST[:3])
 
 @dataclass(frozen=True)
 class ExcitationOptions:
-    """What is wanted: criterion, limits of actuators, steps of a search, samples of a period, design and friction set.
+    """Options of a search: criterion, limits of actuators, steps, samples of a period, design and friction set.
 
     Limits are one number for all actuators, or one for each.
     """
@@ -41,7 +41,7 @@ class ExcitationOptions:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search finds: costs of its start and of what it found, and of the latter the condition and the series.
+    """Result of a search: costs of the start and of the best motion, and condition and series of the latter.
 
     The series has all coordinates of the entry.
     """
@@ -54,7 +54,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class ExciteJob:
-    """What a worker needs: the sweep, the name of its entry of random motions, which of them to begin with."""
+    """Input of a task: the sweep, the name of its entry of random motions, the number of the start."""
 
     text: str
     name: str
@@ -62,7 +62,7 @@ class ExciteJob:
     options: ExcitationOptions
 
     def run(self) -> SearchResult:
-        """Search. Raises ValueError where no motion around the centre keeps the limits."""
+        """Search from the start. Raises ValueError where no motion around the centre keeps the limits."""
         entry, problem = _problem(self.text, self.name, self.options)
         moving = np.flatnonzero(entry.limits.free)
         start = entry.free(self.number)[moving].ravel()
@@ -76,7 +76,7 @@ class ExciteJob:
 
 @functools.lru_cache(maxsize=8)
 def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, Excitation]:
-    """The entry, and the problem that all its starts share."""
+    """Set up the entry, and the problem that all its starts share."""
     sweep = Sweep.from_text(text)
     entry = entries(text, sweep.family.reference)[name]
     robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
@@ -114,7 +114,7 @@ def _limits(entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Lim
 
 
 def _whole(series: Series, entry: Entry, moving: np.ndarray) -> Series:
-    """A series of the coordinates that move as one of all."""
+    """Extend a series of the coordinates that move to all coordinates."""
     sines, cosines = np.zeros((2, len(entry.limits.free), series.sines.shape[1]))
     sines[moving], cosines[moving] = series.sines, series.cosines
     return Series(entry.limits.centre, series.period, sines, cosines)

@@ -1,4 +1,4 @@
-"""Friction over speed from the results of a sweep with a constant-velocity friction test."""
+"""Compute friction over speed from the results of a constant-velocity friction test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 
 
 def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
-    """The friction of an actuator over speed from the test called `name` in the results of a sweep.
+    """Compute the friction of an actuator over speed from the test called `name` in the results of a sweep.
 
     Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
     what is needed.

@@ -40,13 +40,13 @@ COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "co
 
 @dataclass(frozen=True)
 class Identified:
-    """Fits by design and friction set, and why others failed."""
+    """Fits by (design, friction set), and the reasons of those that failed."""
 
     fits: dict[tuple[int, int], Fit]
     failed: dict[tuple[int, int], str]
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep identify` prints."""
+        """Summarise the fits, as `limbsweep identify` prints them."""
         yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
         for case, why in list(self.failed.items())[:5]:
             yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"
@@ -94,14 +94,14 @@ FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
 
 
 def checked_suffix(path: Path) -> str:
-    """The ending of a file that can be written. Raises StoreError."""
+    """Check that a file of this ending can be written. Raises StoreError."""
     if path.suffix not in FORMATS:
         raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
     return path.suffix
 
 
 def _described(fit: Fit) -> dict[str, Any]:
-    """A fit in types of JSON; null for what is no number."""
+    """Convert a fit to types of JSON; null for what is not finite."""
     columns = zip(fit.names, fit.truth.tolist(), fit.values.tolist(), fit.deviations.tolist(), strict=True)
     parameters = [dict(zip(COLUMNS[2:6], row, strict=True)) for row in columns]
     numbers = {"condition": fit.condition, "noise": fit.noise, "validation": fit.validation}
@@ -117,7 +117,7 @@ def identify(
     designs: Sequence[int] | None = None,
     cluster: Cluster = None,
 ) -> Identified:
-    """Base parameters of the robots in a finished store from their measured signals, or `clean` ones.
+    """Estimate base parameters of the robots in a finished store from measured signals, or `clean` ones.
 
     motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
     clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without

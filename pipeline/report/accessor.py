@@ -33,7 +33,7 @@ class Limbsweep:
         friction: int | None = None,
         files: str | Path | None = None,
     ) -> Figure:
-        """A figure of `pipeline.report.figures.kinds.KINDS`; the options are those of a report.
+        """Draw a figure of `pipeline.report.figures.kinds.KINDS`; the options are those of a report.
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """

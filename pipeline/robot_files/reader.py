@@ -1,4 +1,4 @@
-"""Robot files: from YAML to a description, with the place of everything that is wrong.
+"""Read robot files: from YAML to a description, with line and column of every problem.
 
 Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, what makes no sense in
 a mechanism in `robots.formats.checks`. A description is plain data: nothing in a file is run.
@@ -19,7 +19,6 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
-from pipeline.errors import InputError, Problem, show
 from pipeline.robot_files.sections import (
     ClosureSection,
     InstanceSection,
@@ -28,11 +27,10 @@ from pipeline.robot_files.sections import (
     RobotFile,
 )
 from pipeline.robot_files.values import ValueReader
-from robots import catalog
 from robots.expressions import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
-from robots.model import NO_PLATFORM, PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter, nearest
 from robots.types import BASE, TWIST
 
@@ -43,18 +41,18 @@ BODIES = {"base": BASE, "platform": PLATFORM}
 
 
 def read_robot(path: str | os.PathLike[str]) -> Description:
-    """The robot in a file. Raises InputError with all problems."""
+    """Read the robot in a file. Raises InputError with all problems."""
     name = os.fspath(path)
     return parse_robot(read_text(name, MAX_BYTES), name)
 
 
 def parse_robot(text: str, name: str) -> Description:
-    """The robot in a text; `name` is what messages call it. Raises InputError with all problems."""
+    """Read the robot in a text; `name` is what messages call it. Raises InputError with all problems."""
     return describe(parse_yaml(text, name))
 
 
 def describe(document: Document) -> Description:
-    """The robot in a document. Raises InputError with all problems."""
+    """Read the robot in a document. Raises InputError with all problems."""
     report = Report(document)
     require_format(report)
     file, problems = validate_keys(RobotFile, document)
@@ -66,7 +64,7 @@ def describe(document: Document) -> Description:
 
 
 def require_format(report: Report) -> None:
-    """Raises InputError for a file of another version."""
+    """Refuse a file of another version. Raises InputError."""
     if (version := report.document.data.get("limbsweep")) != writing.FORMAT and isinstance(version, int):
         hint = "Use the limbsweep that wrote it, or a newer one."
         report(("limbsweep",), version, f"version {writing.FORMAT} of the format", hint)
@@ -74,14 +72,14 @@ def require_format(report: Report) -> None:
 
 
 class _RobotReader:
-    """Reads a file section by section; `file` holds what is sound of it."""
+    """Reads a robot file section by section; `file` is the sound part of it."""
 
     def __init__(self, report: Report, file: RobotFile) -> None:
         self.report, self.file = report, file
         self.values = ValueReader(report, set(CONSTANTS))
 
     def description(self) -> Description | None:
-        """The description; None where something was wrong."""
+        """Read all sections; None where something was wrong, which is reported."""
         parameters = tuple(self._parameters())
         derived = tuple(self._derived())
         limbs = self._limbs()
@@ -116,7 +114,7 @@ class _RobotReader:
             yield parameter
 
     def _new_name(self, name: str, path: KeyPath) -> None:
-        """See that expressions can use a name; it is known from now on."""
+        """Check that expressions can use a name, and add it to those that they may use."""
         if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
@@ -238,7 +236,7 @@ class _RobotReader:
         return tuple(instances)
 
     def _shape(self, limbs: Mapping[str, Limb], sections: Mapping[str, InstanceSection] | None, *, chain: bool) -> None:
-        """See that limbs, instances and platform are those of a chain, or of a robot with a platform."""
+        """Check that limbs, instances and platform are those of a chain, or of a robot with a platform."""
         report = self.report
         if chain:
             if len(limbs) > 1 or len(sections or ()) > 1:
@@ -256,7 +254,7 @@ class _RobotReader:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
     def _try(self, description: Description) -> None:
-        """Compute everything with the defaults, and report what cannot be or makes no sense."""
+        """Evaluate the robot with the default parameters, and report what is not finite or makes no mechanism."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
         for path, expression in self.values.expressions:
@@ -274,35 +272,3 @@ class _RobotReader:
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
-
-
-def is_file(name: str) -> bool:
-    """Whether the name of a robot is that of a file."""
-    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
-
-
-def find(name: str) -> Family:
-    """The family that a command names: a robot file, or one of the catalogue. Raises InputError, ParameterError."""
-    return read_robot(name).family if is_file(name) else catalog.family(name)
-
-
-def seen_from(name: str, folder: str | os.PathLike[str]) -> str:
-    """A robot's name as a sweep file in `folder` says it. Raises InputError for a robot file that is elsewhere."""
-    if not is_file(name):
-        return name
-    path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
-    if path.startswith(os.pardir):
-        rule = "a robot file in the folder of the sweep or below"
-        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
-    return f"./{path.replace(os.sep, '/')}"
-
-
-def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
-    """The robot file that the file `sweep` in `folder` names. Raises InputError."""
-    root = os.path.realpath(folder)
-    place = "" if "\0" in name else os.path.realpath(os.path.join(root, name))
-    if not place.startswith(os.path.join(root, "")):
-        hint = "Copy it there: a sweep reads no files from elsewhere."
-        rule = "a file in the folder of the sweep or below"
-        raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
-    return read_robot(os.path.join(os.fspath(folder), name))

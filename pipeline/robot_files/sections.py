@@ -1,4 +1,4 @@
-"""The sections of a robot file as models: keys and types only; `pipeline.robot_files.reader` has what they mean."""
+"""Models of the sections of a robot file: keys and types; `pipeline.robot_files.reader` has what they mean."""
 
 from __future__ import annotations
 

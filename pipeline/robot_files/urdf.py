@@ -1,4 +1,4 @@
-"""Robots of other formats: a URDF file, with the loops that it cannot say in a file beside it."""
+"""Import robots from URDF files; the loops that URDF cannot express come from another file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robots.parameters import nearest
 
 @dataclass(frozen=True)
 class ImportedRobot:
-    """A robot from another format, the text of its robot file, and what was left behind."""
+    """An imported robot, the text of its robot file, and warnings about what was not imported."""
 
     description: Description
     text: str
@@ -33,7 +33,7 @@ class ImportedRobot:
 
 
 def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None) -> ImportedRobot:
-    """The robot in a URDF file, with the loops in another file. Raises InputError with all problems."""
+    """Import the robot of a URDF file, with the loops in another file. Raises InputError with all problems."""
     name = os.fspath(path)
     data = read_bytes(name, MAX_XML)
     decode(data, name)  # says what else binary data may be
@@ -44,7 +44,7 @@ def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | No
 
 
 def parse_urdf(data: bytes, name: str) -> Tree:
-    """The tree in the bytes of a URDF file; messages call it `name`. Raises InputError with all problems."""
+    """Parse the bytes of a URDF file; messages call it `name`. Raises InputError with all problems."""
     try:
         return urdf.read_tree(data)
     except UrdfError as error:
@@ -57,7 +57,7 @@ def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
 
 
 def _closed(tree: Tree, name: str) -> Description:
-    """The robot of a tree with the loops and driven joints in the file `name`. Raises InputError."""
+    """Close the loops of a tree as the file `name` says, and drive the joints that it names. Raises InputError."""
     report = Report(parse_yaml(read_text(name, MAX_BYTES), name))
     require_format(report)
     file, problems = validate_keys(LoopsFile, report.document)
@@ -91,7 +91,7 @@ def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) 
 
 
 def _check_loops(report: Report, description: Description) -> None:
-    """Raises InputError for loops that are open at zero joint variables, at their places in the file of loops."""
+    """Refuse loops that are open at zero joint variables, at their places in the file. Raises InputError."""
     for finding in checks.check_loops(description.family.reference):
         report(finding.path[2:], Got(finding.got), finding.expected, "The URDF file's zero is the reference pose.")
     report.raise_if_any()

@@ -26,7 +26,7 @@ class ValueReader:
     expressions: list[tuple[KeyPath, Expression]] = field(default_factory=list)
 
     def number(self, value: object, path: KeyPath) -> Late:
-        """A number, or an expression; zero for what is neither, which is reported."""
+        """Read a number or an expression; zero for what is neither, which is reported."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
                 return float(value)
@@ -49,12 +49,12 @@ class ValueReader:
         return expression
 
     def triple(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
-        """Three numbers."""
+        """Read three numbers."""
         x, y, z = (self.number(value, (*path, k)) for k, value in enumerate(values))
         return x, y, z
 
     def frame(self, section: FrameSection, path: KeyPath) -> Frame:
-        """A frame."""
+        """Read a frame."""
         keys = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
         if len(keys) > 1:
             self.report(path, Got(" and ".join(keys)), "one of turn, along and rotation", "Remove the others.")
@@ -75,12 +75,12 @@ class ValueReader:
         return Frame(rotation, self.triple(section.position, (*path, "position")))
 
     def _turn(self, axis: str, angle: object, path: KeyPath, index: int) -> tuple[str, Late]:
-        """One turn about an axis; a single one may stand without a list around it."""
+        """Read one turn about an axis [deg]; a single one may stand without a list around it."""
         path = (*path, index) if (*path, index) in self.report.document.values else path
         return axis, self.number(angle, (*path, axis))
 
     def inertia(self, section: InertiaSection, path: KeyPath) -> Inertia:
-        """An inertia."""
+        """Read mass, centre of mass and inertia tensor of a body."""
         xx, yy, zz = self.triple(section.moments, (*path, "moments"))
         xy, xz, yz = self.triple(section.products, (*path, "products"))
         tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

@@ -1,4 +1,4 @@
-"""What a sweep file leaves to choose: one of its robots, and a named part of its axes.
+"""Choose one of the robots of a sweep file, or a named subset of its axes.
 
 A choice is a key of the file, `robot:` or `subset:`, so that the text of a sweep says all of it; `choose` adds one.
 """
@@ -31,7 +31,7 @@ class Swept:
 
 
 def choose(text: str, key: str, value: str, name: str) -> str:
-    """The text of a sweep file with one more key at its end. Raises InputError where it cannot be put there."""
+    """Add a key at the end of the text of a sweep file. Raises InputError where that is not possible."""
     longer = f"{text.rstrip()}\n{key}: {value}\n"
     try:
         fits = parse_yaml(longer, name).data.get(key) == value
@@ -44,7 +44,7 @@ def choose(text: str, key: str, value: str, name: str) -> str:
 
 
 def take_subset(report: Report, file: SweepFile, whole: Swept) -> Swept:
-    """The part of a sweep that the key `subset` names, or the whole; all subsets of the file have to be sound."""
+    """Restrict a sweep to the subset that the key `subset` names, if any; checks all subsets of the file."""
     sound, part = not report.problems, whole
     for name, subset in file.subsets.items():
         chosen = name == file.subset
@@ -73,7 +73,7 @@ def _restricted(
 def _named(
     report: Report, trajectories: tuple[Trajectory, ...], names: tuple[str, ...] | None, path: KeyPath
 ) -> tuple[Trajectory, ...]:
-    """The trajectories of these names, which have to be known; all of them without names."""
+    """Select trajectories by name; all of them without names."""
     if names is None or not trajectories:
         return trajectories
     known = [trajectory.name for trajectory in trajectories]

@@ -39,7 +39,7 @@ def _code(code: types.CodeType) -> Iterator[object]:
 
 
 def _value(value: object, seen: set[int]) -> object:
-    """A value as text, or as parts that have one; of what has no lasting text its type."""
+    """Convert a value to text, or to parts that have one; other objects to their type."""
     if isinstance(value, types.FunctionType):
         return list(_function(value, seen))
     if isinstance(value, types.ModuleType):

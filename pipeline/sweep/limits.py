@@ -1,4 +1,4 @@
-"""The limits section of a sweep file: ranges and rates of joints, and what actuators can give.
+"""Read the limits of a sweep file: ranges and rates of joints, and capacities of actuators.
 
 A key selects joints or actuators, in the words of friction groups; each joint and each actuator is selected once.
 """
@@ -26,7 +26,7 @@ Selected = TypeVar("Selected")
 
 
 def section_of(file: SweepFile, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
-    """The section with the limits of a robot, which one of several may have for itself, and where it stands."""
+    """Find the section with the limits of a robot, which one of several may have for itself, and its path."""
     robots = file.robots or {}
     if robot is not None and robot in robots and robots[robot].limits is not None:
         return robots[robot].limits, ("robots", robot, KEY)
@@ -36,7 +36,7 @@ def section_of(file: SweepFile, robot: str | None) -> tuple[LimitSection | None,
 def read_limits(
     report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: KeyPath = ("limits",)
 ) -> Limits:
-    """The limits of a section that stands at `within`; without a mechanism, nothing is looked up.
+    """Read a section that stands at `within`; without a mechanism, no limits.
 
     Problems go to `report`.
     """
@@ -79,7 +79,7 @@ def _sets(section: LimitSection, what: tuple[str, str]) -> bool:
 
 
 def _selected(report: Report, path: KeyPath, select: Callable[[], Sequence[Selected]]) -> Sequence[Selected]:
-    """The joints or actuators that a key selects; none where it selects nothing, which is reported."""
+    """Select the joints or actuators of a key; none where there are none, which is reported."""
     try:
         return select()
     except ParameterError as error:
@@ -106,7 +106,7 @@ def _joint(report: Report, section: JointSection, path: KeyPath, kinds: Sequence
 
 
 def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> str:
-    """The unit to convert from; the one of SI where none is given or the given one is refused."""
+    """Check the unit to convert from; the one of SI where none is given or the given one is refused."""
     if unit is None or not wanted:
         return "1"
     mixed = "no unit, as some of these joints turn and others slide", "Name them apart."
@@ -124,7 +124,7 @@ def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capaci
 
 
 def describe_limits(limits: Limits) -> dict[str, Any]:
-    """What defines limits, in types of JSON; infinite numbers are left out."""
+    """Describe limits in types of JSON; infinite numbers are left out."""
     joints = {f"{limb}, {joint}": _finite(limit) for (limb, joint), limit in sorted(limits.joints.items())}
     actuators = {str(number): _finite(capacity) for number, capacity in sorted(limits.actuators.items())}
     return {"joints": joints, "actuators": actuators}

@@ -1,4 +1,4 @@
-"""The sections of a sweep file that make it a dataset for identification: what sensors do, and how it is split."""
+"""Read the sections `measurement` and `split` of a sweep file, which make it a dataset for identification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 @dataclass(frozen=True)
 class SensorModel:
-    """What sensors do: all parameters of `robots.measurement`, and the seed of the noise."""
+    """Errors of sensors: all parameters of `robots.measurement`, and the seed of the noise."""
 
     values: Mapping[str, float]
     seed: int
@@ -31,7 +31,7 @@ class SensorModel:
 
 @dataclass(frozen=True)
 class DatasetSplit:
-    """Shares of what is kept from training."""
+    """Shares of designs and trajectories for validation and for tests; the rest is for training."""
 
     validation: float
     test: float
@@ -41,7 +41,7 @@ class DatasetSplit:
         return {"validation": self.validation, "test": self.test}
 
     def of(self, start: int, stop: int) -> list[str]:
-        """The part of each design or trajectory from number `start` up to before `stop`.
+        """Assign a part to each design or trajectory from number `start` up to before `stop`.
 
         Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
         is made longer keeps the parts that it has.
@@ -55,7 +55,7 @@ class DatasetSplit:
 
 
 def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> SensorModel | None:
-    """The section `measurement`; what is wrong goes to `report`."""
+    """Read the section `measurement`; problems go to `report`."""
     section = file.measurement
     wanted = [name for name in file.outputs if name in CLEAN]
     if section is None:
@@ -88,7 +88,7 @@ def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> SensorM
 
 
 def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | None:
-    """The section `split`; what is wrong goes to `report`."""
+    """Read the section `split`; problems go to `report`."""
     if split is None:
         return None
     if split.validation + split.test >= 1.0:

@@ -1,4 +1,4 @@
-"""A sweep: what a user asked for, checked and in SI units. Pure data; `pipeline.plan` cuts it into blocks."""
+"""The `Sweep`: the checked content of a sweep file in SI units; `pipeline.plan` cuts it into blocks."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class Sweep:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
-        """The sweep in a file; files that it names are looked up beside it. Raises InputError with all problems."""
+        """Read a sweep file; files that it names are in its folder. Raises InputError with all problems."""
         return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
 
     @classmethod
     def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | FileSource = ".") -> Sweep:
-        """The sweep in a text; messages call it `name`, files that it names are in `folder`, or another source.
+        """Read the text of a sweep file; messages call it `name`, files that it names are in `folder`.
 
         Raises InputError.
         """
@@ -131,7 +131,7 @@ class Sweep:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def difference(self, other: Sweep) -> tuple[str, ...]:
-        """One line for every value that `other` has otherwise; empty where the fingerprints are equal."""
+        """Compare with another sweep: a line for each value that differs; empty for equal fingerprints."""
         mine, theirs = dict(_flat(self.canonical)), dict(_flat(other.canonical))
         keys = [*mine, *(key for key in theirs if key not in mine)]
         pairs = ((key, mine.get(key, "nothing"), theirs.get(key, "nothing")) for key in keys)

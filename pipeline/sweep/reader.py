@@ -39,7 +39,7 @@ MAX_TIMES = 10**7
 
 
 def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
-    """The fields of a `Sweep` from its file. Raises InputError with all problems.
+    """Read the fields of a `Sweep` from its file. Raises InputError with all problems.
 
     Reads section by section; a section with a wrong key does not hide the problems of the others.
     """

@@ -1,4 +1,4 @@
-"""A sweep file written once more with something changed; comments of the user stay where they are."""
+"""Rewrite a sweep file with changed data; the comments of the user stay where they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 
 def rewritten(text: str, change: Callable[[CommentedMap], None], comment: str) -> str:
-    """The text of a file whose data `change` has changed in place, below a comment of one line; see `flowing`."""
+    """Rewrite the text of a file after `change` has changed its data in place, below a comment of one line."""
     yaml = YAML()
     yaml.width = 120
     data = yaml.load(text)
@@ -22,7 +22,7 @@ def rewritten(text: str, change: Callable[[CommentedMap], None], comment: str) -
 
 
 def flowing(values: object) -> object:
-    """Lists within mappings and lists as YAML spells them on one line."""
+    """Mark all lists within mappings and lists to be written on one line."""
     if isinstance(values, dict):
         return {name: flowing(item) for name, item in values.items()}
     if not isinstance(values, list):

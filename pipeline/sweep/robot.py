@@ -1,4 +1,4 @@
-"""The robot of a sweep and its designs: one of the catalogue, one of several, or the one of a robot file.
+"""Read the robot of a sweep and its designs: a robot of the catalogue, one of several, or of a robot file.
 
 A store keeps the text of its sweep; so that it can be read again without the robot file, `inline` writes the robot into
 that text.
@@ -13,7 +13,8 @@ from pathlib import Path
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import describe, is_file, read_robot_beside
+from pipeline.robot_files.names import is_file, read_robot_beside
+from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import RobotSection, SweepFile
@@ -39,7 +40,7 @@ class DesignAxis:
 
 
 def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
-    """The description that the key `robot` gives or names, and the name of the robot; None for what there is not."""
+    """Read the description that the key `robot` gives or names a file of, and the name of the robot; None if none."""
     robot: object = file.robot
     document = report.document
     if robot is not None and not isinstance(robot, str | dict):
@@ -71,7 +72,7 @@ def families(description: Description | None) -> Mapping[str, Family]:
 def read_designs(
     report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family]
 ) -> DesignAxis | None:
-    """The designs of the robot that the file names or chooses; None where it is not known, which is reported."""
+    """Read the designs of the robot that the file names; None where it is not known, which is reported."""
     robot, section = _choose_robot(report, file.robots, robot, families)
     if robot is None or robot not in families:
         return None  # without a robot, nothing can be said about its parameters
@@ -89,7 +90,7 @@ def read_designs(
 def _choose_robot(
     report: Report, robots: Mapping[str, RobotSection] | None, robot: str | None, families: Mapping[str, Family]
 ) -> tuple[str | None, RobotSection]:
-    """Name of the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
+    """Choose the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
     for name in robots or {}:
         if name not in families:
             report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
@@ -110,12 +111,12 @@ def _choose_robot(
 
 
 def _section_path(key: str, robot: str, section: RobotSection) -> KeyPath:
-    """Where a section of a robot stands: among those of the robot alone, or at the top of the file."""
+    """Return the path of a section of a robot: among its own sections, or at the top of the file."""
     return (key,) if getattr(section, key) is None else ("robots", robot, key)
 
 
 def inline(report: Report, description: Description | None) -> str:
-    """The text of the sweep with the content of the robot file in place of its name."""
+    """Write the content of the robot file into the text of the sweep, in place of its name."""
     document = report.document
     robot = document.data.get("robot")
     if description is None or not isinstance(robot, str):

@@ -1,4 +1,4 @@
-"""The sections of a sweep file as models: keys and types only; `pipeline.sweep.reader` has what they mean."""
+"""Models of the sections of a sweep file: keys and types; `pipeline.sweep.reader` has what they mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep file as the sweeps that it holds: one, or one for each of its robots, each to be stored on its own."""
+"""Read the sweeps of a file: one, or one for each of its robots, each with a store of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.sweep.model import Sweep
 
 
 def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tuple[Sweep, ...]:
-    """The sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
+    """Read the sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
 
     Each has a text of its own, from which it can be read again. Raises InputError with the problems of all of them.
     """

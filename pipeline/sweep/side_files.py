@@ -1,4 +1,4 @@
-"""Files that a sweep names, such as points: from the folder of the sweep file, or from the store that was made from it.
+"""Read the files that a sweep names, such as points: from the folder of the sweep file, or from its store.
 
 Whatever is read is kept with the sweep, so that its store can hold it.
 """
@@ -19,7 +19,7 @@ from storage.places.place import Location, Place
 
 
 class FileSource(Protocol):
-    """Where files are."""
+    """A place to read the files of a sweep from."""
 
     @property
     def root(self) -> Path:
@@ -62,7 +62,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class StoredFiles:
-    """The files in a store with these attributes; what is lost there is taken from a folder, if it is the same file."""
+    """The files in a store; one that is lost there is read from a folder, if it has the same checksum."""
 
     place: Place
     attributes: Mapping[str, Any]
@@ -101,7 +101,7 @@ class StoredFiles:
 
 @dataclass
 class SideFiles:
-    """The files of one sweep while it is read; `contents` are those of the files that were asked for."""
+    """The files of one sweep, read on request; `contents` are those of the files that were read."""
 
     source: FileSource
     contents: dict[str, bytes] = field(default_factory=dict)
@@ -114,12 +114,12 @@ class SideFiles:
 
 
 def source_of(place: str | os.PathLike[str] | FileSource) -> FileSource:
-    """The source that a folder stands for, or the source itself."""
+    """Return the source of a folder, or the source itself."""
     return Folder(Path(place)) if isinstance(place, str | os.PathLike) else place
 
 
 def stored_files(store: Location, folder: str | Path = ".") -> StoredFiles:
-    """The files in a store. Raises StoreError."""
+    """Open the files in a store. Raises StoreError."""
     from storage.manifest import Manifest
 
     place = locate(store)

@@ -1,4 +1,4 @@
-"""The first sweep file of a user: a commented `sweep.yaml` for one robot, valid as it stands."""
+"""Write the first sweep file of a user: a commented, valid `sweep.yaml` for one robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPREAD = 0.1
 
 
 def sweep_text(family: Family, robot: str = "") -> str:
-    """The text of a sweep over a parameter of `family`, with what else may be swept in comments.
+    """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
     `robot` is what the file calls the robot, if not by its name: the place of a robot file.
     """
@@ -59,7 +59,7 @@ def _kinds(motions: Mapping[str, Motion]) -> str:
 
 
 def _turns(family: Family) -> str:
-    """How the platform can turn, where it can."""
+    """List the kinds of turns, for a platform that can turn."""
     if set(family.reference.platform.mobility) <= set(TRANSLATION):
         return ""
     return f"\n{_TURNS}\n{_kinds(TURNS)}"

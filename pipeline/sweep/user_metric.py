@@ -1,4 +1,4 @@
-"""A metric of a user's own as a sweep has it, checked; `pipeline.sweep.user_metrics` makes it from a function."""
+"""A user metric that has been checked; `pipeline.sweep.user_metrics` makes it from a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.schema import Variable
 
 @dataclass(frozen=True)
 class PreparedMetric:
-    """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
+    """A checked user metric: its variable, its function pickled by value, the series and values that it takes."""
 
     variable: Variable
     payload: bytes

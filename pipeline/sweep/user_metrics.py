@@ -1,4 +1,4 @@
-"""Metrics of a user's own for a sweep in Python: plain functions on the arrays of one case, shipped by value.
+"""Add user metrics to a sweep: Python functions on the arrays of one case, pickled by value.
 
 The parameters of a function name what it is given: series of the dataset, in their dims within a case, such as
 `actuator_force` (time, actuator); `time`; `parameters` and `friction`, the numbers of the design and of the friction
@@ -42,7 +42,7 @@ class UserMetric:
 
 
 def with_metrics(sweep: Sweep, metrics: Mapping[str, MetricFunction | UserMetric]) -> Sweep:
-    """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
+    """Add user metrics to a sweep; they are part of its fingerprint. Raises InputError with all problems."""
     problems: list[Problem] = []
     prepared: list[PreparedMetric] = []
     for name, entry in metrics.items():
@@ -70,7 +70,7 @@ def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
 
 
 def _by_value(function: MetricFunction) -> bytes:
-    """The function with the code of its module's other functions that it calls, so that no worker has to have it."""
+    """Pickle a function with the code of its module that it calls, so that no worker needs the module."""
     import cloudpickle
 
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -118,7 +118,7 @@ def _wrong_function(sweep: Sweep, name: str, function: object) -> list[Problem]:
 
 
 def _series(sweep: Sweep) -> list[str]:
-    """Series that the sweep's robot has."""
+    """List the series that the robot of a sweep has."""
     mechanism = sweep.family.reference
     left_out = set() if mechanism.motors else set(OF_MOTORS)
     kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")

@@ -1,4 +1,4 @@
-"""Designs that a page looks into, each under one friction set, computed again with everything in it.
+"""Compute the designs that a report shows in detail again, each under one friction set, with all outputs.
 
 A store seldom holds joint motion and reactions, and need not: they are those of a small sweep of a few designs, made
 from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many; the
@@ -79,7 +79,7 @@ class DesignCase:
 
 @dataclass(frozen=True)
 class Taken(Axis):
-    """Some sets of an axis, by number."""
+    """Sets of an axis chosen by number."""
 
     base: Axis
     numbers: tuple[int, ...]
@@ -99,7 +99,7 @@ class Taken(Axis):
 
 
 def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None) -> Sweep:
-    """The sweep of a store with these attributes, from its text; files that it names are in `files`: a folder, a store.
+    """Read the sweep in the attributes of a store; files that it names are in `files`: a folder, a store.
 
     Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
     """
@@ -123,7 +123,7 @@ def has_workspace(sweep: Sweep) -> bool:
 
 
 def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
-    """The cases of some designs of a sweep under one friction set, all by number; a few designs at a time."""
+    """Compute some designs of a sweep under one friction set, all by number; a few designs at a time."""
     mechanism = sweep.family.reference
     joints = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
     trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))

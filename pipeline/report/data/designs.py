@@ -1,4 +1,4 @@
-"""All designs of a store as one table: what was swept, and for each metric the worst that a design has to carry.
+"""The table of all designs of a store: swept parameters, and for each metric its worst value of a design.
 
 A metric is reduced over everything but the design: energies are added over the actuators, and of friction sets,
 trajectories, actuators and joints the worst counts. A design that fails on one trajectory has NaN.
@@ -167,20 +167,20 @@ class Designs:
 
 
 def _together(a: Array, b: Array) -> bool:
-    """Whether two parameters go together, as in a list: few values, and to each of the one belongs one of the other."""
+    """Whether two parameters go together, as in a list: few values, in a one-to-one relation."""
     (x, i), (y, j) = (np.unique(values, return_inverse=True) for values in (a, b))
     return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
 def _along_front(a: DesignColumn, b: DesignColumn) -> Indices:
-    """Designs on the front of two objectives, by the first of them."""
+    """Find the designs on the front of two objectives, ordered by the first."""
     costs = np.stack([a.sign * a.values, b.sign * b.values], axis=1)
     designs = np.flatnonzero(front(costs))
     return designs[np.lexsort(costs[designs].T[::-1])]
 
 
 def designs(dataset: Dataset) -> Designs:
-    """The table of a dataset as `storage.open_results` gives it; reads every metric once."""
+    """Make the table of a dataset as `storage.open_results` gives it; reads every metric once."""
     import xarray
 
     chosen = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
@@ -202,7 +202,7 @@ def designs(dataset: Dataset) -> Designs:
 
 
 def worst(metric: DataArray) -> DataArray:
-    """A metric by design: energies added over the actuators, of all else the worst."""
+    """Reduce a metric to one value for each design: energies added over the actuators, else the worst."""
     name = str(metric.name)
     if name in SUMMED and "actuator" in metric.dims:
         metric = metric.sum("actuator", skipna=False, keep_attrs=True)

@@ -1,4 +1,4 @@
-"""The mechanism of a case along its trajectories, as frames of points: what a view in three dimensions draws.
+"""Compute the mechanism of a case along its trajectories as frames of points, for a view in three dimensions.
 
 A frame is what `pipeline.report.data.sketch.sketch` says of the mechanism at the joint positions of one time. Lines
 join points, so that every point is there once. The force in each joint stands at the point where the joint is.
@@ -55,7 +55,7 @@ class Lines:
 
 
 def joint_names(mechanism: Mechanism) -> list[str]:
-    """Names of the joints in the order of `MotionFrames.points`."""
+    """List the names of the joints in the order of `MotionFrames.points`."""
     pairs = [
         (instance.name, joint) for instance in mechanism.instances for joint in mechanism.limbs[instance.limb].joints
     ]
@@ -63,12 +63,12 @@ def joint_names(mechanism: Mechanism) -> list[str]:
 
 
 def mounts(mechanism: Mechanism) -> Array:
-    """Where the limbs stand on the base, (n, 3) [m]."""
+    """Compute where the limbs stand on the base, (n, 3) [m]."""
     return np.concatenate([limb.mounts for limb in sketch(mechanism)])
 
 
 def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
-    """The frames of every trajectory of a case that is in them, and the lines between its points."""
+    """Compute the frames of every trajectory of a case, and the lines between their points."""
     wanted = [_frames(case, index) for index in range(len(case.trajectories))]
     angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(wanted)])
     limbs = sketch(case.mechanism, angles)
@@ -79,7 +79,7 @@ def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
 
 
 def _frames(case: DesignCase, trajectory: int) -> Indices:
-    """Numbers of the times of a case that are frames."""
+    """Choose the times of a case that become frames, by number."""
     most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
     count = case.results.sizes["time"]
     return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
@@ -98,7 +98,7 @@ def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> Mot
 
 
 def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
-    """Points (frame, point, 3) of limbs in all frames, and the lines and the platform by numbers of points."""
+    """Number the points (frame, point, 3) of limbs, and give lines and platform by these numbers."""
     joints = [_joints(limb) for limb in limbs]
     starts = np.cumsum([0, *(limb_joints.shape[1] for limb_joints in joints)])
     points = list(joints)
@@ -122,7 +122,7 @@ def _joints(limb: LimbSketch) -> Array:
 
 
 def _places(ends: Array, joints: Array) -> Indices:
-    """Which of the joints (frame, joint, 3) each end of a line (frame, end, 3) is in all frames; -1 for none."""
+    """Find the joint (frame, joint, 3) at each end of a line (frame, end, 3) in all frames; -1 for none."""
     known = np.isfinite(joints).all(axis=(1, 2))
     apart = np.abs(ends[known][:, :, None] - joints[known][:, None]).max(axis=(0, 3), initial=0.0)
     size = float(np.ptp(joints[known], axis=(0, 1)).max()) if known.any() else 0.0
@@ -136,7 +136,7 @@ def _tips(limbs: Sequence[LimbSketch], starts: Indices) -> Iterator[Indices]:
 
 
 def _around(points: Array, tips: Indices) -> Indices:
-    """The corners of the platform in their order around it, the first one again at the end."""
+    """Order the corners of the platform around it, the first one again at the end."""
     known = np.isfinite(points[:, tips]).all(axis=(1, 2))
     if len(tips) > 1 and known.any():
         tips = tips[order_around(points[known][0, tips])]
@@ -144,14 +144,14 @@ def _around(points: Array, tips: Indices) -> Indices:
 
 
 def order_around(corners: Array) -> Indices:
-    """The order of points (n, 3) around their centre, in the plane that fits them best."""
+    """Order points (n, 3) around their centre, in the plane that fits them best."""
     offsets = corners - corners.mean(axis=0)
     along, across = np.linalg.svd(offsets)[2][:2] @ offsets.T
     return np.argsort(np.arctan2(across, along))
 
 
 def scale(all_motions: Sequence[MotionFrames]) -> tuple[float, float]:
-    """The size of what moves [m], and the largest force in a joint [N]; zero where nothing is finite."""
+    """Compute the extent of all points [m], and the largest force in a joint [N]; zero where nothing is finite."""
     points = finite(all_motions)
     sizes = [np.linalg.norm(frames.force, axis=-1) for frames in all_motions]
     force = max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
@@ -159,6 +159,6 @@ def scale(all_motions: Sequence[MotionFrames]) -> tuple[float, float]:
 
 
 def finite(all_motions: Sequence[MotionFrames]) -> Array:
-    """All points of all frames that are known, (n, 3) [m]."""
+    """Collect the finite points of all frames, (n, 3) [m]."""
     points = np.concatenate([frames.points.reshape(-1, 3) for frames in all_motions])
     return points[np.isfinite(points).all(axis=1)]

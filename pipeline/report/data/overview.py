@@ -1,4 +1,4 @@
-"""What was swept and what is stored, in rows of text: the head of a report."""
+"""Summarise what was swept and what is stored, as rows of text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_NAMES = 6
 
 
 def swept(dataset: Dataset) -> Iterator[TableRow]:
-    """The robot, every axis with its length and what changes along it, what is the same everywhere."""
+    """Summarise the robot, every axis with its length and what changes along it, and what is stored."""
     attributes = dataset.attrs
     robot = str(attributes.get("robot", "unknown"))
     yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
@@ -42,7 +42,7 @@ _STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
 
 
 def _range(values: DataArray) -> str:
-    """What a coordinate goes through: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
+    """Summarise the values of a coordinate: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
     name, array = str(values.name).replace("_", " "), values.values
     if array.dtype.kind not in "fiu":
         names = [str(label) for label in array[:MOST_NAMES]]
@@ -56,7 +56,7 @@ def _range(values: DataArray) -> str:
 
 
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
-    """Parameters of the robot that were not swept: name, value with unit, meaning."""
+    """List the parameters of the robot that were not swept: name, value with unit, meaning."""
     robot = str(dataset.attrs.get("robot", ""))
     known = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
     for name, value in dataset.attrs.get("parameters", {}).items():
@@ -66,7 +66,7 @@ def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
 
 
 def provenance(dataset: Dataset) -> Iterator[TableRow]:
-    """When and by what the store was made, and the number that identifies the sweep."""
+    """Say when and by which versions the store was made, and the fingerprint of its sweep."""
     attributes = dataset.attrs
     if not attributes.get("finished", True):
         written = dataset["written"]

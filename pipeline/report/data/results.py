@@ -1,4 +1,4 @@
-"""What a report is made from: a dataset, its table of designs, the design that is looked into, and its case.
+"""The data of a report: a dataset, its table of designs, and the design shown in detail.
 
 Everything is computed when it is first asked for, so that a figure of one kind costs what that kind costs.
 """
@@ -142,7 +142,7 @@ class Results:
             yield replace(case, results=case.results.assign(stored.variables))
 
     def heading(self, design: int) -> str:
-        """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
         swept = [
             _with_unit(parameter.name, parameter.values[design], parameter.units)
             for parameter in self.designs.parameters
@@ -158,7 +158,7 @@ class Results:
         return f"{text}."
 
     def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
-        """What the store has of some series of a design, at every `stride`-th time."""
+        """Read the stored series of a design, at every `stride`-th time."""
         from pipeline.report.data.case import MOST_TRAJECTORIES
 
         place = {"design": design, "friction": self.friction}
@@ -180,7 +180,7 @@ def results_of(
     friction: int | None = None,
     files: str | Path | None = None,
 ) -> Results:
-    """The results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
+    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
     from xarray import Dataset
 
     from storage import open_results

@@ -30,7 +30,7 @@ class ActuatorSeries:
 
     @property
     def label(self) -> str:
-        """What stands at the axis."""
+        """Title and unit for the axis of a plot."""
         return f"{self.title}<br>[{self.units}]"
 
     @property
@@ -41,7 +41,7 @@ class ActuatorSeries:
 
 @dataclass(frozen=True)
 class SeriesAxes:
-    """Along what all series go: times [s], the trajectories in time by number and name, names of the actuators."""
+    """The coordinates of all series: times [s], the trajectories in time by number and name, names of the actuators."""
 
     times: NDArray[np.float64]
     trajectories: dict[int, str]
@@ -49,12 +49,12 @@ class SeriesAxes:
 
 
 def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
-    """All quantities that there are; those that are no numbers anywhere are left out."""
+    """Collect the series of a case that have any finite value."""
     return tuple(quantity for quantity in quantities(case) if quantity.known)
 
 
 def axes(case: DesignCase) -> SeriesAxes:
-    """The axes of the series, where there are any. The points of a workspace are not in time."""
+    """Collect the coordinates of the series, where there are any. The points of a workspace are not in time."""
     quantity = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
     moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
     return SeriesAxes(
@@ -63,7 +63,7 @@ def axes(case: DesignCase) -> SeriesAxes:
 
 
 def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
-    """All quantities that a sweep has, whether or not this case has any numbers."""
+    """Collect all series that a sweep has, also those without any finite value in this case."""
     for name, title in QUANTITIES:
         if name not in case.results:
             continue

@@ -1,4 +1,4 @@
-"""Stick pictures of mechanisms: bodies are lines, joints points, driven joints have their axes.
+"""Draw stick figures of mechanisms: bodies are lines, joints points, driven joints have their axes.
 
 Covers every mechanism that `robots.model` can describe, because it walks the tree of each limb from mount frame to
 mount frame. The figure shows the pose at zero joint variables; `sketch` gives the lines at any.
@@ -60,7 +60,7 @@ class LimbSketch:
 
 
 def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
-    """Lines and joints of all limbs in the frame of the base.
+    """Compute lines and joints of all limbs in the frame of the base.
 
     `joints` (*batch, limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not
     read; the platform is then where the limbs carry it, and every point has the leading dims of the batch. Without
@@ -155,7 +155,7 @@ def _matrix(frame: Frame) -> Array:
 
 
 def draw(robot: Robot) -> Figure:
-    """The picture of a robot as a matplotlib figure, lengths in metres."""
+    """Draw a robot as a matplotlib figure, lengths in metres."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

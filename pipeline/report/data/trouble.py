@@ -1,4 +1,4 @@
-"""What went wrong in a store: how many samples have which status, in which designs, and what a user can do about it."""
+"""Count the samples of a store by status, with the designs that have them and advice."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Flagged:
 
 
 def flagged(dataset: Dataset) -> tuple[Flagged, ...]:
-    """What flags occur in a dataset."""
+    """Count the flagged samples of a dataset."""
     return tuple(flag for name in FLAGS if name in dataset and (flag := _flagged(name, dataset[name])).count)
 
 
@@ -83,7 +83,7 @@ def _flagged(name: str, counts: DataArray) -> Flagged:
 
 
 def troubles(dataset: Dataset) -> Troubles | None:
-    """The statuses of a dataset: of samples where it has them, else the worst of each design on each trajectory."""
+    """Count the statuses of a dataset: of samples where it has them, else the worst of each case."""
     for name, what in (
         ("status", "samples"),
         ("worst_status", "cases, by their worst sample"),

@@ -1,4 +1,4 @@
-"""Where the platform goes on the trajectories of a case, and numbers of every position to colour a map by."""
+"""Positions of the platform of a case, and the quantities by which a map of them is coloured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """A number of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
+    """A quantity of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
 
     label: str
     values: Array
@@ -25,12 +25,12 @@ class Colour:
 
 
 def visited(case: DesignCase) -> Array | None:
-    """Positions of the platform (trajectory, time, 3) [m]; None of a chain, or where nobody knows them."""
+    """Return positions of the platform (trajectory, time, 3) [m]; None of a chain, or where they are not known."""
     return np.asarray(case.results["platform_position"].values, float) if "platform_position" in case.results else None
 
 
 def choices(results: Results, case: DesignCase) -> tuple[Colour, ...]:
-    """What positions can be coloured by."""
+    """Collect the quantities that positions can be coloured by."""
     colours = (*_of_case(case), *_of_all(results, case))
     return tuple(colour for colour in colours if np.isfinite(colour.values).any())
 
@@ -45,7 +45,7 @@ def _of_case(case: DesignCase) -> Iterator[Colour]:
 
 
 def conditions(robot: Robot, position: Array) -> Array:
-    """Condition numbers of J_IK in common units at positions (*batch, 3); the metric `condition` is their largest."""
+    """Compute condition numbers of J_IK in common units at positions (*batch, 3); `condition` is their largest."""
     from tasks import inverse_dynamics
     from tasks.metrics.poses import weights
 

@@ -1,4 +1,4 @@
-"""Static figures of the design that is looked into, with matplotlib."""
+"""Draw static figures of one design with matplotlib."""
 
 from __future__ import annotations
 

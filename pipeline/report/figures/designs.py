@@ -1,4 +1,4 @@
-"""Static figures of all designs, with matplotlib."""
+"""Draw static figures of all designs with matplotlib."""
 
 from __future__ import annotations
 

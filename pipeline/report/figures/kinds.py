@@ -29,7 +29,7 @@ class FigureKind(NamedTuple):
 
 
 def figure(results: Results, kind: str) -> Figure:
-    """The figure of that kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
+    """Draw a figure of a kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     return KINDS[kind].draw(results)

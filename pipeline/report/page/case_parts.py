@@ -1,4 +1,4 @@
-"""Parts of a page about the design that is looked into: the mechanism in motion, actuators, where the platform goes.
+"""Parts of a page about one design: the mechanism in motion, time series of actuators, workspace.
 
 What they show of each design is in `design_details`, and `web/` puts it into the figures.
 """

@@ -1,4 +1,4 @@
-"""The interactive figures of a page, as plotly figures: how they look, with the data that never change.
+"""Make the interactive figures of a page with plotly: their layout, and the data that do not change.
 
 Columns of designs, time series and frames of the mechanism are in the page once; `page.js` puts them into the figures
 and follows the controls.

@@ -1,4 +1,4 @@
-"""What a page holds of single designs, so that a reader can click one: its mechanism in motion, series, and maps.
+"""Collect the details of single designs, which a page shows on a click: mechanism in motion, series, and maps.
 
 As many designs as fit into `MOST_BYTES`, the one that is looked into first, then those that matter: the best, those on
 fronts, others drawn at random. Joint positions and forces are rounded to 4 bytes, series keep all their bits.
@@ -26,7 +26,7 @@ DesignDetails = Mapping[str, Any]
 
 
 def design_details(results: Results) -> tuple[DesignDetails, ...]:
-    """What the page holds of designs, in types of JSON, the design that is looked into first."""
+    """Collect the details of the designs that a page holds, in types of JSON, first the one that it shows at first."""
     first = details_of(results, results.case)
     fitting = min(MOST_DESIGNS, MOST_BYTES // len(json.dumps(first)))
     others = results.designs.shown(fitting, always=(results.design,)) if fitting > 1 else np.zeros(0, int)
@@ -35,7 +35,7 @@ def design_details(results: Results) -> tuple[DesignDetails, ...]:
 
 
 def details_of(results: Results, case: DesignCase) -> DesignDetails:
-    """What the page holds of one case."""
+    """Collect the details of one design."""
     return {
         "design": case.design,
         "heading": results.heading(case.design),

@@ -1,4 +1,4 @@
-"""Small pieces of HTML, with everything that comes from outside escaped."""
+"""Format small pieces of HTML; all text is escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page made of parts: one HTML file with everything in it, which asks no network for anything."""
+"""Write the HTML file of a report: self-contained, without any request to a network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js",
 
 
 def page(results: Results) -> str:
-    """The text of the report. Raises InputError where the plotting library is missing."""
+    """Make the text of the HTML file. Raises InputError where the plotting library is missing."""
     require_plotly()
     from plotly.offline import get_plotlyjs
 
@@ -56,7 +56,7 @@ def write(results: Results, path: Path) -> None:
 
 
 def require_plotly() -> None:
-    """Raises InputError where plotly, an extra, is not installed."""
+    """Check that plotly, an extra, is installed. Raises InputError."""
     if find_spec("plotly") is None:
         hint = "Install it: pip install 'limbsweep[report]'."
         raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
@@ -71,7 +71,7 @@ def _sections(sections: Sequence[PagePart]) -> str:
 
 
 def _lead(results: Results) -> str:
-    """One sentence that says what a reader has before him."""
+    """Summarise the results in one sentence."""
     sizes = results.dataset.sizes
     counts = ((sizes.get(dim, 1), dim) for dim in ("design", "trajectory"))
     size = " on ".join(

@@ -1,4 +1,4 @@
-"""The parts of a page in their order: each is a title, text and controls, figures, and data; or nothing.
+"""Make the parts of a page in their order: each a title, text and controls, figures, and data; or nothing.
 
 A part appears only where the store has what it shows.
 """
@@ -16,7 +16,7 @@ from pipeline.report.page.part import PagePart
 
 
 def parts(results: Results) -> Iterator[PagePart]:
-    """The parts that the results have data for."""
+    """Make the parts that the results have data for."""
     for make in MAKERS:
         if (part := make(results)) is not None:
             yield part

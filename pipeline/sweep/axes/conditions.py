@@ -1,4 +1,4 @@
-"""Conditions, derived parameters and parts of axes: from the texts of a sweep file to axes that are sound."""
+"""Read the conditions, derived parameters and subsets of a sweep file, and restrict axes by them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RuleReader:
     fixed: Mapping[str, float]
 
     def derived(self, base: Axis, rules: Mapping[str, str], path: KeyPath) -> Axis:
-        """The axis with parameters that follow from others."""
+        """Add derived parameters to an axis."""
         names, read = list(base.names), []
         for name, text in rules.items():
             here = (*path, name)
@@ -40,7 +40,7 @@ class RuleReader:
         return Derived(tuple(names), base, tuple(read), self._constants(names)) if read else base
 
     def conditions(self, texts: Iterable[str], base: Axis, path: KeyPath) -> tuple[Expression, ...]:
-        """The conditions that can be read, all on an axis that has something to choose from."""
+        """Parse conditions, which need an axis that has something to choose from."""
         bare = path in self.report.document.values and (*path, 0) not in self.report.document.values
         read = [self._expression(text, "condition", path if bare else (*path, k)) for k, text in enumerate(texts)]
         if read and not base.names:
@@ -48,7 +48,7 @@ class RuleReader:
         return tuple(expression for expression in read if expression is not None)
 
     def filtered(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
-        """The sets that meet the conditions: at least one, with all derived parameters within bounds."""
+        """Restrict an axis to the sets that meet conditions: at least one, with derived parameters within bounds."""
         if not conditions and not isinstance(base, Derived):
             return base
         if base.size > MAX_SCANNED:
@@ -64,7 +64,7 @@ class RuleReader:
         return axis
 
     def part(self, base: Axis, selection: SelectionSection | None, path: KeyPath, *, sound: bool, scan: bool) -> Axis:
-        """The part of an axis that a subset takes.
+        """Restrict an axis to what a subset selects.
 
         Unless the axis is `sound`, only what does not need it is checked; its sets are looked at only with `scan`.
         """
@@ -82,13 +82,13 @@ class RuleReader:
         return self.filtered(axis, conditions, path) if conditions else axis
 
     def _constants(self, names: Iterable[str]) -> Fixed:
-        """Values of what is not swept."""
+        """List the values of the parameters that are not swept."""
         values = {name: self.fixed.get(name, parameter.default) for name, parameter in self.parameters.items()}
         swept = set(names)
         return tuple((name, float(value)) for name, value in values.items() if name not in swept)  # type: ignore[arg-type]
 
     def _expression(self, text: str, kind: Kind, path: KeyPath, later: Iterable[str] = ()) -> Expression | None:
-        """The expression in a text; None where it is reported. Names of `later` have no value yet."""
+        """Parse an expression; None where it is reported. Names of `later` have no value yet."""
         try:
             expression = parse(text, kind)
         except ExpressionError as error:
@@ -105,11 +105,11 @@ class RuleReader:
         return expression
 
     def _refuse(self, text: str, path: KeyPath, place: int, got: str, expected: str, hint: str) -> None:
-        """Reports a problem inside an expression, at its own column where the text stands in one line of the file."""
+        """Report a problem inside an expression, at its own column where the text stands in one line of the file."""
         self.report(path, Got(f"{got} at character {place + 1}"), expected, hint, within=(text, place))
 
     def _check_bounds(self, axis: Axis, derived: Derived, path: KeyPath) -> None:
-        """Reports the first value of each derived parameter that is out of bounds."""
+        """Report the first value of each derived parameter that is out of bounds."""
         open_rules = dict(derived.rules)
         for values in in_chunks(axis):
             for name in list(open_rules):

@@ -1,4 +1,4 @@
-"""Axes made from others: with parameters that follow from the rest, without the sets that break a condition, or a part.
+"""Axes made from other axes: with derived parameters, filtered by conditions, or sliced.
 
 An axis with conditions is gone through once, in chunks, and keeps one bit for each set: 1e8 sets take 12.5 MB.
 """
@@ -27,7 +27,7 @@ Fixed = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class Derived(Axis):
-    """An axis and parameters that follow from it: each by an expression in swept, `fixed` and earlier derived ones."""
+    """An axis with derived parameters: each by an expression in swept, `fixed` and earlier derived ones."""
 
     base: Axis
     rules: tuple[tuple[str, Expression], ...]
@@ -72,7 +72,7 @@ class Filtered(Axis):
         return {"kept": self.base.describe(), "where": [condition.text for condition in self.conditions]}
 
     def places(self, indices: Indices) -> Indices:
-        """Where the kept sets at `indices` are on the whole axis: by rank, chunk by chunk."""
+        """Find the numbers on the whole axis of the sets at `indices`: by rank, chunk by chunk."""
         bits, before = self._bitmap
         order = np.argsort(indices, kind="stable")
         ranks, result = indices[order], np.empty_like(indices)
@@ -123,6 +123,6 @@ class Sliced(Axis):
 
 
 def in_chunks(axis: Axis) -> Iterator[dict[str, Array]]:
-    """All sets of an axis, a chunk at a time."""
+    """Compute all sets of an axis, a chunk at a time."""
     for start in range(0, axis.size, CHUNK):
         yield axis.values(start, min(start + CHUNK, axis.size))

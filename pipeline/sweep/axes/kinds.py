@@ -1,4 +1,4 @@
-"""Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
+"""Axes of a sweep: grids, lists, samples and products, whose values are computed when they are read.
 
 A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is
 drawn once from its seed, a product combines these. Lengths are Python integers, so products of lengths do not overflow.
@@ -61,7 +61,7 @@ class Range:
 
 @dataclass(frozen=True)
 class ExplicitValues:
-    """Numbers one by one."""
+    """Numbers that the file gives one by one."""
 
     numbers: tuple[float, ...]
 
@@ -133,7 +133,7 @@ class Grid(Axis):
 
 @dataclass(frozen=True)
 class Listed(Axis):
-    """Columns of equal length that are gone through together."""
+    """Columns of equal length whose values go together, row by row."""
 
     columns: tuple[Range | ExplicitValues, ...]
 
@@ -215,7 +215,7 @@ NOTHING = Grid((), ())
 
 
 def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:
-    """All parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
+    """Compute all parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
     swept = axis.values(start, stop)
     return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
 

@@ -1,4 +1,4 @@
-"""From the sections of a sweep file to axes: names, units and bounds are checked, numbers are turned into SI.
+"""Read the axes of a sweep file: check names, units and bounds, and convert to SI.
 
 What makes one axis of another (conditions, derived parameters, parts) is read in `pipeline.sweep.axes.conditions`.
 """
@@ -40,7 +40,7 @@ class AxisReader:
     seed: int | None = None
 
     def axis(self, section: AxesSection | None, path: KeyPath) -> Axis:
-        """The axis of a section. Where something is wrong it is reported, and what comes back is not to be used.
+        """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
 
         Its samples have the streams of the last part of `path`, the name of the axis.
         """
@@ -145,7 +145,7 @@ class AxisReader:
             self.report(path, got, "a parameter once", "Remove it here or under parameters.", key=True)
 
     def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> str:
-        """The unit to convert from; the one of SI where none is given or the given one is refused."""
+        """Check the unit to convert from; the one of SI where none is given or the given one is refused."""
         if unit is None or name not in self.parameters:
             return "1"
         if wrong := check_unit(unit, self.parameters[name].unit):
@@ -156,7 +156,7 @@ class AxisReader:
     def _check(
         self, name: str, numbers: Iterable[float], places: Iterable[KeyPath], unit: str | None, scale: str
     ) -> tuple[float, ...]:
-        """The numbers in SI, each checked against the bounds of the parameter."""
+        """Convert numbers to SI and check each against the bounds of the parameter."""
         values = tuple(UNITS[scale].to_si(float(number)) for number in numbers)
         if name in self.parameters:
             for value, place in zip(values, places, strict=True):
@@ -171,7 +171,7 @@ def check_fixed(
     path: KeyPath,
     keys: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
-    """Fixed values of known parameters, within bounds; the others are reported and left out.
+    """Check the values of fixed parameters against names and bounds; unknown ones are left out.
 
     `keys` says what the file calls them, where that is another name.
     """
@@ -185,7 +185,7 @@ def check_fixed(
 
 
 def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
-    """Reports a value outside the bounds of its parameter; guesses which unit was meant where none was given."""
+    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
     if parameter.problem(value):
         report(path, value, _bounds_text(parameter), _guess(parameter, value, guess))
 
@@ -197,7 +197,7 @@ def _bounds_text(parameter: Parameter) -> str:
 
 
 def _guess(parameter: Parameter, value: float, axis: bool) -> str:
-    """What a value that is too large probably was: millimetres or degrees."""
+    """Guess the unit of a value that is too large: millimetres or degrees."""
     for unit, name in (("mm", "millimetres"), ("deg", "degrees")):
         if UNITS[unit].si == parameter.unit and not parameter.problem(converted := UNITS[unit].to_si(value)):
             write = f"add unit: {unit}" if axis else f"write {converted:.6g}"

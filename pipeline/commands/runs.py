@@ -141,12 +141,11 @@ def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[
         if subset:
             raise click.UsageError("--subset chooses a part of a sweep file; in a store the choice is made")
         return [(stored_sweep(source), store or source)], store or source
-    parsed, name = sweeps_in(Path(source), subset), f"{Path(source).stem}-{subset}" if subset else Path(source).stem
-    whole = store or (name if len(parsed) > 1 else f"{name}.zarr")
+    sweeps, name = sweeps_in(Path(source), subset), f"{Path(source).stem}-{subset}" if subset else Path(source).stem
+    several = len(sweeps) > 1
+    whole = store or (name if several else f"{name}.zarr")
     _check_name(whole)
-    return [
-        (parsed_sweep, f"{whole}/{parsed_sweep.robot}.zarr" if len(parsed) > 1 else whole) for parsed_sweep in parsed
-    ], whole
+    return [(sweep, f"{whole}/{sweep.robot}.zarr" if several else whole) for sweep in sweeps], whole
 
 
 def _is_store(text: str) -> bool:

@@ -73,6 +73,11 @@ class DesignColumn:
         return self.name.replace("_", " ")
 
     @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of the column as a variable of a dataset."""
+        return {"units": self.units, "long_name": self.text, "reduced": self.how}
+
+    @property
     def varies(self) -> bool:
         """Whether designs differ in it by more than rounding."""
         known = self.values[np.isfinite(self.values)]
@@ -188,14 +193,9 @@ def designs(dataset: Dataset) -> Designs:
     reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
     good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
     parameters = [
-        DesignColumn(
-            str(name),
-            coordinate.attrs.get("units", ""),
-            coordinate.attrs.get("long_name", ""),
-            np.asarray(coordinate.values, float),
-        )
-        for name, coordinate in dataset.coords.items()
-        if coordinate.dims == ("design",) and name != "design" and coordinate.dtype.kind in "fiu"
+        DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
+        for name, x in dataset.coords.items()
+        if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
     ]
     objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
     return Designs((*parameters, *objectives), good)

@@ -23,13 +23,9 @@ def swept(dataset: Dataset) -> Iterator[TableRow]:
     robot = str(attributes.get("robot", "unknown"))
     yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
     for dim in (str(dim) for dim in dataset.sizes):
-        values = [
-            coordinate
-            for name, coordinate in dataset.coords.items()
-            if coordinate.dims == (dim,) and name not in _STRUCTURE
-        ]
-        if values or dim in _SWEPT:
-            ranges = "; ".join(_range(coordinate) for coordinate in values)
+        along = [x for name, x in dataset.coords.items() if x.dims == (dim,) and name not in _STRUCTURE]
+        if along or dim in _SWEPT:
+            ranges = "; ".join(map(_range, along))
             yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:

@@ -57,14 +57,7 @@ class Results:
         from xarray import Dataset
 
         table = self.designs
-        columns = {
-            column.name: (
-                "design",
-                column.values,
-                {"units": column.units, "long_name": column.text, "reduced": column.how},
-            )
-            for column in table.columns
-        }
+        columns = {column.name: ("design", column.values, column.attributes) for column in table.columns}
         return Dataset({**columns, "good": ("design", table.good)})
 
     @cached_property
@@ -143,10 +136,7 @@ class Results:
 
     def heading(self, design: int) -> str:
         """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
-        swept = [
-            _with_unit(parameter.name, parameter.values[design], parameter.units)
-            for parameter in self.designs.parameters
-        ]
+        swept = [_with_unit(column.name, column.values[design], column.units) for column in self.designs.parameters]
         text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [

@@ -57,9 +57,8 @@ def axes(case: DesignCase) -> SeriesAxes:
     """Collect the coordinates of the series, where there are any. The points of a workspace are not in time."""
     quantity = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
     moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
-    return SeriesAxes(
-        np.asarray(quantity["time"].values, float), moving, tuple(str(name) for name in quantity["actuator"].values)
-    )
+    actuators = tuple(str(name) for name in quantity["actuator"].values)
+    return SeriesAxes(np.asarray(quantity["time"].values, float), moving, actuators)
 
 
 def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:

@@ -88,9 +88,9 @@ def _tips(limb: Limb, poses: Sequence[Array], frame: str, like: Sequence[Array] 
 def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
     """Points (*batch, n, 3); where there are none, with the batch of the poses `like`."""
     batch = like[0].shape[:-2] if like else ()
-    return (
-        np.stack([np.broadcast_to(point, (*batch, 3)) for point in points], -2) if points else np.zeros((*batch, 0, 3))
-    )
+    if not points:
+        return np.zeros((*batch, 0, 3))
+    return np.stack([np.broadcast_to(point, (*batch, 3)) for point in points], -2)
 
 
 def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:

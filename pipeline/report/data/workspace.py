@@ -52,9 +52,8 @@ def conditions(robot: Robot, position: Array) -> Array:
     kinematics = inverse_dynamics(robot, position=position, full=True)
     values = np.full(kinematics.status.shape, np.nan)
     good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
-    rates = np.linalg.svd(
-        kinematics.jacobian[good] / weights(robot.family.reference), full_matrices=False, compute_uv=False
-    )
+    jacobian = kinematics.jacobian[good] / weights(robot.family.reference)
+    rates = np.linalg.svd(jacobian, full_matrices=False, compute_uv=False)
     with np.errstate(divide="ignore"):  # of a singular pose it is infinite
         values[good] = rates[:, 0] / rates[:, -1]
     return values

@@ -71,11 +71,11 @@ def _axes(results: Results) -> list[DesignColumn]:
 
 
 def _thinning(results: Results) -> str:
-    everything, shown = results.designs, len(results.shown)
-    good = int(everything.good.sum())
-    text = f"{shown:,} of {everything.count:,} designs are shown."
-    if good < everything.count:
-        text += f" {everything.count - good:,} have a failed or missing sample and are left out."
+    all_designs, shown = results.designs, len(results.shown)
+    good = int(all_designs.good.sum())
+    text = f"{shown:,} of {all_designs.count:,} designs are shown."
+    if good < all_designs.count:
+        text += f" {all_designs.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
             f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more"
@@ -90,7 +90,7 @@ def _described_columns(results: Results) -> list[DesignColumn]:
 
 
 def _table_data(results: Results) -> dict[str, Any]:
-    shown, everything = results.shown, results.designs
+    shown, all_designs = results.shown, results.designs
     place = {int(design): index for index, design in enumerate(shown)}
     columns = [
         {
@@ -102,11 +102,11 @@ def _table_data(results: Results) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "numbers": packed(shown, "i4"),
-        "count": everything.count,
+        "count": all_designs.count,
         "columns": columns,
         "fronts": {
             "|".join(pair): [place[int(design)] for design in front if int(design) in place]
-            for pair, front in everything.fronts.items()
+            for pair, front in all_designs.fronts.items()
         },
         "chosen": place.get(results.design),
         "dark": style.GREY,
@@ -133,8 +133,8 @@ def front(results: Results) -> PagePart | None:
 
 def sensitivity(results: Results) -> PagePart | None:
     """What each parameter explains; None where at most one was swept."""
-    everything = results.designs
-    if len(everything.causes) < 2 or not everything.explained:
+    all_designs = results.designs
+    if len(all_designs.causes) < 2 or not all_designs.explained:
         return None  # a single parameter decides all there is
     body = paragraph(
         "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
@@ -142,18 +142,18 @@ def sensitivity(results: Results) -> PagePart | None:
         "together. Shares belong to the ranges that were swept."
     )
     body += figure("sensitivity", "Share of the variance of each objective that each parameter explains.")
-    if pairs := _pairs(everything):
+    if pairs := _pairs(all_designs):
         body += paragraph("Pairs that explain more together than each of them does alone:")
         body += table(pairs, ("objective", "parameters", "share more"))
     return PagePart(
-        "sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(everything)}
+        "sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(all_designs)}
     )
 
 
-def _pairs(everything: Designs) -> list[tuple[str, str, str]]:
+def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
     """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
     rows = []
-    for objective, shares in everything.explained:
+    for objective, shares in all_designs.explained:
         for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):
             rows.append((float(shares.interaction[i, j]), objective.words, f"{shares.names[j]} with {shares.names[i]}"))
     best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pipeline.documents.report import Section
+from pipeline.documents.section import Section
 from pipeline.sweep import sections
 from pipeline.sweep.several import read_sweeps
 from pipeline.sweep.trajectories.expansions import EXPANSIONS

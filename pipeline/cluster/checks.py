@@ -17,14 +17,14 @@ from pipeline.cluster.kinds import CONNECT_OPTIONS, KINDS, SCHEDULER_OPTIONS, WO
 from pipeline.cluster.settings import FOREIGN, FREE, effective
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path, dotted
+from pipeline.documents.yaml import KeyPath, dotted
 from pipeline.errors import InputError
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
     from pipeline.cluster.section import ClusterSection, SshOptions
 
-SECTION: Path = ("limbsweep", "cluster")
+SECTION: KeyPath = ("limbsweep", "cluster")
 
 _MEMORY = re.compile(r"([0-9]+(\.[0-9]*)?) ?([kMGT]i?B)|auto|([1-9][0-9]?|100) ?%")
 _UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate("kMGT", 1) for i in ("", "i")}
@@ -89,7 +89,7 @@ def seconds(text: str) -> float:
 
 
 def _check_ssh(report: Report, options: SshOptions) -> None:
-    path: Path = (*SECTION, "options")
+    path: KeyPath = (*SECTION, "options")
     for index, host in enumerate(options.hosts):
         if not _HOST.fullmatch(host):
             report((*path, "hosts", index), host, "a host name or address", "User and port go into connect_options.")
@@ -172,7 +172,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 
 def scheduler_address(report: Report, path: str) -> str | None:
     """The address in the file that `dask scheduler --scheduler-file` writes; problems are reported."""
-    place: Path = (*SECTION, "scheduler-file")
+    place: KeyPath = (*SECTION, "scheduler-file")
     try:
         address = json.loads(read_text(path, 1 << 16)).get("address")
     except InputError as error:
@@ -208,7 +208,7 @@ def _learn(modules: Iterable[str]) -> None:
             importlib.import_module(module)
 
 
-def _compare(report: Report, settings: Mapping[str, Any], known: Mapping[str, Any], path: Path) -> None:
+def _compare(report: Report, settings: Mapping[str, Any], known: Mapping[str, Any], path: KeyPath) -> None:
     spelt = {key.replace("_", "-"): key for key in known}
     names = (*spelt, "limbsweep", *FOREIGN) if not path else tuple(spelt)
     for key, value in settings.items():

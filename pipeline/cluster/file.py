@@ -18,7 +18,9 @@ from pipeline.cluster.safety import check_commands, check_reach, check_secrets, 
 from pipeline.cluster.section import ClusterSection
 from pipeline.cluster.worker_folders import check_scratch
 from pipeline.documents.files import read_yaml
-from pipeline.documents.report import Got, Report, Section, validate_keys
+from pipeline.documents.report import Got, Report
+from pipeline.documents.section import Section
+from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 
@@ -128,6 +130,6 @@ def _parse_section(report: Report) -> ClusterSection | None:
         return ClusterSection()
     if not check_kind(report, document.data["limbsweep"]):
         return None
-    values, problems = validate_keys(_File, document)
+    file, problems = validate_keys(_File, document)
     report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
-    return values["limbsweep"].cluster if "limbsweep" in values else None
+    return file.limbsweep.cluster if "limbsweep" in file.model_fields_set else None

@@ -71,7 +71,7 @@ def block_of(plan: Plan, index: int) -> Block:
         single=sweep.precision == "single",
         series=(*stored, *extra),
         metrics=tuple(name for name in owned if name in QUANTITIES and name not in stored),
-        own=tuple(_user_metric(plan, metric) for metric in sweep.own),
+        own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
         measurement=_measurement(sweep, bounds),
         description=sweep.description,

@@ -52,10 +52,10 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
 
 def _user_metrics(sweep: Sweep) -> dict[str, Any]:
     """Fingerprints of the functions of user metrics, and of the sweep without them; nothing where there are none."""
-    if not sweep.own:
+    if not sweep.user_metrics:
         return {}
-    functions = {metric.name: metric.fingerprint for metric in sweep.own}
-    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, own=()).fingerprint}
+    functions = {metric.name: metric.fingerprint for metric in sweep.user_metrics}
+    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, user_metrics=()).fingerprint}
 
 
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:

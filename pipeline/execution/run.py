@@ -30,7 +30,7 @@ from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
-from pipeline.sweep.user_metrics import Function, UserMetric, with_metrics
+from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
@@ -53,7 +53,7 @@ def run(
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
     timeouts: Timeouts = DEFAULTS,
-    metrics: Mapping[str, Function | UserMetric] | None = None,
+    metrics: Mapping[str, UserFunction | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 

@@ -107,4 +107,6 @@ def steady_quantities(sweep: Sweep, quantities: Iterable[str]) -> tuple[str, ...
 def extra_series(sweep: Sweep) -> tuple[str, ...]:
     """Series that metrics of a user's own need beside the outputs."""
     stored = stored_quantities(sweep)
-    return tuple(dict.fromkeys(name for metric in sweep.own for name in metric.function.series if name not in stored))
+    return tuple(
+        dict.fromkeys(name for metric in sweep.user_metrics for name in metric.function.series if name not in stored)
+    )

@@ -93,7 +93,7 @@ def _begin(place: Location, sweep: Sweep) -> None:
     manifest = Manifest.load(place)
     if manifest.state != "finished":
         raise StoreError(f"{place}: is not finished; first run its own sweep to the end")
-    stored = stored_sweep(place, Path(sweep.name).parent, sweep.own)
+    stored = stored_sweep(place, Path(sweep.name).parent, sweep.user_metrics)
     require_longer(place, stored, sweep)
     old = plan_at(stored, place)
     _require_reproducible(place, old)

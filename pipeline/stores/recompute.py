@@ -42,7 +42,7 @@ def stored_sweep(
             "sweep; call pipeline.run with the same metrics"
         )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    sweep = replace(sweep, own=user_metrics if manifest.layout.own else ())
+    sweep = replace(sweep, user_metrics=user_metrics if manifest.layout.own else ())
     expected = manifest.fingerprint
     if plain:
         expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))

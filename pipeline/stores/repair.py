@@ -18,7 +18,7 @@ from pipeline.execution.contents import contents, plan_at
 from pipeline.plan.plan import Plan, plan
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.side_files import Folder, Stored
+from pipeline.sweep.side_files import Folder, StoredFiles
 from storage.completion import finish
 from storage.errors import StoreError
 from storage.files import Files
@@ -67,7 +67,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
     try:
         group = json.loads(place.read(METADATA))
         attributes = {key: value for key, value in group["attributes"].items() if key != "coordinates"}
-        source = Stored(place, attributes, Folder(Path(folder)))
+        source = StoredFiles(place, attributes, Folder(Path(folder)))
         sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)
         planned = plan(sweep)
         layout = replace(planned.layout, block=_block(group, planned.layout))

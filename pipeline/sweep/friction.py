@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
-from pipeline.sweep.sections import Friction
-from pipeline.sweep.sections import FrictionGroup as Section
+from pipeline.sweep.sections import FrictionGroupSection as Section
+from pipeline.sweep.sections import FrictionSection as Friction
 from robots.friction import CURVES, FORCE, LAWS
 from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
 from robots.model import Mechanism
@@ -63,7 +63,7 @@ NO_FRICTION = FrictionAxis()
 class _Entry:
     """A group as it is written: where, its name, what it says."""
 
-    path: Path
+    path: KeyPath
     name: str
     section: Section
 

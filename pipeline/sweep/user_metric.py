@@ -1,4 +1,4 @@
-"""A metric of a user's own as a sweep has it, checked; `pipeline.sweep.user_metrics` makes it from a function."""
+"""A user metric that has been checked; `pipeline.sweep.user_metrics` makes it from a function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robots.quantities import Quantity
 
 @dataclass(frozen=True)
 class PreparedMetric:
-    """A metric that has been checked: its row in the store, its function, and what identifies the function."""
+    """A checked user metric: its variable, its function, and what identifies the function."""
 
     variable: Quantity
     function: MetricFunction

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.reader import Mover
 from robots.parameters import nearest
 from robots.trajectory import Trajectory
@@ -24,7 +24,7 @@ MAX_SPEEDS = 1000
 
 
 def trajectories(
-    report: Report, name: str, section: Mapping[str, Any], path: Path, mover: Mover
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The pairs of one test, each over the whole time of the sweep; what is wrong goes to `report`.
 

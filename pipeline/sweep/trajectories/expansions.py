@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
-from pipeline.sweep.trajectories.reader import Mover, Trajectory, TrajectoryReader
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from robots.trajectory import Trajectory
 
 
 class Expansion(NamedTuple):
     """The trajectories of a section with their names, reporting what is wrong; whether only chains have the kind."""
 
-    trajectories: Callable[[Report, str, Mapping[str, Any], Path, Mover], Iterator[Trajectory]]
+    trajectories: Callable[[Report, str, Mapping[str, Any], KeyPath, Mover], Iterator[Trajectory]]
     chains_only: bool = False
 
 
@@ -29,7 +30,7 @@ EXPANSIONS: Mapping[str, Expansion] = {
 }
 
 
-def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: Path) -> Iterator[Trajectory]:
+def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
     """The trajectories that a section of a sweep file stands for: one, several, or none where something is wrong."""
     kind = section.get("kind")
     expansion = EXPANSIONS.get(kind) if isinstance(kind, str) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
 from pipeline.sweep.trajectories.values import vector
 from robots.geometry import about, cross, dot, product, unit
@@ -25,7 +25,7 @@ _ROW = Parameter("row", "a row of a matrix", (0.0, 0.0, 0.0))
 _EULER = Parameter("euler", "rad", (0.0, 0.0, 0.0), -2 * math.pi, 2 * math.pi)
 
 
-def read_orientation(report: Report, section: Any, path: Path) -> Matrix:
+def read_orientation(report: Report, section: Any, path: KeyPath) -> Matrix:
     """The rotation of a section with one of `quaternion`, `matrix`, and `euler` with `order`; else the identity."""
     if not isinstance(section, Mapping):
         report(path, section, "a mapping with quaternion, matrix, or euler and order")
@@ -40,7 +40,7 @@ def read_orientation(report: Report, section: Any, path: Path) -> Matrix:
     return READERS[forms[0]](report, section, path)
 
 
-def _quaternion(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
+def _quaternion(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     path = (*path, "quaternion")
     w, x, y, z = _numbers(report, _QUATERNION, section["quaternion"], path)
     size = math.sqrt(w * w + x * x + y * y + z * z)
@@ -55,7 +55,7 @@ def _quaternion(report: Report, section: Mapping[str, Any], path: Path) -> Matri
     )
 
 
-def _matrix(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
+def _matrix(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     rows, path = section["matrix"], (*path, "matrix")
     if not isinstance(rows, list) or len(rows) != 3:
         report(path, rows, "a list of 3 rows of 3 numbers")
@@ -78,7 +78,7 @@ def _matrix(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
     return (first, second, cross(first, second))
 
 
-def _euler(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
+def _euler(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     angles = _numbers(report, _EULER, section["euler"], (*path, "euler"))
     for index, angle in enumerate(angles):
         check_bounds(report, _EULER, angle, (*path, "euler", index))
@@ -93,14 +93,14 @@ def _euler(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
     return product(a, product(b, c))
 
 
-READERS: Mapping[str, Callable[[Report, Mapping[str, Any], Path], Matrix]] = {
+READERS: Mapping[str, Callable[[Report, Mapping[str, Any], KeyPath], Matrix]] = {
     "quaternion": _quaternion,
     "matrix": _matrix,
     "euler": _euler,
 }
 
 
-def _numbers(report: Report, parameter: Parameter, value: Any, path: Path) -> tuple[float, ...]:
+def _numbers(report: Report, parameter: Parameter, value: Any, path: KeyPath) -> tuple[float, ...]:
     numbers = vector(report, parameter, value, path, parameter.shape[0])
     assert isinstance(numbers, tuple), "parameters with a shape have values of that shape"
     return numbers

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path, parse_yaml
+from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.sweep.trajectories.reader import Mover
 from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
 from robots.fourier import FREE, Series
@@ -86,7 +86,7 @@ class Entry:
 
 
 def trajectories(
-    report: Report, name: str, section: Mapping[str, Any], path: Path, mover: Mover
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The motions of one entry; what is wrong goes to `report`."""
     entry = read(report, section, path, mover)
@@ -100,15 +100,17 @@ def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
     document = parse_yaml(text, "sweep")
     mover = Mover(mechanism.freedoms if mechanism.is_chain else (), mechanism.platform.mobility)
     result: dict[str, Entry] = {}
-    for name, section in document.data["trajectories"].items():
-        if section.get("kind") == KIND:
+    trajectories = document.data["trajectories"]
+    assert isinstance(trajectories, dict), "the text of a sweep that was read"
+    for name, section in trajectories.items():
+        if isinstance(section, dict) and section.get("kind") == KIND:
             entry = read(Report(document), section, ("trajectories", name), mover)
             assert entry is not None, "a sweep that was read has sound entries"
             result[name] = entry
     return result
 
 
-def read(report: Report, section: Mapping[str, Any], path: Path, mover: Mover, still: bool = False) -> Entry | None:
+def read(report: Report, section: Mapping[str, Any], path: KeyPath, mover: Mover, still: bool = False) -> Entry | None:
     """One entry for the joints of a chain, or a platform; None where something is wrong.
 
     `centre`, and the largest distance from it, `velocity` and `acceleration`: one number, or one for each joint of a
@@ -135,7 +137,7 @@ def read(report: Report, section: Mapping[str, Any], path: Path, mover: Mover, s
     return Entry(count, int(seed or 0), float(period), limits, orientation)
 
 
-def _check_keys(report: Report, section: Mapping[str, Any], path: Path, keys: Sequence[str], still: bool) -> None:
+def _check_keys(report: Report, section: Mapping[str, Any], path: KeyPath, keys: Sequence[str], still: bool) -> None:
     known = [key for key in keys if not still or key not in OF_MOTION]
     for key in section:
         if key not in known:
@@ -143,7 +145,7 @@ def _check_keys(report: Report, section: Mapping[str, Any], path: Path, keys: Se
 
 
 def _read_turn(
-    report: Report, section: Any, path: Path, mobility: Sequence[str], still: bool
+    report: Report, section: Any, path: KeyPath, mobility: Sequence[str], still: bool
 ) -> tuple[Limits, Matrix] | None:
     if not may_turn(report, path, mobility):
         return None
@@ -158,7 +160,7 @@ def _are_free(names: Sequence[str], mobility: Sequence[str]) -> Numbers:
     return np.array([float(name in mobility or not mobility) for name in names])
 
 
-def _limits(report: Report, section: Mapping[str, Any], path: Path, free: Numbers) -> Limits:
+def _limits(report: Report, section: Mapping[str, Any], path: KeyPath, free: Numbers) -> Limits:
     size = len(free)
     if "position" not in section:
         report(path, section.get("position"), "position, the largest distance from the centre")
@@ -166,7 +168,7 @@ def _limits(report: Report, section: Mapping[str, Any], path: Path, free: Number
     return Limits(_vector(report, section, "centre", path, size, 0.0), most, free)
 
 
-def _vector(report: Report, section: Mapping[str, Any], key: str, path: Path, size: int, default: float) -> Numbers:
+def _vector(report: Report, section: Mapping[str, Any], key: str, path: KeyPath, size: int, default: float) -> Numbers:
     value = section.get(key, default)
     numbers = value if isinstance(value, list) else [value] * size
     fits = len(numbers) == size and all(_number(x) for x in numbers)

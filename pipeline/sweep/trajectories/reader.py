@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pipeline.documents.files import decode
 from pipeline.documents.points import POINTS_BYTES, parse_points
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path as Keys
+from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn
@@ -66,7 +66,7 @@ class TrajectoryReader:
     files: SideFiles
     mover: Mover = Mover()
 
-    def one(self, name: str, section: Mapping[str, Any], path: Keys) -> Trajectory | None:
+    def one(self, name: str, section: Mapping[str, Any], path: KeyPath) -> Trajectory | None:
         """The trajectory of that name, unless something is wrong."""
         kind, report, mover = section.get("kind"), self.report, self.mover
         if not isinstance(kind, str):
@@ -90,7 +90,7 @@ class TrajectoryReader:
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
         return Trajectory(kind, values, self._points(motion, section, path), turn, name)
 
-    def _points(self, motion: Motion, section: Mapping[str, Any], path: Keys) -> NDArray[np.float64] | None:
+    def _points(self, motion: Motion, section: Mapping[str, Any], path: KeyPath) -> NDArray[np.float64] | None:
         if not motion.points_file:
             return None
         file = section.get("file")

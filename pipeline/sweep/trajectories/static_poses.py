@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
 from pipeline.sweep.trajectories.reader import Mover
@@ -24,7 +24,7 @@ KIND = "gravity_test"
 
 
 def trajectories(
-    report: Report, name: str, section: Mapping[str, Any], path: Path, mover: Mover
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The poses of one entry, evenly spread within limits; what is wrong goes to `report`."""
     entry = random_fourier.read(report, section, path, mover, still=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.orientation import read_orientation
 from pipeline.sweep.trajectories.values import read_values
 from robots.motions import TURNS, Turn, Value
@@ -20,7 +20,7 @@ KEY, ORIENTATION = "turn", "orientation"
 ROTATION = TWIST[:3]
 
 
-def read_turn(report: Report, trajectory: Mapping[str, Any], path: Path, mobility: Sequence[str]) -> Turn | None:
+def read_turn(report: Report, trajectory: Mapping[str, Any], path: KeyPath, mobility: Sequence[str]) -> Turn | None:
     """The turn of a trajectory, None without; `mobility` says which angles are free. What is wrong goes to `report`."""
     if KEY not in trajectory or not may_turn(report, (*path, KEY), mobility):
         return None
@@ -43,7 +43,7 @@ def read_turn(report: Report, trajectory: Mapping[str, Any], path: Path, mobilit
     return Turn(kind, values, orientation_of(report, section, path))
 
 
-def may_turn(report: Report, path: Path, mobility: Sequence[str]) -> bool:
+def may_turn(report: Report, path: KeyPath, mobility: Sequence[str]) -> bool:
     """Whether the platform can turn; where it cannot, that is reported."""
     if mobility and set(mobility) <= set(TRANSLATION):
         report(path, Got("a turn"), "no turn: the platform of this robot only translates", "Remove it.", key=True)
@@ -51,7 +51,7 @@ def may_turn(report: Report, path: Path, mobility: Sequence[str]) -> bool:
     return True
 
 
-def orientation_of(report: Report, section: Mapping[str, Any], path: Path) -> Matrix:
+def orientation_of(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     """The orientation about which a platform turns; that of the reference pose where none is given."""
     return read_orientation(report, section[ORIENTATION], (*path, ORIENTATION)) if ORIENTATION in section else IDENTITY
 
@@ -62,7 +62,7 @@ def describe(turn: Turn) -> dict[str, Any]:
     return {"kind": turn.kind, "values": values, "orientation": [list(row) for row in turn.orientation]}
 
 
-def _check_free(report: Report, name: str, value: Value, path: Path, mobility: Sequence[str]) -> None:
+def _check_free(report: Report, name: str, value: Value, path: KeyPath, mobility: Sequence[str]) -> None:
     """Refuse angles that the platform is not free to make; the defaults of a kind count as given."""
     if not mobility or not isinstance(value, tuple):
         return

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.documents.report import Report, number_hint
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
 from robots.motions import Motion, Value
 from robots.parameters import Parameter
 
 
 def read_values(
-    report: Report, motion: Motion, section: Mapping[str, Any], path: Path, joints: int = 0
+    report: Report, motion: Motion, section: Mapping[str, Any], path: KeyPath, joints: int = 0
 ) -> dict[str, Value]:
     """All parameters of a motion, defaults included; those of `joints` may be lists of one number for each."""
     return {p.name: _value(report, p, section, path, joints) for p in motion.parameters}
 
 
-def _value(report: Report, parameter: Parameter, section: Mapping[str, Any], path: Path, joints: int) -> Value:
+def _value(report: Report, parameter: Parameter, section: Mapping[str, Any], path: KeyPath, joints: int) -> Value:
     if parameter.name not in section:
         return parameter.default
     value, path = section[parameter.name], (*path, parameter.name)
@@ -33,7 +33,7 @@ def _value(report: Report, parameter: Parameter, section: Mapping[str, Any], pat
     return parameter.default
 
 
-def vector(report: Report, parameter: Parameter, value: Any, path: Path, length: int) -> Value:
+def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, length: int) -> Value:
     """So many numbers; the default where they are none, which is reported."""
     if not isinstance(value, list) or len(value) != length:
         report(path, value, f"a list of {length} numbers [{parameter.unit}]")
@@ -49,7 +49,7 @@ def vector(report: Report, parameter: Parameter, value: Any, path: Path, length:
     return tuple(map(float, value))
 
 
-def is_number(report: Report, value: Any, path: Path) -> bool:
+def is_number(report: Report, value: Any, path: KeyPath) -> bool:
     """Whether a value is a number; what is none is reported."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return True

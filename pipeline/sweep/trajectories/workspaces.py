@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pipeline.documents.report import Got, Report
 from pipeline.sweep.trajectories.reader import AXES
@@ -32,10 +31,10 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples
 
 
 def check_volumes(
-    report: Report, file: Mapping[str, Any], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
+    report: Report, metrics: Sequence[str], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
 ) -> None:
     """A volume needs a workspace with several points along every axis that the platform moves along, and no other."""
-    wanted = [(index, name) for index, name in enumerate(file.get("metrics", ())) if name in needing("workspace")]
+    wanted = [(index, name) for index, name in enumerate(metrics) if name in needing("workspace")]
     if not wanted or mechanism is None:
         return
     for index, name in wanted:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import find, parse_robot, read_robot, seen_from
+from pipeline.robot_files.names import find_family, name_from
+from pipeline.robot_files.reader import parse_robot, read_robot
 from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe, family_of
@@ -246,10 +247,10 @@ def test_what_the_format_cannot_say_is_not_written() -> None:
 
 def test_commands_name_robots_of_the_catalogue_and_files(tmp_path: Path) -> None:
     (tmp_path / "arm.yaml").write_text(ARM)
-    assert find("five_bar") is catalog.family("five_bar")
-    assert find(str(tmp_path / "arm.yaml")).name == "arm"
+    assert find_family("five_bar") is catalog.family("five_bar")
+    assert find_family(str(tmp_path / "arm.yaml")).name == "arm"
     assert read_robot(tmp_path / "arm.yaml") == parse_robot(ARM, "f")
-    assert seen_from("five_bar", tmp_path) == "five_bar"
-    assert seen_from(str(tmp_path / "arm.yaml"), tmp_path) == "./arm.yaml"
+    assert name_from("five_bar", tmp_path) == "five_bar"
+    assert name_from(str(tmp_path / "arm.yaml"), tmp_path) == "./arm.yaml"
     with pytest.raises(InputError, match="got a robot file elsewhere; expected a robot file in the folder"):
-        seen_from(str(tmp_path / "arm.yaml"), tmp_path / "below")
+        name_from(str(tmp_path / "arm.yaml"), tmp_path / "below")

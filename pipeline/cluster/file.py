@@ -16,7 +16,7 @@ from pipeline.cluster.checks import check_dask, check_kind, check_options, sched
 from pipeline.cluster.kinds import KINDS, ClusterKind, ClusterKindName
 from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
 from pipeline.cluster.section import ClusterSection
-from pipeline.cluster.worker_folders import check_scratch
+from pipeline.cluster.worker_folders import check_worker_folders
 from pipeline.documents.files import read_yaml
 from pipeline.documents.report import Got, Report
 from pipeline.documents.section import Section
@@ -108,7 +108,7 @@ def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
         check_options(report, cluster, _written(document), settings)
         if cluster.scheduler_file and cluster.kind == "scheduler-file":
             cluster = cluster.model_copy(update={"address": scheduler_address(report, cluster.scheduler_file)})
-        check_scratch(report, cluster, settings)
+        check_worker_folders(report, cluster, settings)
         check_reach(report, cluster, settings)
         check_tls(report, cluster, settings)
     report.problems = list(dict.fromkeys(report.problems))  # roles share files

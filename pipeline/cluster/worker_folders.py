@@ -48,7 +48,7 @@ NETWORK = frozenset(
 """Types of file systems that machines share."""
 
 
-def check_scratch(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
+def check_worker_folders(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
     """Reports a folder for workers that cannot be used; one of other machines has to be an absolute path."""
     kind = KINDS[cluster.kind]
     if kind.family == "local" and (folder := effective(settings).get(KEY)) is not None:

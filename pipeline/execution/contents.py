@@ -9,6 +9,7 @@ from pipeline.execution.provenance import attributes
 from pipeline.execution.true_parameters import true_parameters
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.plan import Plan, plan
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import flags
 from robots.types import TRANSLATION
@@ -57,8 +58,8 @@ def _prepare(made: Plan, place: Place) -> None:
 
 def contents(made: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
-    kinds = set(made.mechanism.actuator_kinds)
-    chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
+    turning = all(JOINT_KINDS[kind].turns for kind in made.mechanism.actuator_kinds)
+    chosen = units("revolute" if turning else "prismatic")
     chosen |= volume_units(sum(name in TRANSLATION for name in made.mechanism.platform.mobility))
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(made)), *true_parameters(made.sweep)],

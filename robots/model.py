@@ -149,6 +149,11 @@ class Limb:
         return (*(link.joint_kind for link in self.links), *(cut.joint_kind for cut in self.cuts))
 
     @property
+    def winds(self) -> bool:
+        """Whether a joint counts full turns: then a full turn of another one does not lead back."""
+        return any(kind.coupled for kind in self.joint_kinds)
+
+    @property
     def cuts(self) -> tuple[Closure, ...]:
         """Joints that are not in the tree: at the platform, then of the loops."""
         return (*self.tips, *self.loops)

@@ -17,6 +17,7 @@ from robots.friction_groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
+from robots.types import BASE
 from tasks.arrays.bodies import body_motion
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import joint_reactions
@@ -90,4 +91,5 @@ def _axes(robot: Robot, moving: Moving) -> Iterator[tuple[int, int, str, np.ndar
             if limb.one_variable[i]:
                 (freedom,) = cut.joint_kind.freedoms
                 x, y, z = np.asarray(cut.frame_a.rotation, dtype=float)[:, freedom.axis]
-                yield k, i, cut.kind, bodies[cut.a].turned((x, y, z))
+                base = np.asarray(instance.base.rotation, dtype=float) @ (x, y, z)
+                yield k, i, cut.kind, base if cut.a == BASE else bodies[cut.a].turned((x, y, z))

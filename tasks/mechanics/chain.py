@@ -1,9 +1,10 @@
 """Kinematics of a chain without platform, for one sample: its independent joints are given, its loops are solved.
 
 The dependent joints of a closed chain are followed from the reference configuration along a straight line to the given
-values of the independent ones, in steps that stay on the branch; a full turn is taken back. What comes out is what
-`tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same functions: the platform's
-twist is replaced by the rates of the independent joints. Source: joint-friction paper, section 2.3 and Algorithm 1.
+values of the independent ones, in steps that stay on the branch; a full turn is taken back where no screw counts it.
+What comes out is what `tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same
+functions: the platform's twist is replaced by the rates of the independent joints. Source: joint-friction paper,
+section 2.3 and Algorithm 1.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tasks.mathematics.algebra import array, determinant, iterate, opposite, tot
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
-from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, Mounted, Solved
+from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
 
 Scalar = Any
 Array = Any
@@ -129,7 +130,8 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
     if not dependent:
         return states
-    targets = {joint: _within_turn(links[joint], q[place[joint]]) for joint in looped}
+    winds = chain.limb.winds
+    targets = {i: q[place[i]] if winds else _within_turn(links[i], q[place[i]]) for i in looped}
     enough = CONVERGED * _size(start)
 
     def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
@@ -162,7 +164,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
         return following, opposite(total([*embedding.residuals(), *left]) > enough)
 
     first = [x for i in dependent for x in HOME.packed(links[i])] + [0.0] * len(looped)
-    return unpacked(iterate(step, step(first)[0], ITERATIONS))[0]
+    return unpacked(iterate(step, step(first)[0], WINDING if winds else ITERATIONS))[0]
 
 
 def _within_turn(link: Link, value: Scalar) -> Scalar:

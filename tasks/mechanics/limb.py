@@ -28,6 +28,7 @@ Scalar = Any
 Array = Any
 
 ITERATIONS = 20
+WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
@@ -184,7 +185,8 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
 
     first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
-    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), ITERATIONS))
+    limit = WINDING if mounted.limb.winds else ITERATIONS
+    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), limit))
 
 
 def _packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:

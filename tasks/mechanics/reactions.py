@@ -18,7 +18,7 @@ import numpy as np
 
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
-from robots.types import TWIST
+from robots.types import BASE, TWIST
 from tasks.mathematics.algebra import array, cross, inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.closures import Joined
@@ -143,7 +143,7 @@ class LimbStatics:
         closures = (*limb.tips, *limb.loops)
         for closure, joined, (moment, force) in zip(closures, tips.cut_joints, cut, strict=True):
             for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
-                if body != PLATFORM:
+                if body not in (PLATFORM, BASE):
                     arm, inward = joined.point - tips.at[body].position, tips.at[body].rotation.T
                     m, f = inward @ (moment + cross(arm, force)) * sign, inward @ force * sign
                     own[body] = (own[body][0] + m, own[body][1] + f)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.model import PLATFORM, Closure, Frame, Limb, Link
-from tasks.arrays.bodies import BodyMotion
+from robots.model import PLATFORM, Closure, Instance, Limb, Link
+from robots.types import BASE
+from tasks.arrays.bodies import BodyMotion, platform_motion
 from tasks.mechanics.leads import slope
 
 Array = Any
@@ -105,7 +106,7 @@ class Joint(NamedTuple):
 
 def limb_joints(
     limb: Limb,
-    mount: Frame,
+    instance: Instance,
     moving: Sequence[BodyMotion],
     platform: BodyMotion,
     position: np.ndarray,
@@ -113,17 +114,18 @@ def limb_joints(
 ) -> tuple[Joint, ...]:
     """All joints of a limb in the order of `Limb.joints`.
 
-    moving: motions of its links; mount: the limb's frame at the platform; position, acceleration (n, joint) of all its
-    joints.
+    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints.
     """
     tree = (
         _tree_joint(link, body, link.joint in limb.actuated, position[:, k], acceleration[:, k])
         for k, (link, body) in enumerate(zip(limb.links, moving, strict=True))
     )
+    mount, base = instance.platform, instance.base
     target = platform._replace(
         rotation=platform.rotation @ np.asarray(mount.rotation, dtype=float), position=platform.point(mount.position)
     )
-    ends = dict(enumerate(moving)) | {PLATFORM: target}
+    still = platform_motion(position.shape[:1], base.position, base.rotation)
+    ends = dict(enumerate(moving)) | {PLATFORM: target, BASE: still}
     cuts = enumerate(limb.cuts, start=len(limb.links))
     return (*tree, *(_cut_joint(each, ends[each.a], ends[each.b], position[:, k]) for k, each in cuts))
 

@@ -99,7 +99,7 @@ class Assembly:
         start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
             own = moved.position[:, k], moved.acceleration[:, k]
-            joints = limb_joints(limb, instance.platform, self.motion.limbs[k], platform, *own)
+            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *own)
             for chain in chains(limb):
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]

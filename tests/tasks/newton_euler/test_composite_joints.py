@@ -11,7 +11,7 @@ import pytest
 
 from robots import catalog
 from robots.inertia import point
-from robots.model import PLATFORM, Closure, Frame, Limb, Link, Mechanism, Robot
+from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE, JointKind, Vector
 from tasks import inverse_dynamics
 from tasks.arrays.bodies import platform_motion
@@ -121,7 +121,7 @@ def test_cut_joints_have_the_freedoms_of_their_kind(kind: JointKind, free: Any) 
     limb = _limb((HEAVY,), (BASE,))
     limb = replace(limb, tips=(replace(limb.tips[0], kind=kind, pitch=0.25 if kind == "screw" else None),))
     still = platform_motion((1,), (0.0, 0.0, 0.0), np.eye(3))
-    _, tip = limb_joints(limb, Frame(), [still], still, np.zeros((1, 2)), np.zeros((1, 2)))
+    _, tip = limb_joints(limb, Instance("", 0, Frame(), Frame()), [still], still, np.zeros((1, 2)), np.zeros((1, 2)))
     np.testing.assert_array_equal([screw.twist_at(tip.origin)[0] for screw in tip.screws], free)
 
 

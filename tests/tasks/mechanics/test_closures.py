@@ -72,6 +72,35 @@ def test_wrenches_do_the_work_of_the_rates(kind: JointKind) -> None:
     np.testing.assert_allclose(joined.rate(omega, v), work, rtol=1e-12)
 
 
+def test_rate_and_drift_of_a_screw_are_derivatives_where_it_is_on_its_axis() -> None:
+    """The last row, for a body that turns about an axis of the other and slides along it, each as it likes."""
+    random, pitch = np.random.default_rng(8), 0.3
+    a, (angle, turn, spin, way, speed, push) = moving_body(random), random.normal(size=6)
+    m, axis, arm = a.motion, a.end(0.0).axes[:, 2], a.end(0.0).origin - a.position + a.end(0.0).axes[:, 2] * way
+    swirl = np.cross(m.omega, arm)
+    moving_b = Motion(
+        m.omega + axis * turn,
+        m.v + swirl + axis * speed,
+        m.alpha + axis * spin + np.cross(m.omega, axis * turn),
+        m.a + np.cross(m.alpha, arm) + np.cross(m.omega, swirl) + axis * push + 2.0 * np.cross(m.omega, axis * speed),
+    )
+
+    def joined(time: float) -> Joined:
+        first = a.end(time)
+        turned = Rotation.from_rotvec([0.0, 0.0, angle + turn * time + 0.5 * spin * time**2]).as_matrix()
+        shift = first.axes[:, 2] * (way + speed * time + 0.5 * push * time**2)
+        return Joined("screw", first, End(first.origin + shift, first.axes @ turned), tuple(range(5)), pitch)
+
+    now, offset = joined(0.0), np.zeros(3)
+    ahead = [np.array(joined(k * STEP).residual()) for k in (-2, -1, 0, 1, 2)]
+    first = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * STEP)
+    second = (-ahead[0] + 16 * ahead[1] - 30 * ahead[2] + 16 * ahead[3] - ahead[4]) / (12 * STEP * STEP)
+    relative = m.at(now.point - a.position)[0] - moving_b.v
+    np.testing.assert_allclose(now.rate(m.omega - moving_b.omega, relative), first, atol=1e-9)
+    np.testing.assert_allclose(now.drift(m, moving_b, now.point - a.position, offset), second, atol=1e-6)
+    assert abs(first[4]) > 0.1
+
+
 @pytest.mark.parametrize("kind", ["revolute", "universal", "spherical"])
 def test_residuals_vanish_for_a_closed_joint(kind: JointKind) -> None:
     end = moving_body(np.random.default_rng(6)).end(0.0)

@@ -49,6 +49,8 @@ UNITS: Mapping[str, Unit] = {
         Unit("Nm", "N m"),
         Unit("N mm", "N m", divisor=1e3),
         Unit("Nmm", "N m", divisor=1e3),
+        Unit("m/rad", "m/rad"),
+        Unit("mm/rad", "m/rad", divisor=1e3),
         Unit("m/s", "m/s"),
         Unit("mm/s", "m/s", divisor=1e3),
         Unit("rad/s", "rad/s"),

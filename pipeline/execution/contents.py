@@ -10,6 +10,7 @@ from pipeline.execution.true_parameters import true_parameters
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.plan import Plan
 from pipeline.plan.plan import plan as plan_sweep
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import flags
 from robots.types import TRANSLATION
@@ -58,8 +59,8 @@ def create_store(plan: Plan, place: Location) -> None:
 def contents(plan: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
     mechanism = plan.mechanism
-    kinds = set(mechanism.actuator_kinds)
-    spellings = units("revolute" if kinds == {"revolute"} else "prismatic")
+    turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
+    spellings = units(turning)
     spellings |= volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],

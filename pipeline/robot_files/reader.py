@@ -26,7 +26,7 @@ from pipeline.robot_files.sections import (
     LinkSection,
     RobotFile,
 )
-from pipeline.robot_files.values import ValueReader
+from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots.expressions import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
@@ -183,6 +183,7 @@ class _RobotReader:
             self.values.frame(section.placement, (*path, "placement")),
             self.values.inertia(section.inertia, (*path, "inertia")),
             self.values.number(section.armature, (*path, "armature")),
+            self.values.pitch(section, path),
         )
 
     def _body(self, name: str, bodies: Mapping[str, int], path: KeyPath, rule: str) -> int:
@@ -206,7 +207,7 @@ class _RobotReader:
         if a == b and not self.report.problems:
             self.report(path, Got(f"a joint of {section.a} with itself"), "two bodies", "Name another one.")
         frames = [self.values.frame(getattr(section, key), (*path, key)) for key in ("frame_a", "frame_b")]
-        return Closure(section.joint, section.kind, a, frames[0], b, frames[1])
+        return Closure(section.joint, section.kind, a, frames[0], b, frames[1], self.values.pitch(section, path))
 
     def _platform(self) -> Platform:
         section = self.file.platform
@@ -263,6 +264,10 @@ class _RobotReader:
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
                 rule = f"a finite number of at most {checks.LARGEST:g}"
                 self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
+            elif path[-1] == PITCH and value == 0:
+                self.report(
+                    path, Got(f"{expression.text}, which is 0"), NO_PITCH, "With the defaults of the parameters."
+                )
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
         if self.report.problems:

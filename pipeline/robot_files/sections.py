@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from pipeline.documents.section import Integer, Name, Number, Section, Text
 from robots.formats.writing import FORMAT
-from robots.types import ClosureKind, JointKind
+from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
+from robots.types import JointKind
 
 MAX_LINKS = 100
 """Links, closures or driven joints of a limb."""
@@ -22,6 +23,12 @@ Value = Any
 ThreeValues = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
 MatrixRows = Annotated[tuple[ThreeValues, ...], Field(min_length=3, max_length=3)]
 AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
+if TYPE_CHECKING:
+    TreeKind = JointKind
+    CutKind = JointKind
+else:  # the names of a table, which no type checker can read
+    TreeKind, CutKind = Literal[tuple(TREE_KINDS)], Literal[tuple(JOINT_KINDS)]
+PITCH = "way per angle [m/rad], which joints that slide as they turn need: the lead of a full turn over 2 pi"
 Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
@@ -78,7 +85,8 @@ class LinkSection(Section):
     joint: Label = Field(description="name of the joint")
     body: Label = Field(description="name of the body")
     parent: Label = Field(description="a body further up in the list, or `base`")
-    kind: JointKind = Field(description="kind of the joint")
+    kind: TreeKind = Field(description="kind of the joint")
+    pitch: Value | None = Field(default=None, description=PITCH)
     axis: AxisName = Field(description="axis of the joint in its own frame")
     placement: FrameSection = Field(
         default_factory=FrameSection, description="frame of the joint in the parent (base: in the mount frame)"
@@ -91,11 +99,13 @@ class ClosureSection(Section):
     """A joint that closes a loop, between `frame_a` on body `a` and `frame_b` on body `b`.
 
     Revolute about both z axes, universal about x of `frame_a` and y of `frame_b`, spherical at both origins, prismatic
-    and cylindrical along both z axes.
+    and cylindrical along both z axes, a screw about and along them; the angle of a screw is zero where both frames
+    coincide.
     """
 
     joint: Label = Field(description="name of the joint")
-    kind: ClosureKind = Field(description="kind of the joint")
+    kind: CutKind = Field(description="kind of the joint")
+    pitch: Value | None = Field(default=None, description=PITCH)
     a: Label = Field(description="a body of the limb, or `base`")
     frame_a: FrameSection = Field(default_factory=FrameSection, description="frame on body `a`")
     b: Label | None = Field(default=None, description="another body, for loops; a tip joins the platform")

@@ -87,7 +87,8 @@ def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) 
         if name is not None and name not in tree.bodies:
             report((*path, key), name, "a link of the URDF file", sentence(nearest(name, tree.bodies)))
     frames = [fill(values.frame(getattr(section, key), (*path, key)), CONSTANTS) for key in ("frame_a", "frame_b")]
-    return Loop(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1])
+    pitch = fill(values.pitch(section, path), CONSTANTS)
+    return Loop(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1], pitch)
 
 
 def _check_loops(report: Report, description: Description) -> None:

@@ -8,13 +8,17 @@ from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.robot_files.sections import FrameSection, InertiaSection
+from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.expressions import SMOOTH, Expression, ExpressionError, parse
 from robots.formats.checks import LARGEST
 from robots.formats.templates import Along, Late, Turn
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia
 from robots.parameters import nearest
 from robots.types import IDENTITY
+
+PITCH = "pitch"
+NO_PITCH = "a pitch other than 0"
 
 
 @dataclass
@@ -47,6 +51,24 @@ class ValueReader:
                 return 0.0
         self.expressions.append((path, expression))
         return expression
+
+    def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
+        """The pitch of a joint, None for a kind without; what its kind does not allow is reported."""
+        coupled, given, path = JOINT_KINDS[section.kind].coupled, section.pitch, (*path, PITCH)
+        if given is None:
+            if coupled:
+                hint = "Add it: metres per radian, so the way of a full turn over 2 pi."
+                self.report(path[:-1], Got(f"no key {PITCH!r}"), f"{PITCH!r}, which a {section.kind} joint needs", hint)
+            return 1.0 if coupled else None
+        if not coupled:
+            coupled_kinds = ", ".join(name for name, row in JOINT_KINDS.items() if row.coupled)
+            rule = f"no pitch of a {section.kind} joint"
+            self.report(path, given, rule, f"Remove it; kinds with one: {coupled_kinds}.")
+            return None
+        value = self.number(given, path)
+        if value == 0 and not self.report.problems:
+            self.report(path, given, NO_PITCH, "A joint that only turns is revolute.")
+        return value or 1.0  # what is wrong has been reported, and the rest is looked at
 
     def triple(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
         """Read three numbers."""

@@ -14,6 +14,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, SweepFile
+from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.model import Mechanism
 from robots.parameters import ParameterError
@@ -28,7 +29,6 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
-UNIT: Mapping[JointKind, str] = {"revolute": "rad", "prismatic": "m"}
 Selected = TypeVar("Selected")
 
 
@@ -104,7 +104,7 @@ def _check_unlimited(report: Report, path: KeyPath, selected: Sequence[Selected]
 def _joint(report: Report, section: JointSection, path: KeyPath, kinds: Sequence[JointKind]) -> JointLimit:
     if section.position is None and section.velocity is None:
         report(path, Got("neither position nor velocity"), "one of them, or both")
-    factor = _unit(report, section.unit, path, {UNIT[kind] for kind in kinds})
+    factor = _unit(report, section.unit, path, {JOINT_KINDS[kind].units.position for kind in kinds})
     low, high = (UNITS[factor].to_si(end) for end in section.position) if section.position else (-math.inf, math.inf)
     if low >= high:
         report((*path, "position"), list(section.position or ()), "[low, high] with low below high", "Exchange them.")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots.friction_groups import FrictionGroup, JointPlace
+from robots.joint_kinds import JOINT_KINDS
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
@@ -101,22 +102,24 @@ def _columns(columns: Sequence[Sequence[Scalar]], rows: int) -> Array:
 def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
     """What the bearings of a joint carry: two components across its axis of moment and of force, then one along it.
 
-    Along the axis it is the force in a revolute joint, the moment in a prismatic one; the other is no constraint.
+    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
+    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
     """
     limb_, tips = statics.mounted.limb, statics.solved.tips
     if joint < len(limb_.links):
         link, inward = limb_.links[joint], tips.at[joint].rotation.T
-        along, turns = int(np.flatnonzero(link.axis)[0]), link.kind == "revolute"
+        along, kind = int(np.flatnonzero(link.axis)[0]), link.joint_kind
     else:
         joined = tips.cut_joints[joint - len(limb_.links)]
-        inward, along, turns = joined.a.axes.T, 2, joined.kind == "revolute"
+        inward, kind = joined.a.axes.T, JOINT_KINDS[joined.kind]
+        along = kind.freedoms[0].axis
     moment, push = (inward @ array(part) for part in wrench)
     across = [k for k in range(3) if k != along]
-    return [*moment[across], *push[across], (push if turns else moment)[along]]
+    return [*moment[across], *push[across], (push if kind.turns else moment)[along]]
 
 
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
-    """Equivalent normal torque [N m] of a revolute joint, or normal force [N] of a prismatic one; see `carried`."""
+    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides; see `carried`."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     return normal_load(kind, bending, radial, abs(carried[4]), arms)
 
@@ -128,7 +131,7 @@ def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms:
     tau_m / R_n.
     """
     side = bending / arms["bending_arm"] + radial
-    if kind == "revolute":
+    if JOINT_KINDS[kind].turns:
         return side * arms["pin_radius"] + along * arms["friction_arm"] + arms["preload"]
     return side + along / arms["friction_arm"] + arms["preload"]
 

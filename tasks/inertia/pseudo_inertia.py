@@ -35,12 +35,10 @@ def matrix(placed: Placed) -> np.ndarray:
 def _derivative(body: Body, joint: Body) -> np.ndarray:
     """U (4, 4) of a body beyond a joint."""
     result = np.array(np.zeros((4, 4)), dtype=object)
-    if joint.kind == "prismatic":
-        result[:3, 3] = joint.axis
-        return array(result)
-    for k in range(3):
-        result[:3, k] = cross(joint.axis, body.rotation[:, k])
-    result[:3, 3] = cross(joint.axis, body.origin - joint.origin)
+    if joint.turns:
+        for k in range(3):
+            result[:3, k] = cross(joint.axis, body.rotation[:, k])
+    result[:3, 3] = joint.column(body.origin)[1]
     return array(result)
 
 

@@ -26,6 +26,7 @@ from robots.model import Inertia
 from robots.types import BASE
 from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics import drives
+from tasks.mechanics.kinematics import bend, slope
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
 
@@ -96,6 +97,8 @@ class Chain:
         joints, at = self._chain(link), self.transform(link)
         turned = {m: self._screw(m) @ at for m in joints}
         products = {(m, n): self._screw(m) @ turned[n] for b, n in enumerate(joints) for m in joints[: b + 1]}
+        for m in joints:
+            products[m, m] = products[m, m] + self._bend(m) @ at
         for j in range(self.count):
             for k in range(j + 1):
                 total = self._summed(link, self.second[:, j, k])
@@ -119,11 +122,16 @@ class Chain:
         link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
         axis = pose.rotation @ array(link.axis)
         result = np.array(np.zeros((4, 4)), dtype=object)
-        if link.kind == "prismatic":
-            result[:3, 3] = axis
-        else:
+        if link.joint_kind.turns:
             result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
+        if link.joint_kind.slides:
+            result[:3, 3] = result[:3, 3] + axis * slope(link, pose.joint)
         return array(result)
+
+    def _bend(self, joint: int) -> Array:
+        """How that changes over the joint's variable."""
+        link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
+        return _four(np.zeros((3, 3)), (pose.rotation @ array(link.axis)) * bend(link, pose.joint), 0.0)
 
     def _summed(self, link: int, amounts: Array) -> Array:
         at, total = self.transform(link), np.zeros((4, 4))

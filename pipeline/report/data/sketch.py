@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.model import Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE
+from tasks.mechanics.kinematics import JointState, way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,12 +125,12 @@ def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
 
 def _motion(link: Link, values: Array) -> Array:
     """Poses (*batch, 4, 4) of a link in its placement, at values (*batch,) of its joint [rad or m]."""
-    way = values[..., None] * np.array(link.axis, float)
-    result = np.broadcast_to(np.eye(4), (*way.shape[:-1], 4, 4)).copy()
-    if link.kind == "prismatic":
-        result[..., :3, 3] = way
-    else:
-        result[..., :3, :3] = Rotation.from_rotvec(way).as_matrix()
+    kind, axis = link.joint_kind, np.array(link.axis, float)
+    result = np.broadcast_to(np.eye(4), (*np.shape(values), 4, 4)).copy()
+    if kind.slides:
+        result[..., :3, 3] = np.asarray(way(link, JointState(value=values)))[..., None] * axis
+    if kind.turns:
+        result[..., :3, :3] = Rotation.from_rotvec(values[..., None] * axis).as_matrix()
     return result
 
 

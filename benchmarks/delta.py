@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.figures import require
 from robots import catalog
 from robots.model import Family
-from robots.motions import Value
+from robots.trajectories.kinds import Value
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.keys import Arrays, Indexed, Values

@@ -10,7 +10,7 @@ from pathlib import Path
 from make_sweep_files import section
 
 from pipeline.robot_files import sections
-from robots import expression_parser, expressions
+from robots.expressions import expression, parser
 from robots.formats import checks, xml_tree
 from robots.joint_kinds import JOINT_KINDS, Kind
 
@@ -159,9 +159,9 @@ def page() -> str:
     said = {
         "{kinds}": "\n".join(map(_kind, JOINT_KINDS.values())),
         "{gap}": f"{checks.GAP:g}",
-        "{power}": str(expression_parser.MAX_POWER),
-        "{functions}": ", ".join(f"`{name}`" for name in expressions.SMOOTH),
-        "{length}": str(expressions.MAX_LENGTH),
+        "{power}": str(parser.MAX_POWER),
+        "{functions}": ", ".join(f"`{name}`" for name in expression.SMOOTH),
+        "{length}": str(expression.MAX_LENGTH),
         "{largest}": f"{checks.LARGEST:g}",
         "{depth}": str(xml_tree.MAX_DEPTH),
         "{bytes}": str(xml_tree.MAX_BYTES >> 20),

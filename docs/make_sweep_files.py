@@ -17,10 +17,10 @@ from pydantic.fields import FieldInfo
 from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
-from robots import expression_parser, expressions
-from robots.friction import LAWS
-from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS
+from robots.expressions import expression, parser
+from robots.friction.laws import LAWS
 from robots.parameters import Parameter
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
@@ -128,7 +128,7 @@ robots:
 def page() -> str:
     """The text of the page."""
     head = HEAD.replace("{drawn:,}", f"{kinds.MAX_DRAWN:,}").replace("{scanned:,}", f"{derived.MAX_SCANNED:,}")
-    head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
+    head = head.replace("{length}", str(expression.MAX_LENGTH)).replace("{power}", str(parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
     rows = "\n".join((*laws(), *motions()))

@@ -13,8 +13,8 @@ from pipeline.documents.section import Section
 from pipeline.sweep import sections
 from pipeline.sweep.several import read_sweeps
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
-from robots.friction import LAWS
-from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS
+from robots.friction.laws import LAWS
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 ROOT = Path(__file__).parents[1]
 REST = "trajectories: {circle: {kind: circle, radius: 0.05}}\ntime: {stop: 1.0, step: 0.1}\nmetrics: [peak_force]\n"

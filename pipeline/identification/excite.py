@@ -31,7 +31,7 @@ from robots.parameters import ParameterError, nearest
 from tasks.identification.excitation import CRITERIA
 
 if TYPE_CHECKING:
-    from robots.trajectory import Trajectory
+    from robots.trajectories.trajectory import Trajectory
 
 DEFAULT = ExcitationOptions()
 LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")

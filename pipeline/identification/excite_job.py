@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
-from robots.fourier import Series
+from robots.trajectories.fourier import Series
 from robots.types import IDENTITY, TWIST
 from tasks.identification.base import base_parameters
 from tasks.identification.estimators import condition_number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.sweep.model import Sweep
-from robots.friction_groups import varies
+from robots.friction.groups import varies
 from robots.measurement import clean_series
 from robots.quantities import FRICTION, QUANTITIES, Quantity
 from tasks.kernels.keys import Shapes

@@ -27,7 +27,7 @@ from pipeline.robot_files.sections import (
     RobotFile,
 )
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
-from robots.expressions import SMOOTH, Expression
+from robots.expressions.expression import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from robots.expressions import Expression, ExpressionError, Kind, parse
+from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
 

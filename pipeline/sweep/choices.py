@@ -16,7 +16,7 @@ from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.robot import DesignAxis
 from pipeline.sweep.sections import SelectionSection, SubsetSection, SweepFile
 from robots.parameters import nearest
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 
 Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
 

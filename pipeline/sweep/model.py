@@ -28,7 +28,7 @@ from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import Sensors
 from robots.model import Family
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspac
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, needing
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""

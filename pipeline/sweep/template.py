@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Family
-from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.parameters import Parameter
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.types import TRANSLATION
 
 SPREAD = 0.1

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 from robots.formats.description import Description
 from robots.formats.templates import Along, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.friction_groups import LOADS
+from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
@@ -56,7 +56,7 @@ def constraint_forces(
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
     `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
-    `robots.friction_groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
+    `robots.friction.groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
     where `joint_reactions` has it. Raises ParameterError for arms that are unknown or out of bounds, else as
     `joint_reactions`. Source: Eqs. (39), (44), (46), (47), with the dimensions of the last as `normal_load` has them.
     """

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup, varies
+from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 from robots.types import TWIST
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.model import Family
-from robots.motions import is_grid
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 from tasks.arrays.inputs import JOINTS, Moving
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.mechanics.structure import structure_of

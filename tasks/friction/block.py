@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from robots import friction as data
+from robots.friction import laws as data
 from robots.parameters import complete, nearest
 from tasks.friction.laws import LAWS
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
-from robots.friction import CURVES, FORCE, SPEED, VISCOUS
+from robots.friction.laws import CURVES, FORCE, SPEED, VISCOUS
 from robots.parameters import Parameter, complete, nearest
 from tasks.friction import laws as friction
 

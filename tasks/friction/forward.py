@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from tasks.friction.joints import JointFriction
 from tasks.friction.laws import LAWS, Law, breakaway
 from tasks.friction.sliding import ONSET

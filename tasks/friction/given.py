@@ -1,6 +1,6 @@
 """Friction as callers give it, brought to the groups and numbers of a friction program.
 
-One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction_groups.select`; `load`, where
+One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction.groups.select`; `load`, where
 the normal load comes from (absent: constant, so that parameters are forces); and parameters of law and load by name,
 defaults for the others. Several groups are a sequence of such mappings.
 """
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.friction import CURVES, LAWS, FrictionLaw
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from robots.friction.groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from robots.friction.laws import CURVES, LAWS, FrictionLaw
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup, JointPlace
 from robots.joint_kinds import JOINT_KINDS
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt

@@ -1,4 +1,4 @@
-"""Friction laws for one sample of one joint: `LAWS` has one row of mathematics for each row of `robots.friction.LAWS`.
+"""Friction laws for one sample of one joint: a row of mathematics for each in `robots.friction.laws.LAWS`.
 
 A row has functions on floats or traced, called with the law's parameters and options by name. Positive forces oppose
 positive velocity: an actuator has to add them, and force * velocity, the power that is lost, is never negative in a law
@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from robots import friction as data
+from robots.friction import laws as data
 from robots.parameters import nearest
 from tasks.friction import lugre, stiction
 from tasks.friction.sliding import ONSET, Directed, Parts, scales, scaling, sign, stribeck_magnitude

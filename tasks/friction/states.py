@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robots import friction as data
+from robots.friction import laws as data
 from robots.parameters import complete, nearest
 from tasks.friction.laws import LAWS
 from tasks.friction.sliding import Sliding

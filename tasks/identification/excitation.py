@@ -17,9 +17,9 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import minimize
 
-from robots.fourier import FREE, Series
 from robots.model import Robot
 from robots.parameters import nearest
+from robots.trajectories.fourier import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family, Limb
 from robots.types import TWIST
 from tasks.friction import joints as joint_friction

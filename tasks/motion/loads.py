@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from tasks.friction import joints as joint_friction
 from tasks.mathematics.algebra import array, iterate, opposite, total, where

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
 from tasks.friction import joints as joint_friction

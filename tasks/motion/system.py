@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays import inputs

@@ -1,4 +1,4 @@
-"""Trajectories, with velocity and acceleration: the mathematics of the kinds of `robots.motions`.
+"""Trajectories, with velocity and acceleration: the mathematics of the kinds of `robots.trajectories.kinds`.
 
 Every kind has a row under its name in `FORMS`, functions of time for one sample, or in `SAMPLED`; a platform's motions
 and turns and those of joints share the rows.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
-from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS, Value
+from robots.trajectories.kinds import HARMONICS, JOINT_MOTIONS, MOTIONS, Value
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace

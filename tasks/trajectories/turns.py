@@ -1,4 +1,4 @@
-"""How a platform turns along a trajectory: rotation, angular velocity and acceleration; kinds in `robots.motions`.
+"""How a platform turns along a trajectory: rotation, angular velocity and acceleration, and their kinds.
 
 Angles over time are those of `tasks.trajectories.closed_forms.FORMS`. A rotation is a smooth function of roll, pitch
 and yaw everywhere; only the way back has singularities, and nobody goes it.
@@ -11,7 +11,7 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.motions import TURNS, Turn
+from robots.trajectories.kinds import TURNS, Turn
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import Array, array
 from tasks.mathematics.elementary import sincos

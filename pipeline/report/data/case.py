@@ -23,10 +23,10 @@ from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.time import TimeGrid
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
-from robots.motions import is_grid
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

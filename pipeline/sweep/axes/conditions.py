@@ -13,7 +13,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import MAX_SCANNED, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.sections import SelectionSection
-from robots.expressions import Expression, ExpressionError, Kind, parse
+from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import Parameter, nearest
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 
 MAX_SCANNED = 10**8
 """Sets of an axis that has conditions or derived parameters: all of them are looked at when the sweep is read."""

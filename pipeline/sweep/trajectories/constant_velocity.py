@@ -16,7 +16,7 @@ from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.reader import Mover
 from robots.parameters import nearest
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 
 KIND = "friction_test"
 KEYS = ("kind", "joint", "speeds", "at")

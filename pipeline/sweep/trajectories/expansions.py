@@ -1,7 +1,7 @@
 """Kinds of a sweep file that stand for several trajectories: random motions, poses at rest, tests of friction.
 
 A kind is a module with its `KIND`, a function `trajectories` and a row here; all other kinds are rows of
-`robots.motions`.
+`robots.trajectories.kinds`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 
 
 class Expansion(NamedTuple):

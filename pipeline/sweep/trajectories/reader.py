@@ -1,4 +1,4 @@
-"""The trajectories of a sweep file: kinds and parameters as `robots.motions` lists them, points from CSV files."""
+"""The trajectories of a sweep file: kinds as in `robots.trajectories.kinds`, points from CSV files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
-from robots.motions import JOINT_MOTIONS, MOTIONS, Motion
 from robots.parameters import nearest
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion
+from robots.trajectories.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
 

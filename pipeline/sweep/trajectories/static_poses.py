@@ -17,8 +17,8 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
 from pipeline.sweep.trajectories.reader import Mover
-from robots.motions import Turn
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import Turn
+from robots.trajectories.trajectory import Trajectory
 
 KIND = "gravity_test"
 

@@ -1,4 +1,4 @@
-"""How a platform turns along a trajectory of a sweep file: the section `turn`, kinds as in `robots.motions.TURNS`.
+"""How a platform turns along a trajectory: the section `turn`, kinds as in `robots.trajectories.kinds.TURNS`.
 
 `{kind: circle, ..., turn: {kind: harmonic, amplitude: [0.1, 0, 0.2], orientation: {euler: [0, 0, 0.3], order: xyz}}}`
 """
@@ -12,8 +12,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.orientation import read_orientation
 from pipeline.sweep.trajectories.values import read_values
-from robots.motions import TURNS, Turn, Value
 from robots.parameters import nearest
+from robots.trajectories.kinds import TURNS, Turn, Value
 from robots.types import IDENTITY, TRANSLATION, TWIST, Matrix
 
 KEY, ORIENTATION = "turn", "orientation"

@@ -1,4 +1,4 @@
-"""Values of the parameters of motions in a sweep file: numbers, or lists of them, checked against `robots.motions`."""
+"""Values of parameters of motions: numbers, or lists of them, checked against `robots.trajectories.kinds`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from pipeline.documents.report import Report, number_hint
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
-from robots.motions import Motion, Value
 from robots.parameters import Parameter
+from robots.trajectories.kinds import Motion, Value
 
 
 def read_values(

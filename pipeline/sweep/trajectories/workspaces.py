@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pipeline.documents.report import Got, Report
 from pipeline.sweep.trajectories.reader import AXES
 from robots.model import Mechanism
-from robots.motions import is_grid
 from robots.quantities import needing
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 from robots.types import TRANSLATION
 
 

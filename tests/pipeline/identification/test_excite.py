@@ -16,7 +16,7 @@ from pipeline.identification.excite_job import ExcitationOptions
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.parameters import ParameterError
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.arrays.inverse import actuator_positions
 from tasks.blocks import commanded

@@ -8,7 +8,7 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from robots.trajectory import Trajectory
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks import compute
 from tasks.blocks.block import Block

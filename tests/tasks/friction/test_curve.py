@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots.friction import CURVES, PRESETS
+from robots.friction.laws import CURVES, PRESETS
 from robots.parameters import ParameterError
 from tasks.friction import laws as friction
 from tasks.friction.curve import curve, fit, half_sum

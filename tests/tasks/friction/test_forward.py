@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots import friction as data
-from robots.friction import FORCE, SPEED, FrictionLaw
+from robots.friction import laws as data
+from robots.friction.laws import FORCE, SPEED, FrictionLaw
 from robots.parameters import Parameter
 from tasks import accelerate_chain, inverse_dynamics, simulate, simulate_adaptive
 from tasks.friction import block as friction_block

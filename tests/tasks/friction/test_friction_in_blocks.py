@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction_groups import FrictionGroup, group_parameters, select
-from robots.trajectory import Trajectory
+from robots.friction.groups import FrictionGroup, group_parameters, select
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks import compute
 from tasks.blocks.block import Block

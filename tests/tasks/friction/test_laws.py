@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robots.friction import CURVES, FORCE, LAWS
+from robots.friction.laws import CURVES, FORCE, LAWS
 from robots.parameters import Parameter
 from tasks.friction import laws as friction
 from tasks.friction.sliding import ONSET

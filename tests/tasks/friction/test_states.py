@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.parameters import ParameterError
 from tasks.friction import block as friction_block
 from tasks.friction import laws as friction

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 from tasks.kernels.interpreter import interpret
 from tasks.trajectories import closed_forms
 from tests.tasks.bits import bits

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.motions import TURNS, Turn
-from robots.trajectory import Trajectory
+from robots.trajectories.kinds import TURNS, Turn
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks import compute
 from tasks.blocks.block import Block

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipeline.sweep.axes import derived
 from pipeline.sweep.axes.derived import CHUNK, Derived, Filtered, Sliced
 from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Grid, Product, Range
-from robots.expressions import parse
+from robots.expressions.expression import parse
 
 GRID = Grid(("a", "b", "c"), (Range(0.0, 1.0, 7), ExplicitValues((3.0, 1.0, 2.0)), Range(-1.0, 1.0, 11)))
 SUM = parse("a + c > 0.1", "condition")

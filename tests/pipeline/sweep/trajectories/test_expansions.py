@@ -7,7 +7,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
-from robots.motions import JOINT_MOTIONS, MOTIONS
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 
 TEXT = """\
 limbsweep: 1

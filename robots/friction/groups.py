@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity

@@ -1,8 +1,9 @@
 """Reads an expression with Python's parser: an allow-list of its syntax becomes a function of the values of names.
 
 Python sees `x` for every name and `0` for every number. So its keywords are ordinary names, `010` is ten, and nothing
-that it has beyond `_SYNTAX` is understood. Tokens are limited in `robots.expressions`, levels of parentheses here, both
-before Python reads, which bounds its time and its stack. What expressions mean is said in `robots.expressions`.
+that it has beyond `_SYNTAX` is understood. Tokens are limited in `robots.expressions.expression`, levels of parentheses
+here, both before Python reads, which bounds its time and its stack. What expressions mean is said in
+`robots.expressions.expression`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tasks.mathematics.elementary  # noqa: F401 - gives symbols their sines
-from robots.expressions import MAX_LENGTH, SMOOTH, ExpressionError, parse
+from robots.expressions.expression import MAX_LENGTH, SMOOTH, ExpressionError, parse
 from tasks.kernels.expression import Expression, Graph
 
 VALUES = {"a": 3.0, "b": -2.0, "c": 0.5}

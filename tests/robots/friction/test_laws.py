@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robots.friction import CURVES, LAWS, PRESETS
+from robots.friction.laws import CURVES, LAWS, PRESETS
 from robots.parameters import complete
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def test_laws_are_named_in_two_tables_and_nowhere_else() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value in names
     }
-    assert naming == {"robots/friction.py", "tasks/friction/laws.py"}
+    assert naming == {"robots/friction/laws.py", "tasks/friction/laws.py"}
 
 
 @pytest.mark.parametrize("name", PRESETS)

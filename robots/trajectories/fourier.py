@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robots.motions import HARMONICS, Value
+from robots.trajectories.kinds import HARMONICS, Value
 
 Numbers = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Series:
 
     @property
     def values(self) -> dict[str, Value]:
-        """Parameters of the kind `fourier` of `robots.motions`: tuples by coordinate."""
+        """Parameters of the kind `fourier` of `robots.trajectories.kinds`: tuples by coordinate."""
         named: dict[str, Value] = {"centre": tuple(self.centre.tolist()), "period": self.period}
         for k in range(HARMONICS):
             named[f"sine_{k + 1}"] = tuple(self.sines[:, k].tolist())

@@ -1,8 +1,8 @@
 """Expressions over parameters, such as `upper_arm + forearm > 0.9`: a small language that can do nothing else.
 
 Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and some functions: what
-`robots.expression_parser` allows of Python's syntax. Values may be floats, arrays, or symbols of a kernel. An undefined
-number (0 / 0, the root of a negative) compares as false with everything.
+`robots.expressions.parser` allows of Python's syntax. Values may be floats, arrays, or symbols of a kernel. An
+undefined number (0 / 0, the root of a negative) compares as false with everything.
 
 Sweeps allow the functions EXACT: all operations are exact by IEEE 754 (powers are whole, so products), so an expression
 has the same bits on every machine. Robot files allow those in SMOOTH.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.expression_parser import (
+from robots.expressions.parser import (
     EXACT,
     SMOOTH,
     Evaluate,

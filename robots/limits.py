@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from robots.friction.groups import matches
+from robots.joint_places import matches
 from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
 from robots.types import JointKind

@@ -16,8 +16,9 @@ from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import FrictionGroupSection as Section
 from pipeline.sweep.sections import FrictionSection as Friction
-from robots.friction.groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import CURVES, FORCE, LAWS
+from robots.joint_places import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from robots.friction.laws import LAWS
+from robots.joint_places import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity
@@ -34,21 +34,8 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
 }
 """Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""
 
-MOTOR = -1
 
 SELECTIONS = ("actuated", "passive", "all")
-
-
-@dataclass(frozen=True)
-class JointPlace:
-    """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive).
-
-    A drive is a place too, that of its motor; it is no joint (MOTOR).
-    """
-
-    limb: int
-    joint: int
-    actuator: int
 
 
 @dataclass(frozen=True)
@@ -101,20 +88,6 @@ def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[
     return (*LAWS[law].inputs(options), *LOADS[load])
 
 
-def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
-    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
-    result: dict[str, tuple[JointPlace, bool]] = {}
-    actuators = {name: number for number, name in enumerate(mechanism.actuators)}
-    for k, instance in enumerate(mechanism.instances):
-        limb = mechanism.limbs[instance.limb]
-        prefix = "" if mechanism.is_chain else f"{instance.name}."
-        for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            result[prefix + joint] = JointPlace(k, i, actuators.get(prefix + joint, -1)), simple
-        for drive in limb.drives:
-            result[prefix + drive.name] = JointPlace(k, MOTOR, actuators[prefix + drive.name]), True
-    return result
-
-
 def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
     """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
@@ -144,8 +117,3 @@ def _selected(known: Mapping[str, tuple[JointPlace, bool]], chosen: str | Sequen
             raise ParameterError(f"joint {pattern!r} has several variables; friction laws are for joints with one")
         result |= dict.fromkeys(place for place, simple in hits.values() if simple)
     return tuple(result)
-
-
-def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern means a joint or actuator; one without limb means that of every limb."""
-    return fnmatchcase(name, pattern) or ("." not in pattern and fnmatchcase(name.split(".", 1)[-1], pattern))

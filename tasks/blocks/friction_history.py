@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robots.friction.groups import FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup
+from robots.joint_places import JointPlace
 from tasks.blocks.block import Block
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.friction.groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import CURVES, LAWS, FrictionLaw
+from robots.joint_places import JointPlace
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction.groups import FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup
 from robots.joint_kinds import JOINT_KINDS
+from robots.joint_places import JointPlace
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb

@@ -15,6 +15,7 @@ import numpy as np
 from benchmarks.figures import require
 from robots import catalog
 from robots.model import Family
+from robots.trajectories.kinds import Value
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.keys import Arrays, Indexed, Values
@@ -87,8 +88,8 @@ def work(designs: int, samples: int) -> Work:
     values = design_values(family, designs)
     mounts = tuple(mount_values(family, values))
     height = -family.reference.platform.home.position[2]
-    line = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
-    motion = closed_forms.motion("line_sine", line, np.arange(samples) * (PERIOD / samples))
+    line: dict[str, Value] = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
+    motion = closed_forms.motion("line_sine", line, np.arange(samples, dtype=float) * (PERIOD / samples))
     return Work(family, with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from make_sweep_files import section
 
 from pipeline.robot_files import sections
-from robots import expression_parser, expressions
+from robots.expressions import expression, parser
 from robots.formats import checks, xml_tree
+from robots.joint_kinds import JOINT_KINDS, Kind
 
 PAGE = Path(__file__).parent / "robot_files.md"
 SECTIONS = (
@@ -90,6 +91,16 @@ the defaults of all parameters; the limbs have to allow the `mobility`, and the 
 other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
 cannot be reached shows as a status of the samples.
 
+## Kinds of joints
+
+| kind | in a tree | variable | what it leaves free |
+|---|---|---|---|
+{kinds}
+
+A screw has a `pitch`, the way per angle [m/rad], right-handed where it is above zero: a lead of 5 mm per turn is
+`pitch: 0.005 / (2 * pi)`. It may be a parameter. It turns by its variable, full turns counted, and slides by the pitch
+times it; where it is cut, the angle is zero where both frames coincide, which is at the reference pose.
+
 ## Expressions
 
 Names of parameters, of `derived` values above, and `pi`; numbers, `+ - * / **` (whole powers up to {power}),
@@ -137,13 +148,20 @@ A value is a number or an expression.
 """
 
 
+def _kind(row: Kind) -> str:
+    """The row of a kind of joint."""
+    variable = row.units.position if row.one_variable else ""
+    return f"| `{row.name}` | {'yes' if row.one_variable else ''} | {variable} | {row.text} |"
+
+
 def page() -> str:
     """The text of the page."""
     said = {
+        "{kinds}": "\n".join(map(_kind, JOINT_KINDS.values())),
         "{gap}": f"{checks.GAP:g}",
-        "{power}": str(expression_parser.MAX_POWER),
-        "{functions}": ", ".join(f"`{name}`" for name in expressions.SMOOTH),
-        "{length}": str(expressions.MAX_LENGTH),
+        "{power}": str(parser.MAX_POWER),
+        "{functions}": ", ".join(f"`{name}`" for name in expression.SMOOTH),
+        "{length}": str(expression.MAX_LENGTH),
         "{largest}": f"{checks.LARGEST:g}",
         "{depth}": str(xml_tree.MAX_DEPTH),
         "{bytes}": str(xml_tree.MAX_BYTES >> 20),

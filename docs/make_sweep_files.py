@@ -1,12 +1,13 @@
 """Write docs/sweep-files.md: what may stand in a sweep file. Run by `make pages`; a test says when the page is stale.
 
-The tables of keys come from the models in `pipeline.sweep.sections`, limits from where they are used.
+The tables of keys come from the models in `pipeline.sweep.sections`, those of friction laws and of motions from their
+rows in `robots`, limits from where they are used.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -16,24 +17,27 @@ from pydantic.fields import FieldInfo
 from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
-from robots import expression_parser, expressions
+from robots.expressions import expression, parser
+from robots.friction.laws import LAWS
+from robots.parameters import Parameter
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
     (sections.SweepFile, "The file"),
-    (sections.Axes, "`design`, and what it shares with `friction`"),
-    (sections.Column, "Values of a parameter, under `grid` and `list`"),
-    (sections.Sample, "`sample`"),
-    (sections.Bounds, "Bounds of a sampled parameter"),
-    (sections.Friction, "`friction`"),
-    (sections.FrictionGroup, "A group of joints, under its name in `groups` of `friction`"),
+    (sections.AxesSection, "`design`, and what it shares with `friction`"),
+    (sections.ColumnSection, "Values of a parameter, under `grid` and `list`"),
+    (sections.SampleSection, "`sample`"),
+    (sections.BoundsSection, "Bounds of a sampled parameter"),
+    (sections.FrictionSection, "`friction`"),
+    (sections.FrictionGroupSection, "A group of joints, under its name in `groups` of `friction`"),
     (sections.LimitSection, "`limits`"),
     (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
-    (sections.Time, "`time`"),
-    (sections.Split, "`split`"),
-    (sections.Subset, "A subset, under its name in `subsets`"),
-    (sections.Selection, "`design` and `friction` of a subset"),
+    (sections.TimeSection, "`time`"),
+    (sections.SplitSection, "`split`"),
+    (sections.SubsetSection, "A subset, under its name in `subsets`"),
+    (sections.SelectionSection, "`design` and `friction` of a subset"),
     (sections.RobotSection, "A robot, under its name in `robots`"),
 )
 
@@ -124,10 +128,11 @@ robots:
 def page() -> str:
     """The text of the page."""
     head = HEAD.replace("{drawn:,}", f"{kinds.MAX_DRAWN:,}").replace("{scanned:,}", f"{derived.MAX_SCANNED:,}")
-    head = head.replace("{length}", str(expressions.MAX_LENGTH)).replace("{power}", str(expression_parser.MAX_POWER))
+    head = head.replace("{length}", str(expression.MAX_LENGTH)).replace("{power}", str(parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    return f"{head}\n{tables}\n### Units\n\n{units}.\n"
+    rows = "\n".join((*laws(), *motions()))
+    return f"{head}\n{tables}\n{rows}\n## Units\n\n{units}.\n"
 
 
 def section(model: type[BaseModel], title: str) -> Iterator[str]:
@@ -137,6 +142,37 @@ def section(model: type[BaseModel], title: str) -> Iterator[str]:
         needed = " (required)" if info.is_required() else ""
         yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"
     yield ""
+
+
+def laws() -> Iterator[str]:
+    """The table of friction laws."""
+    yield from ("## Friction laws", "", "| law | what it is | parameters | options | at rest | state |")
+    yield "|---|---|---|---|---|---|"
+    for law in LAWS.values():
+        rest, state = "sticks" if law.sticks else "", "yes" if law.state else ""
+        yield f"| `{law.name}` | {law.text} | {names(law.parameters)} | {names(law.options)} | {rest} | {state} |"
+    yield from (
+        "",
+        "A law with `width` does not stick where a width is given. Laws with a state need the whole motion.",
+        "",
+    )
+
+
+def motions() -> Iterator[str]:
+    """The tables of the kinds of trajectory."""
+    movers = {"of a platform": MOTIONS, "of a platform's `turn`": TURNS, "of the joints of a chain": JOINT_MOTIONS}
+    yield from ("## Kinds of trajectory", "")
+    for mover, table in movers.items():
+        yield from (f"### Kinds {mover}", "", "| kind | what it is | parameters |", "|---|---|---|")
+        for motion in table.values():
+            file = ["`file`"] if motion.points_file else []
+            yield f"| `{motion.name}` | {motion.text} | {', '.join(file) or names(motion.parameters)} |"
+        yield ""
+
+
+def names(parameters: Iterable[Parameter]) -> str:
+    """Names of parameters with their units."""
+    return ", ".join(f"`{p.name}`" + (f" [{p.unit}]" if p.unit != "1" else "") for p in parameters)
 
 
 def kind(annotation: Any, info: FieldInfo | None = None) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import click
 
-from pipeline.commands import clusters, data, looks, robots, runs, searches, stores, studies
-from pipeline.commands.terminal import Program
+from pipeline.commands import clusters, data, drawings, robots, runs, searches, stores, studies
+from pipeline.commands.terminal import CommandGroup
 
 
-@click.group("limbsweep", cls=Program, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "limbsweep", cls=CommandGroup, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="limbsweep", message="%(prog)s %(version)s")
 def cli() -> None:
     """Sweeps over geometry, friction and trajectories of parallel robots: dynamics into a Zarr store."""
@@ -29,7 +31,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
     cases.main(json=as_json, quick=quick, names=names)
 
 
-for _module in (robots, runs, stores, data, looks, clusters):
+for _module in (robots, runs, stores, data, drawings, clusters):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             cli.add_command(_command)

@@ -1,10 +1,9 @@
-"""What is wrong with an input, as data: where it stands, what was found, what was expected and what to do."""
+"""Errors: problems of an input as data (place, got, expected, what to do), and failures of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
 
 LIMIT = 50
 """Problems that are reported at once; a file with more of them is not the file that was meant."""
@@ -62,7 +61,7 @@ def _brief(value: object) -> str:
     if isinstance(value, dict):
         return "a mapping with " + (", ".join(map(str, list(value)[:5])) or "no keys")
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(show(each) for each in value[:8]) + (", ...]" if len(value) > 8 else "]")
+        return "[" + ", ".join(show(entry) for entry in value[:8]) + (", ...]" if len(value) > 8 else "]")
     return repr(value)
 
 
@@ -82,6 +81,8 @@ class TaskError(Exception):
     """A task failed: the kind of error and its text, nothing else."""
 
     @classmethod
-    def of(cls, error: BaseException) -> Self:
-        """What is told of an error: one line of bounded length."""
+    def of(cls, error: BaseException) -> TaskError:
+        """An error as one line of bounded length; a TaskError is that already."""
+        if isinstance(error, TaskError):
+            return error
         return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from robots.friction_groups import matches
+from robots.joint_places import matches
 from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
 from robots.types import JointKind
@@ -74,11 +74,9 @@ def joints(mechanism: Mechanism) -> dict[str, Joint]:
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         before = "" if mechanism.is_chain else f"{instance.name}."
-        kinds: list[JointKind | None] = [link.kind for link in limb.links]
-        kinds += ["revolute" if cut.kind == "revolute" else None for cut in limb.cuts]
-        for i, (name, kind) in enumerate(zip(limb.joints, kinds, strict=True)):
-            if kind is not None:
-                found[before + name] = Joint((k, i), name in limb.actuated, kind)
+        for i, (name, kind) in enumerate(zip(limb.joints, limb.joint_kinds, strict=True)):
+            if kind.one_variable:
+                found[before + name] = Joint((k, i), name in limb.actuated, kind.name)
     return found
 
 

@@ -7,7 +7,8 @@ and N.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from robots.parameters import Parameter
 
@@ -43,6 +44,14 @@ CLEAN = dict.fromkeys(POSITIONS, "actuator_position") | dict.fromkeys(FORCES, "a
 
 SHORTEST = 64
 """Samples that a filtered signal has at least, so that its ends can be continued."""
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """What sensors do: all parameters of MEASUREMENT, and the seed of the noise."""
+
+    values: Mapping[str, float]
+    seed: int
 
 
 def clean_series(series: Iterable[str]) -> tuple[str, ...]:

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
+from robots import joint_kinds
 from robots.drives import Drive, Motor, check
+from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
-from robots.types import IDENTITY, ZERO, ClosureKind, JointKind, Matrix, Number, Vector
+from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Link:
     """A body and the joint that moves it relative to its parent.
 
     `axis` is the coordinate axis of the joint's own frame, with sign; `placement` is that frame in the parent link;
-    `armature` is the inertia of the drive as seen at the joint [kg m^2 or kg].
+    `armature` is the inertia of the drive as seen at the joint [kg m^2 or kg]; `pitch` [m/rad] is for kinds that slide
+    as they turn. Raises JointError for a kind that is not one of `TREE_KINDS`, and for a pitch that does not fit it.
     """
 
     joint: str
@@ -55,6 +58,17 @@ class Link:
     placement: Frame
     inertia: Inertia
     armature: Number = 0.0
+    pitch: Number | None = None
+
+    __repr__ = joint_kinds.shown
+
+    def __post_init__(self) -> None:
+        joint_kinds.check(self.joint, self.kind, self.pitch, tuple(TREE_KINDS))
+
+    @property
+    def joint_kind(self) -> Kind:
+        """The row of its kind."""
+        return JOINT_KINDS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -62,17 +76,29 @@ class Closure:
     """A joint that is not in the spanning tree: it joins `frame_a` on link `a` with `frame_b` on link `b`.
 
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
-    Spherical: origins coincide. Prismatic and cylindrical: along the z axes of both frames, which lie on one line; the
-    former holds all axes of the frames parallel. A limb's `tips` have `b` = PLATFORM, and `frame_b` is given in the
-    limb's mount frame at the platform.
+    Spherical: origins coincide. Prismatic, cylindrical and screw: along the z axes of both frames, which lie on one
+    line; the first holds all axes of the frames parallel, the last lets b turn about z by an angle q and slide by
+    `pitch` [m/rad] times q, where frames that coincide have q = 0. A limb's `tips` have `b` = PLATFORM, and `frame_b`
+    is given in the limb's mount frame at the platform. Raises JointError as Link, for all kinds.
     """
 
     joint: str
-    kind: ClosureKind
+    kind: JointKind
     a: int
     frame_a: Frame
     b: int
     frame_b: Frame
+    pitch: Number | None = None
+
+    __repr__ = joint_kinds.shown
+
+    def __post_init__(self) -> None:
+        joint_kinds.check(self.joint, self.kind, self.pitch, tuple(JOINT_KINDS))
+
+    @property
+    def joint_kind(self) -> Kind:
+        """The row of its kind."""
+        return JOINT_KINDS[self.kind]
 
 
 PLATFORM = -2
@@ -115,7 +141,17 @@ class Limb:
     @property
     def one_variable(self) -> tuple[bool, ...]:
         """Whether each of `joints` has one variable, so that it has a position, a rate and friction."""
-        return (*(True for _ in self.links), *(cut.kind in ("revolute", "prismatic") for cut in self.cuts))
+        return tuple(kind.one_variable for kind in self.joint_kinds)
+
+    @property
+    def joint_kinds(self) -> tuple[Kind, ...]:
+        """Kind of each of `joints`."""
+        return (*(link.joint_kind for link in self.links), *(cut.joint_kind for cut in self.cuts))
+
+    @property
+    def winds(self) -> bool:
+        """Whether a joint counts full turns: then a full turn of another one does not lead back."""
+        return any(kind.coupled for kind in self.joint_kinds)
 
     @property
     def cuts(self) -> tuple[Closure, ...]:

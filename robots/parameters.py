@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 
 class ParameterError(ValueError):
@@ -27,6 +28,16 @@ class Parameter:
     upper: float = math.inf
     text: str = ""
     source: str = ""
+
+    @classmethod
+    def length(cls, name: str, default: float, text: str, source: str, *, lower: float = 1e-3) -> Self:
+        """A length of up to 100 m."""
+        return cls(name, "m", default, lower, 1e2, text, source)
+
+    @classmethod
+    def mass(cls, name: str, default: float, text: str, source: str) -> Self:
+        """A mass from a milligram to 1000 t."""
+        return cls(name, "kg", default, 1e-6, 1e6, text, source)
 
     @property
     def shape(self) -> tuple[int, ...]:

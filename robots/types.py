@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 Number = Any
 """A float, or an expression while a kernel is traced."""
@@ -11,9 +11,8 @@ Vector = tuple[Number, Number, Number]
 
 Matrix = tuple[Vector, Vector, Vector]
 
-JointKind = Literal["revolute", "prismatic"]
-
-ClosureKind = Literal["revolute", "universal", "spherical", "prismatic", "cylindrical"]
+JointKind = str
+"""The name of a kind of joint, a row of `robots.joint_kinds`."""
 
 BASE = -1
 """Parent index of a link that is mounted on the base."""

@@ -36,7 +36,7 @@ def _first_missing(location: Location, layout: Layout) -> str | None:
     """A shard that is not there."""
     for name in layout.variables:
         with refusals(location):
-            there = set(location.keys(name))
-        if missing := next((key for key in layout.keys(name) if key not in there), None):
+            keys = set(location.keys(name))
+        if missing := next((key for key in layout.keys(name) if key not in keys), None):
             return missing
     return None

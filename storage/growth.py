@@ -1,4 +1,4 @@
-"""Making a finished store larger: more designs or friction sets, with the old content readable at every moment.
+"""Make a finished store larger, by designs or friction sets, with the old content readable at every moment.
 
 While it grows, the folder `.append` holds the new manifest and the new metadata, and the new receipts are in a journal
 of the next generation. Shards beyond the old shape are invisible to readers of the old content, and a shard at its edge
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 from storage.errors import StoreError
 from storage.layout import Layout
@@ -26,7 +26,7 @@ FOLDER = ".append"
 
 
 class Growing(Location):
-    """A store as it will be: its location, with manifest and metadata of what is to come."""
+    """The location of a store that is being made larger, with the manifest and metadata that it will have."""
 
     def __init__(self, store: LocationLike) -> None:
         self.base = locate(store)
@@ -98,7 +98,7 @@ class Growing(Location):
         """What is free at the location."""
         return self.base.room()
 
-    def zarr_store(self) -> Any:
+    def zarr_store(self) -> Path | str:
         """The location, where Zarr finds the old content."""
         return self.base.zarr_store()
 
@@ -108,7 +108,7 @@ def _shadow(key: str) -> str:
 
 
 def settled(store: LocationLike) -> Location:
-    """The location as it is, also where a growing one is given."""
+    """The location with the old content, also of a store that is being made larger."""
     location = locate(store)
     return location.base if isinstance(location, Growing) else location
 
@@ -152,7 +152,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
         clear(location)
         journal = location.journal(generation_name(manifest.generation))
         journal.open()
-        for receipt in _kept(location, old, manifest.layout):
+        for receipt in _unchanged_receipts(location, old, manifest.layout):
             journal.append(line(receipt))
         journal.sync()
         journal.close()
@@ -161,7 +161,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
         location.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))
 
 
-def _kept(location: Location, old: Manifest, layout: Layout) -> Iterator[Receipt]:
+def _unchanged_receipts(location: Location, old: Manifest, layout: Layout) -> Iterator[Receipt]:
     """Receipts of blocks with the same regions before and after, under their new numbers."""
     for receipt in receipts(location.journal(generation_name(old.generation))):
         if isinstance(receipt, str):

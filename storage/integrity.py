@@ -1,4 +1,4 @@
-"""Holds what is stored against what was meant: every checksum, every receipt, every file that is there or is not.
+"""Check a store: every checksum, every receipt, every file that is there or is not.
 
 Four kinds of evidence: a checksum in each chunk (bits that changed), receipts of blocks (a shard of another age, which
 is whole in itself), checksums of metadata in the manifest, and the list of files that the layout asks for. Computing
@@ -32,7 +32,7 @@ Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: its kind, the file, and the block and variable where it concerns one."""
+    """Damage: its kind, the file, and the block and variable where it concerns one."""
 
     kind: Kind
     file: str
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Block:
-    """A block that was looked at: how many bytes it holds, and what is wrong."""
+    """A block that was read: how many bytes it holds, and its damage."""
 
     index: int
     bytes: int
@@ -54,7 +54,7 @@ class Block:
 
 
 def check_files(store: LocationLike) -> Iterator[Finding]:
-    """Metadata and coordinates against the manifest, and files of variables that the layout does not know."""
+    """Check metadata and coordinates against the manifest, and find files that the layout does not know."""
     location = locate(store)
     manifest = manifest_in_force(location)
     for key, expected in manifest.files.items():
@@ -68,9 +68,9 @@ def check_files(store: LocationLike) -> Iterator[Finding]:
 
 def require_sound_metadata(store: LocationLike) -> None:
     """Refuses a store whose metadata, coordinates or ledger are damaged. Raises StoreError that names each file."""
-    wrong = [each for each in (*check_files(store), *check_ledger(store)) if each.kind != "extra"]
-    if wrong:
-        raise StoreError("\n".join((*map(str, wrong), f"{locate(store)}: damaged; {MEND}")))
+    damage = [finding for finding in (*check_files(store), *check_ledger(store)) if finding.kind != "extra"]
+    if damage:
+        raise StoreError("\n".join((*map(str, damage), f"{locate(store)}: damaged; {MEND}")))
 
 
 def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
@@ -78,48 +78,48 @@ def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
     growing = is_growing(location)
     for name in manifest.layout.variables:
         with refusals(location):
-            there = sorted(location.keys(name))
-        known = {*manifest.files, *manifest.layout.keys(name)}
-        for key in there:
+            keys = sorted(location.keys(name))
+        expected = {*manifest.files, *manifest.layout.keys(name)}
+        for key in keys:
             if is_draft(key):
                 yield Finding("extra", location.at(key), "left by a writer that was killed", variable=name)
-            elif key not in known and not growing:
+            elif key not in expected and not growing:
                 yield Finding("extra", location.at(key), f"not a file of {name}", variable=name)
 
 
 def check_ledger(store: LocationLike) -> Iterator[Finding]:
-    """Lines of the ledger, and blocks of a finished store that have none."""
+    """Check the lines of the ledger, and find blocks of a finished store that have none."""
     location = locate(store)
     manifest = manifest_in_force(location)
     journal = location.journal(generation_name(manifest.generation))
-    seen = array("Q", bytes(8 * manifest.layout.blocks))
+    digests = array("Q", bytes(8 * manifest.layout.blocks))
     for number, receipt in enumerate(receipts(journal), start=1):
         here = f"{journal.name}:{number}"
         if isinstance(receipt, str):
             yield Finding("ledger", here, f"damaged line ({receipt})")
-        elif not 0 <= receipt.block < len(seen):
+        elif not 0 <= receipt.block < len(digests):
             yield Finding("ledger", here, f"receipt of block {receipt.block}, which is not there")
-        elif seen[receipt.block] not in (0, digest(receipt)):
+        elif digests[receipt.block] not in (0, digest(receipt)):
             yield Finding("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
         else:
-            seen[receipt.block] = digest(receipt)
+            digests[receipt.block] = digest(receipt)
     if manifest.state == "finished":
         if journal.torn:
             yield Finding("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
-        for block, there in enumerate(seen):
-            if not there:
+        for block, receipt_digest in enumerate(digests):
+            if not receipt_digest:
                 yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
 
 
 def check_blocks(store: LocationLike) -> Iterator[Block]:
-    """Every block that has a receipt, read whole. Memory does not grow with the store."""
+    """Read every block that has a receipt, whole. Memory does not grow with the store."""
     location = locate(store)
     manifest = manifest_in_force(location)
     reader = BlockReader(location, manifest.layout)
-    seen = bytearray(manifest.layout.blocks)
+    checked = bytearray(manifest.layout.blocks)
     for receipt in sound_receipts(location, manifest):
-        if not seen[receipt.block]:
-            seen[receipt.block] = 1
+        if not checked[receipt.block]:
+            checked[receipt.block] = 1
             yield Block(receipt.block, receipt.bytes, tuple(_check_block(reader, receipt)))
 
 
@@ -162,7 +162,7 @@ def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArra
 
 
 def open_for_repair(store: LocationLike, findings: Iterable[Finding]) -> dict[int, Receipt]:
-    """Makes of a damaged store one that is not finished: without extra files, and without receipts of damaged blocks.
+    """Make a damaged store an unfinished one: without extra files, and without receipts of damaged blocks.
 
     A run then computes these blocks, and marks the store as finished. Gives the old receipts, which the new ones have
     to equal. Raises StoreError where another run holds the store.
@@ -185,6 +185,6 @@ def open_for_repair(store: LocationLike, findings: Iterable[Finding]) -> dict[in
 
 def receipts_of(store: LocationLike, blocks: Iterable[int]) -> dict[int, Receipt]:
     """The receipts of these blocks, of those that have one."""
-    location, wanted = locate(store), set(blocks)
-    found = sound_receipts(location, manifest_in_force(location))
-    return {receipt.block: receipt for receipt in found if receipt.block in wanted}
+    location, blocks = locate(store), set(blocks)
+    receipts_in_force = sound_receipts(location, manifest_in_force(location))
+    return {receipt.block: receipt for receipt in receipts_in_force if receipt.block in blocks}

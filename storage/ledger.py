@@ -181,8 +181,8 @@ def line(receipt: Receipt) -> bytes:
 def _parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
     """Every line without its checksum, with its receipt or what is wrong."""
     with refusals(journal.name):
-        for each in journal.lines():
-            body, _, check = each.rpartition(_CHECK)
+        for sealed in journal.lines():
+            body, _, check = sealed.rpartition(_CHECK)
             yield body, _receipt(body, check)
 
 

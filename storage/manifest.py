@@ -118,14 +118,16 @@ def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: L
             f"{location}: holds another sweep; choose another store, or take back these changes:\n{changes}"
         )
     if manifest.layout != layout:
-        stored, wanted = (json.dumps(each.as_dict(), indent=1) for each in (manifest.layout, layout))
+        stored, requested = (json.dumps(blocks.as_dict(), indent=1) for blocks in (manifest.layout, layout))
         raise StoreError(
             f"{location}: is laid out in other blocks; choose another store, or the same options as before:\n"
-            + difference(stored, wanted)
+            + difference(stored, requested)
         )
     return manifest
 
 
-def difference(stored: str, given: str) -> str:
+def difference(stored: str, requested: str) -> str:
     """The lines that differ, those of the store marked with minus."""
-    return "\n".join(difflib.unified_diff(stored.splitlines(), given.splitlines(), "store", "given", lineterm="", n=0))
+    return "\n".join(
+        difflib.unified_diff(stored.splitlines(), requested.splitlines(), "store", "given", lineterm="", n=0)
+    )

@@ -1,4 +1,4 @@
-"""Arrays of a store as xarray reads them: what is damaged or missing is an error that names the file, never a number.
+"""Read arrays of a store for xarray: what is damaged or missing is an error that names the file, never a number.
 
 Zarr gives the fill value for a file that is not there, and whatever a codec says for one that is damaged; which file it
 was is found by reading it again, block by block.
@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
@@ -20,6 +21,9 @@ from storage.layout import Layout
 from storage.places.location import Location
 from storage.schema import SPLIT
 from storage.writer import BlockReader
+
+Indices = tuple[int | slice | NDArray[np.integer], ...]
+"""What is read along each dim."""
 
 
 class CheckedArray(BackendArray):
@@ -30,11 +34,11 @@ class CheckedArray(BackendArray):
         self._array, self._name, self._finished = array, name, finished
         self._reader = BlockReader(location, layout)
 
-    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> NDArray[Any]:
         """Part of the variable. Raises StoreError that names a damaged or missing file."""
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
 
-    def _read(self, key: tuple[Any, ...]) -> Any:
+    def _read(self, key: Indices) -> NDArray[Any]:
         try:
             data = np.asarray(self._array.oindex[key])
         except Exception as error:  # codecs raise what they like
@@ -44,11 +48,11 @@ class CheckedArray(BackendArray):
             self._look(key, whole=False)
         return data
 
-    def _has_fill(self, data: Any) -> bool:
+    def _has_fill(self, data: NDArray[Any]) -> bool:
         fill = self._reader.layout.variable(self._name).fill
         return bool(np.isnan(data).any() if math.isnan(fill) else (data == fill).any())
 
-    def _look(self, part: tuple[Any, ...], *, whole: bool) -> None:
+    def _look(self, part: Indices, *, whole: bool) -> None:
         """Raise for the first file of the part that is not there or, where it is read whole, that is damaged."""
         location, layout = self._reader.location, self._reader.layout
         for index in self._blocks(part):
@@ -58,13 +62,13 @@ class CheckedArray(BackendArray):
             ):  # to Zarr an empty file is one that is not there
                 self._reader.read_region(index, self._name)
 
-    def _blocks(self, part: tuple[Any, ...]) -> Iterator[int]:
+    def _blocks(self, part: Indices) -> Iterator[int]:
         """The blocks, each the first that shares its region, whose files hold a part."""
         layout = self._reader.layout
         touched = dict.fromkeys(SPLIT, range(1))
-        for dim, chosen in zip(layout.variable(self._name).dims, part, strict=True):
+        for dim, indices in zip(layout.variable(self._name).dims, part, strict=True):
             if dim in layout.block:
-                blocks = np.arange(layout.sizes[dim])[chosen] // layout.block[dim]
+                blocks = np.arange(layout.sizes[dim])[indices] // layout.block[dim]
                 touched[dim] = np.unique(blocks).tolist()
         for position in product(*(touched[dim] for dim in SPLIT)):
             yield layout.index(position)

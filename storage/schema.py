@@ -11,12 +11,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from robots.quantities import FRICTION, QUANTITIES, Quantity, needing
 from storage.errors import StoreError
-
-Drive = Literal["revolute", "prismatic"]
 
 SPLIT = ("design", FRICTION, "trajectory")
 """The dims that are cut into blocks, slowest first. All others are whole in every block."""
@@ -64,10 +62,10 @@ def lookup(name: str) -> Quantity:
     return QUANTITIES[name]
 
 
-def units(drive: Drive) -> dict[str, str]:
-    """Units of the variables that depend on it, for a robot whose drives are all of one kind."""
+def units(turning: bool) -> dict[str, str]:
+    """Units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
     rows = (variable for variable in QUANTITIES.values() if "actuator" in variable.dims or variable.units == "m/rad")
-    return {row.name: row.units if drive == "revolute" else _PRISMATIC.get(row.units, row.units) for row in rows}
+    return {row.name: row.units if turning else _PRISMATIC.get(row.units, row.units) for row in rows}
 
 
 def volume_units(axes: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The bytes of one shard, by the Zarr v3 specification: chunks, each compressed and checksummed, then their index.
+"""Encode and decode shards by the Zarr v3 specification: compressed, checksummed chunks, then their index.
 
 Written here rather than by Zarr for three reasons. Zarr reads the old shard before it writes a new one, so a damaged
 shard could never be replaced; its cost for a shard of a few kilobytes, which is what metrics have, is four times as
@@ -78,9 +78,9 @@ def decode(data: bytes, shard: tuple[int, ...], chunk: tuple[int, ...], dtype: s
 
 def _check_size(packed: bytes, *, size: int, number: int) -> None:
     """Refuses a chunk that says that it unpacks to another size: a few bytes can become gigabytes."""
-    said = struct.unpack_from("<I", packed, 4)[0] if len(packed) >= _HEADER else 0
-    if said != size:
-        raise ShardError(f"chunk {number} unpacks to {said} bytes; expected {size}")
+    stated = struct.unpack_from("<I", packed, 4)[0] if len(packed) >= _HEADER else 0
+    if stated != size:
+        raise ShardError(f"chunk {number} unpacks to {stated} bytes; expected {size}")
 
 
 def _opened(data: bytes, what: str) -> bytes:

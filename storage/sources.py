@@ -39,16 +39,16 @@ def read(location: Location, attributes: Mapping[str, Any], name: str) -> tuple[
 
     Raises KeyError for a name that the store does not have.
     """
-    wanted = str(attributes.get(ATTRIBUTE, {})[name])
-    key = _key(wanted)
-    if not re.fullmatch("[0-9a-f]{64}", wanted):
-        return location.at(FOLDER), wanted, None
+    content_hash = str(attributes.get(ATTRIBUTE, {})[name])
+    key = _key(content_hash)
+    if not re.fullmatch("[0-9a-f]{64}", content_hash):
+        return location.at(FOLDER), content_hash, None
     try:
         data = location.read(key)
     except OSError:
-        return location.at(key), wanted, None
-    return location.at(key), wanted, data if digest(data) == wanted else None
+        return location.at(key), content_hash, None
+    return location.at(key), content_hash, data if digest(data) == content_hash else None
 
 
-def _key(hashed: str) -> str:
-    return f"{FOLDER}/{hashed}"
+def _key(content_hash: str) -> str:
+    return f"{FOLDER}/{content_hash}"

@@ -1,4 +1,4 @@
-"""The only door to Zarr: making a store, and opening it as a dataset.
+"""Create a store, and open it as a dataset: the only module that uses Zarr.
 
 A store is a Zarr v3 group with one sharded, checksummed array for each variable, plus a manifest, a ledger and a lock
 (`storage.manifest`, `storage.ledger`, `storage.places.lock`). Blocks are written and read by `storage.writer`, at the
@@ -93,20 +93,20 @@ def metadata(
     check_attributes(attributes)
     check_units(units or {})
     present = {dim for name in layout.variables for dim in layout.variable(name).dims} - {
-        each.name for each in coordinates
+        coordinate.name for coordinate in coordinates
     }
     coordinates = (*coordinates, *(Coordinate(dim, dim, LABELS[dim]) for dim in LABELS if dim in present))
-    extra = [each.name for each in coordinates if each.name != each.dim]
+    extra = [coordinate.name for coordinate in coordinates if coordinate.name != coordinate.dim]
     declared = {"coordinates": " ".join(extra)} if extra else {}
     files: dict[str, Any] = {}
     group = zarr.create_group(MemoryStore(files), attributes={**attributes, **declared})
     for name in layout.variables:
         _build_variable(group, layout, layout.variable(name), units or {}, flags or {})
-    chunks = [chunk for each in coordinates for chunk in _build_coordinate(group, files, each)]
+    chunks = [chunk for coordinate in coordinates for chunk in _build_coordinate(group, files, coordinate)]
     # Chunk by chunk, not coordinate by coordinate: those of one axis come from the same computation.
     makers = {key: make for _, key, make in sorted(chunks, key=lambda chunk: chunk[0])}
-    made = Files.of(_consolidated({key: data.to_bytes() for key, data in files.items()}))
-    return made | Files.of(source_files(sources or {})) | Files(makers)
+    described = Files.of(_consolidated({key: data.to_bytes() for key, data in files.items()}))
+    return described | Files.of(source_files(sources or {})) | Files(makers)
 
 
 def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
@@ -129,7 +129,7 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     try:
         dataset = xr.open_zarr(source, chunks=None, consolidated=True, decode_times=False)
         dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), location, manifest))
-        coordinates = {name: each.load() for name, each in dataset.coords.items() if each.size <= LOADED}
+        coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
     except (
         Exception
     ) as error:  # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes.

@@ -1,4 +1,4 @@
-"""Writing and reading whole blocks of a store: encoded, put in place, read again, and hashed.
+"""Write and read whole blocks of a store: encoded, put in place, read again, and hashed.
 
 The writer takes a block index, never a slice: each region it writes is made of whole shards, because two writers inside
 one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.shards`.
@@ -68,7 +68,7 @@ class StoreWriter(BlockReader):
 
     def __init__(self, store: LocationLike) -> None:
         super().__init__(store, Manifest.load(store).layout)
-        self._made = checksum(_metadata(self.location))
+        self._metadata_checksum = checksum(_metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """Stores the regions that block `index` owns, a status last, and returns what was stored, durably.
@@ -77,7 +77,7 @@ class StoreWriter(BlockReader):
         cannot write, or where what is read back differs.
         """
         receipt = receipt_of(self.layout, index, arrays)
-        _require_same_store(self.location, self._made)
+        _require_same_store(self.location, self._metadata_checksum)
         # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
         with ThreadPoolExecutor(1, "store") as disk:
             before: Future[None] | None = None
@@ -103,7 +103,7 @@ class StoreWriter(BlockReader):
 
 
 class Comparer:
-    """Takes the blocks of a store like its writer, but stores nothing: for computing them once more."""
+    """A writer that stores nothing: it gives the receipts of blocks that are computed once more."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -143,10 +143,10 @@ def require_form(location: Location, layout: Layout) -> None:
         raise StoreError(f"{file}: missing; {MEND}")
     try:
         arrays = json.loads(_metadata(location))["consolidated_metadata"]["metadata"]
-        found = {name: _form(arrays[name]) for name in layout.variables}
+        forms = {name: _form(arrays[name]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
-    for name, form in found.items():
+    for name, form in forms.items():
         expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
         if form != expected:
             raise StoreError(
@@ -156,9 +156,9 @@ def require_form(location: Location, layout: Layout) -> None:
 
 
 @lru_cache(maxsize=8)
-def _require_same_store(location: Location, made: int) -> None:
+def _require_same_store(location: Location, metadata_checksum: int) -> None:
     """Looks once per process: one that sees another store, or none, writes to another disk."""
-    if checksum(_metadata(location)) != made:
+    if checksum(_metadata(location)) != metadata_checksum:
         raise StoreError(
             f"{location}: is not the store that the run began with; see that all workers reach the same folder, "
             "run again"
@@ -175,7 +175,7 @@ def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
     """What decides how the bytes of an array are read."""
     inner = array["codecs"][0]["configuration"]
     shard = array["chunk_grid"]["configuration"]["chunk_shape"]
-    codecs = tuple(each["name"] for each in inner["codecs"])
+    codecs = tuple(codec["name"] for codec in inner["codecs"])
     return tuple(array["shape"]), tuple(shard), tuple(inner["chunk_shape"]), array["data_type"], codecs
 
 

@@ -28,7 +28,7 @@ ALLOWED = {
 """Which of our packages each of them may import."""
 
 ORDER = {
-    "robots": ("types", "robots", "catalog", "formats"),
+    "robots": ("types", "robots", "expressions", "trajectories", "friction", "catalog", "formats"),
     "tasks": (
         "kernels",
         "mathematics",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster.file import ClusterConfig
+from pipeline.cluster.file import ClusterConfig, ClusterLike, as_config
 from pipeline.execution import run
 from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
@@ -22,8 +22,6 @@ WITH_SOMETHING_TO_RUN = [
     if not name.startswith("docs/howto/")
     if any(not block.note[0] and (block.commands() or block.language == "python") for block in blocks(text))
 ]
-
-given_settings = run.settings
 
 Changes = Mapping[str, tuple[str, str]]
 
@@ -65,14 +63,14 @@ def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (tmp_path / file).write_text(text.replace(old, new), "utf-8")
     monkeypatch.chdir(tmp_path)
     if not setting.processes:
-        monkeypatch.setattr(run, "settings", _in_this_process)
+        monkeypatch.setattr(run, "as_config", _in_this_process)
     for command in setting.before:
         run_command(command, "before the page")
     run_page(name, TEXTS[name])
 
 
-def _in_this_process(cluster: run.Cluster) -> ClusterConfig:
-    return ClusterConfig.of("synchronous") if cluster is None else given_settings(cluster)
+def _in_this_process(cluster: ClusterLike) -> ClusterConfig:
+    return ClusterConfig.of("synchronous") if cluster is None else as_config(cluster)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from pipeline.documents.report import Section
+from pipeline.documents.section import Section
 from pipeline.robot_files import sections
 from pipeline.robot_files.reader import parse_robot, read_robot
 from pipeline.robot_files.urdf import import_urdf

@@ -9,9 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from pipeline.documents.report import Section
+from pipeline.documents.section import Section
 from pipeline.sweep import sections
 from pipeline.sweep.several import read_sweeps
+from pipeline.sweep.trajectories.expansions import EXPANSIONS
+from robots.friction.laws import LAWS
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 ROOT = Path(__file__).parents[1]
 REST = "trajectories: {circle: {kind: circle, radius: 0.05}}\ntime: {stop: 1.0, step: 0.1}\nmetrics: [peak_force]\n"
@@ -37,6 +40,14 @@ def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> No
     for model in models - {Section}:
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
+
+
+def test_laws_and_kinds_are_in_the_tables_and_in_the_guide(maker: ModuleType) -> None:
+    guide = (ROOT / "docs" / "guide" / "trajectories.md").read_text("utf-8")
+    for kind in (*MOTIONS, *JOINT_MOTIONS, *EXPANSIONS):
+        assert f"`{kind}`" in guide
+    for name in (*LAWS, *MOTIONS, *TURNS, *JOINT_MOTIONS):
+        assert f"| `{name}` |" in maker.page()
 
 
 def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:

@@ -18,11 +18,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig
@@ -77,15 +79,12 @@ class Killer(threading.Thread):
 
 def _workers() -> list[int]:
     """Worker processes below this one: those that multiprocessing has spawned."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"spawn_main" in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-        except (OSError, ValueError, IndexError):
-            continue
-    return found
+    workers = []
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # it has ended since it was listed
+            if any("spawn_main" in argument for argument in child.cmdline()):
+                workers.append(child.pid)
+    return workers
 
 
 def workers_killed(campaign: Campaign, kills: int, folder: Path) -> Iterator[str]:

@@ -68,10 +68,7 @@ def opening(robot: Robot, angles: np.ndarray, position: np.ndarray) -> float:
 
 def _limb_opening(robot: Robot, instance: Instance, angles: np.ndarray, platform: Pose) -> float:
     limb = robot.mechanism.limbs[instance.limb]
-    states = [
-        JointState(np.cos(q), np.sin(q)) if link.kind == "revolute" else JointState(shift=q)
-        for link, q in zip(limb.links, angles, strict=False)
-    ]
+    states = [JointState(np.cos(q), np.sin(q), q) for _, q in zip(limb.links, angles, strict=False)]
     base = mount_pose(instance.base)
     at = {link: joined_pose(base, pose) for link, pose in poses(limb.links, states).items()}
     at[PLATFORM] = joined_pose(platform, mount_pose(instance.platform))

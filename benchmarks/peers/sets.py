@@ -19,7 +19,7 @@ from benchmarks.peers.contest import Contest, Entry
 from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
-from robots.friction_groups import FrictionGroup, group_parameters, select
+from robots.friction.groups import FrictionGroup, group_parameters, select
 from tasks.arrays.inputs import Moving, moving_input
 from tasks.kernels.cache import kernel
 from tasks.metrics import actuators

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from dask._task_spec import Task
 from numpy.typing import NDArray
 
@@ -76,10 +77,10 @@ def _many_blocks(blocks: int) -> Plan:
 
 
 class _Empty(RunLoop):
-    """A drive whose tasks compute nothing."""
+    """A run loop whose tasks compute nothing."""
 
-    def work(self, attempt: Any) -> KeyedGraph:
-        graph, key = super().work(attempt)
+    def graph(self, attempt: Any) -> KeyedGraph:
+        graph, key = super().graph(attempt)
         return _emptied(graph, key)
 
 
@@ -122,12 +123,12 @@ class _Instant(InProcessExecutor):
 
     @property
     def room(self) -> int:
-        return self.most - len(self._work)
+        return self.most - len(self._waiting)
 
     def next(self, seconds: float) -> Result | None:
-        if not self._work:
+        if not self._waiting:
             return None
-        _, key = self._work.popleft()
+        _, key = self._waiting.popleft()
         return Result(key, _receipt(key[1]), 0.0)
 
 
@@ -145,8 +146,8 @@ def _pending(client: Any, blocks: int) -> Iterator[Figure]:
         create_store(made, path)
         with Ledger.open(path, made.blocks) as ledger:
             executor = ClusterExecutor(client, lambda: made.blocks)
-            drive = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)
-            drive._fill()
+            loop = _Waiting(made, StoreWriter(path), ledger, executor, lambda event: None)
+            loop.submit()
             grown = _resident() - before[0], client.run_on_scheduler(_resident) - before[1]
             require(len(list(executor.keys)) == made.blocks, "not all blocks are on their way")
             executor.close()
@@ -156,18 +157,17 @@ def _pending(client: Any, blocks: int) -> Iterator[Figure]:
 
 
 class _Waiting(RunLoop):
-    """A drive whose roots do not end before they are cancelled."""
+    """A run loop whose roots do not end before they are cancelled."""
 
-    def work(self, attempt: Any) -> KeyedGraph:
-        graph, key = _emptied(*super().work(attempt))
+    def graph(self, attempt: Any) -> KeyedGraph:
+        graph, key = _emptied(*super().graph(attempt))
         root = next(iter(graph))
         return graph | {root: Task(root, time.sleep, 5.0)}, key
 
 
 def _resident() -> int:
     """Bytes of memory that this process holds now."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) * KILOBYTE
+    return int(psutil.Process().memory_info().rss)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the cluster classes of Dask and its companions are called with, one function for each family of kinds.
+"""Arguments of the cluster classes of Dask and its companions, one function for each family of kinds.
 
 Read from Dask's settings while those of the cluster file are in force, so that the options of other projects keep their
 spelling and their defaults. Everything listens on this machine or speaks TLS, dashboards on this machine only.
@@ -99,12 +99,12 @@ def kubernetes(config: ClusterConfig, security: Security | None) -> dict[str, An
     """Arguments of KubeCluster: the options of its section, and our settings as variables of its pods."""
     import dask.config
 
-    given = dask.config.get("kubernetes.env", None) or {}
+    environment = dask.config.get("kubernetes.env", None) or {}
     variables = worker_environment(config.settings, patience(config))
     env = (
-        variables | given
-        if isinstance(given, dict)
-        else [{"name": n, "value": v} for n, v in variables.items()] + given
+        variables | environment
+        if isinstance(environment, dict)
+        else [{"name": n, "value": v} for n, v in variables.items()] + environment
     )
     return {
         "n_workers": first_workers(config),

@@ -1,4 +1,4 @@
-"""A development set of TLS certificates: an authority and one key pair for client, scheduler and workers.
+"""Make a development set of TLS certificates: an authority and one key pair for client, scheduler and workers.
 
 The authority's own key is thrown away, so nobody can make more certificates that the set would trust; to renew, make a
 new set. Whether files work is tried in `pipeline.cluster.tls`.

@@ -17,14 +17,14 @@ from pipeline.cluster.kinds import CONNECT_OPTIONS, KINDS, SCHEDULER_OPTIONS, WO
 from pipeline.cluster.settings import FOREIGN, FREE, effective
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path, dotted
+from pipeline.documents.yaml import KeyPath, dotted
 from pipeline.errors import InputError
 from robots.parameters import nearest
 
 if TYPE_CHECKING:
     from pipeline.cluster.section import ClusterSection, SshOptions
 
-SECTION: Path = ("limbsweep", "cluster")
+SECTION: KeyPath = ("limbsweep", "cluster")
 
 _MEMORY = re.compile(r"([0-9]+(\.[0-9]*)?) ?([kMGT]i?B)|auto|([1-9][0-9]?|100) ?%")
 _UNITS = {f"{letter}{i}B": (1024 if i else 1000) ** n for n, letter in enumerate("kMGT", 1) for i in ("", "i")}
@@ -34,9 +34,9 @@ _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _IMAGE = re.compile(r"[^\s@]+(:(?!latest$)[A-Za-z0-9_][\w.-]{0,127}|@sha256:[0-9a-f]{64})")
 
 
-def check_kind(report: Report, ours: Any) -> bool:
+def check_kind(report: Report, limbsweep: object) -> bool:
     """Reports a kind that there is not, with the nearest name; such a section is not looked at further."""
-    section = ours.get("cluster") if isinstance(ours, dict) else None
+    section = limbsweep.get("cluster") if isinstance(limbsweep, dict) else None
     kind = section.get("kind", "local") if isinstance(section, dict) else "local"
     if isinstance(kind, str) and kind not in KINDS:
         report((*SECTION, "kind"), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
@@ -45,15 +45,15 @@ def check_kind(report: Report, ours: Any) -> bool:
 
 
 def check_options(
-    report: Report, cluster: ClusterSection, given: Mapping[str, Any], settings: Mapping[str, Any]
+    report: Report, cluster: ClusterSection, written: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
     """Reports keys that mean nothing to the kind, options that it lacks, and values that cannot be meant."""
     kind = KINDS[cluster.kind]
-    for key in given.keys() - kind.keys - {"kind"}:
-        owners = ", ".join(name for name, each in KINDS.items() if key in each.keys)
-        report((*SECTION, key), given[key], f"no key {key!r} with kind: {cluster.kind}", f"It is for kind: {owners}.")
+    for key in written.keys() - kind.keys - {"kind"}:
+        owners = ", ".join(name for name, row in KINDS.items() if key in row.keys)
+        report((*SECTION, key), written[key], f"no key {key!r} with kind: {cluster.kind}", f"It is for kind: {owners}.")
     for key, needed in (("address", "address"), ("scheduler-file", "scheduler-file"), ("ssh", "options")):
-        if cluster.kind == key and needed not in given:
+        if cluster.kind == key and needed not in written:
             report(SECTION, Got(f"no key {needed!r}"), f"{needed!r}, which kind: {key} needs", "Add it.")
     _check_counts(report, cluster)
     if cluster.options is not None and kind.family == "ssh":
@@ -89,16 +89,16 @@ def seconds(text: str) -> float:
 
 
 def _check_ssh(report: Report, options: SshOptions) -> None:
-    path: Path = (*SECTION, "options")
+    path: KeyPath = (*SECTION, "options")
     for index, host in enumerate(options.hosts):
         if not _HOST.fullmatch(host):
             report((*path, "hosts", index), host, "a host name or address", "User and port go into connect_options.")
-    for key, given, known in (
+    for key, written, known in (
         ("connect_options", options.connect_options, CONNECT_OPTIONS),
         ("scheduler_options", options.scheduler_options, SCHEDULER_OPTIONS),
         ("worker_options", options.worker_options, WORKER_OPTIONS),
     ):
-        for name in given.keys() - {*known}:
+        for name in written.keys() - {*known}:
             report.unknown((*path, key, name), known, "option")
     if "known_hosts" in options.connect_options and not options.connect_options["known_hosts"]:
         hint = "Without it anybody can pose as the host; name a file, or leave the key away for ~/.ssh/known_hosts."
@@ -138,7 +138,7 @@ def _memory_here() -> float:
     return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
-def is_memory(text: Any) -> bool:
+def is_memory(text: object) -> bool:
     """Whether a text is a size of at least 64 MiB, a share, or auto."""
     match = _MEMORY.fullmatch(text) if isinstance(text, str) else None
     return bool(match) and (match[1] is None or float(match[1]) * _UNITS[match[3]] >= _SMALLEST)  # type: ignore[index]
@@ -172,7 +172,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 
 def scheduler_address(report: Report, path: str) -> str | None:
     """The address in the file that `dask scheduler --scheduler-file` writes; problems are reported."""
-    place: Path = (*SECTION, "scheduler-file")
+    place: KeyPath = (*SECTION, "scheduler-file")
     try:
         address = json.loads(read_text(path, 1 << 16)).get("address")
     except InputError as error:
@@ -208,10 +208,10 @@ def _learn(modules: Iterable[str]) -> None:
             importlib.import_module(module)
 
 
-def _compare(report: Report, given: Mapping[str, Any], known: Mapping[str, Any], path: Path) -> None:
+def _compare(report: Report, settings: Mapping[str, Any], known: Mapping[str, Any], path: KeyPath) -> None:
     spelt = {key.replace("_", "-"): key for key in known}
     names = (*spelt, "limbsweep", *FOREIGN) if not path else tuple(spelt)
-    for key, value in given.items():
+    for key, value in settings.items():
         here = (*path, key)
         if key.replace("_", "-") not in spelt:
             report.unknown(here, names, "setting of Dask")

@@ -1,4 +1,6 @@
-"""The door to clusters: makes them and their clients from a checked cluster file, and closes them. Nothing else does.
+"""Connect to a cluster: start or find what a checked cluster file names, make its client, close both afterwards.
+
+The only module that makes clusters and clients.
 
 What the file may say is in `pipeline.cluster.file`, what the classes of other projects are called with in
 `pipeline.cluster.arguments`. Dask is imported only when a connection is made.
@@ -19,10 +21,11 @@ from pipeline.cluster.checks import seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.scaling import Demand
+from pipeline.cluster.section import Adapt
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, SpecCluster
     from distributed.deploy.cluster import Cluster as DaskCluster
 
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
@@ -93,8 +96,8 @@ def _settings(config: ClusterConfig) -> Iterator[None]:
     if config.kind.maker[0]:
         importlib.import_module(config.kind.maker[0])  # for its defaults too
     with ExitStack() as stack:
-        for each in (SETTINGS, patience(config), flat(config.settings), flat(from_environment())):
-            stack.enter_context(dask.config.set(each))
+        for settings in (SETTINGS, patience(config), flat(config.settings), flat(from_environment())):
+            stack.enter_context(dask.config.set(settings))
         stack.enter_context(dask.config.set(_following(config)))
         yield
 
@@ -132,24 +135,24 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
     """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
-    with _make(config) as made:
+    with _make(config) as cluster:
         try:
-            if config.kind.family == "jobqueue":  # made without any
-                made.sync(_submit, made, first_workers(config))
-            client = Client(made, set_as_default=False)  # of two at once, the last to go would stay the default
+            if config.kind.family == "jobqueue":  # which starts without jobs
+                cluster.sync(_submit, cluster, first_workers(config))
+            client = Client(cluster, set_as_default=False)  # of two at once, the last to go would stay the default
         except Exception as error:  # whatever a batch system says
             raise _not_started(config, error) from error
         with client:
             _await_worker(config, client)
-            if adapt := config.cluster.adapt:
-                _adapt(made, config, minimum=adapt.minimum, maximum=adapt.maximum)
+            if config.cluster.adapt:
+                _adapt(cluster, config, config.cluster.adapt)
             yield client
 
 
-def _adapt(made: Any, config: ClusterConfig, **bounds: int) -> None:
+def _adapt(cluster: DaskCluster, config: ClusterConfig, bounds: Adapt) -> None:
     """Let the number of workers follow what a run has left; the operator of Kubernetes follows the scheduler alone."""
     if config.kind.family == "kubernetes":
-        made.adapt(**bounds)
+        cluster.adapt(minimum=bounds.minimum, maximum=bounds.maximum)
         return
     from distributed import Adaptive
 
@@ -161,7 +164,7 @@ def _adapt(made: Any, config: ClusterConfig, **bounds: int) -> None:
         async def target(self) -> int:
             return max(self.demand.workers(len(self.observed), self.target_duration), await super().target())
 
-    made.adapt(ByDemand, **bounds)
+    cluster.adapt(ByDemand, minimum=bounds.minimum, maximum=bounds.maximum)
 
 
 def scalers(client: Client | None) -> tuple[Demand, ...]:
@@ -185,16 +188,16 @@ def _maker(config: ClusterConfig) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-async def _submit(made: Any, workers: int) -> None:
+async def _submit(cluster: SpecCluster, workers: int) -> None:
     """Submit jobs as `scale` of dask-jobqueue does; that would leave what the batch system refuses to the log."""
     from distributed.core import Status
 
-    while len(made.worker_spec) * len(made.new_spec.get("group", "1")) < workers:
-        made.worker_spec.update(made.new_worker_spec())
+    while len(cluster.worker_spec) * len(cluster.new_spec.get("group", "1")) < workers:
+        cluster.worker_spec.update(cluster.new_worker_spec())
     try:
-        await made
+        await cluster
     except Exception:
-        for job in made.workers.values():
+        for job in cluster.workers.values():
             if job.job_id is None:
                 job.status = Status.closed  # never submitted: closing the cluster must not wait for it
         raise

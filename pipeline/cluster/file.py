@@ -16,9 +16,11 @@ from pipeline.cluster.checks import check_dask, check_kind, check_options, sched
 from pipeline.cluster.kinds import KINDS, ClusterKind, ClusterKindName
 from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
 from pipeline.cluster.section import ClusterSection
-from pipeline.cluster.worker_folders import check_scratch
+from pipeline.cluster.worker_folders import check_worker_folders
 from pipeline.documents.files import read_yaml
-from pipeline.documents.report import Got, Report, Section, validate_keys
+from pipeline.documents.report import Got, Report
+from pipeline.documents.section import Section
+from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 
@@ -106,7 +108,7 @@ def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
         check_options(report, cluster, _written(document), settings)
         if cluster.scheduler_file and cluster.kind == "scheduler-file":
             cluster = cluster.model_copy(update={"address": scheduler_address(report, cluster.scheduler_file)})
-        check_scratch(report, cluster, settings)
+        check_worker_folders(report, cluster, settings)
         check_reach(report, cluster, settings)
         check_tls(report, cluster, settings)
     report.problems = list(dict.fromkeys(report.problems))  # roles share files
@@ -128,6 +130,6 @@ def _parse_section(report: Report) -> ClusterSection | None:
         return ClusterSection()
     if not check_kind(report, document.data["limbsweep"]):
         return None
-    values, problems = validate_keys(_File, document)
+    file, problems = validate_keys(_File, document)
     report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
-    return values["limbsweep"].cluster if "limbsweep" in values else None
+    return file.limbsweep.cluster if "limbsweep" in file.model_fields_set else None

@@ -1,4 +1,4 @@
-"""What a cluster file must not do: hold secrets, or let others in.
+"""Safety checks of a cluster file: it must not hold secrets, or let others in.
 
 Whoever reaches a scheduler or worker of Dask runs code as its user. So what listens beyond this machine speaks TLS, and
 dashboards listen on this machine only, unless the file says `insecure: true`.
@@ -18,12 +18,12 @@ from pipeline.cluster import tls
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 
 if TYPE_CHECKING:
     from pipeline.cluster.section import ClusterSection
 
-SECTION: Path = ("limbsweep", "cluster")
+SECTION: KeyPath = ("limbsweep", "cluster")
 
 _NAME = r"passw(or)?d|passphrase|secret|credential|token\b|token$|api[-_]?key|access[-_]?key"
 _SECRET = re.compile(_NAME, re.IGNORECASE)
@@ -40,7 +40,7 @@ COMMANDS = (
 _FLAG = re.compile(r"--dashboard-address[= ]+(\S+)")
 
 
-def check_secrets(report: Report, node: Any, path: Path = ()) -> None:
+def check_secrets(report: Report, node: object, path: KeyPath = ()) -> None:
     """Reports passwords, tokens and keys; what was found is never shown."""
     children: Iterator[tuple[Any, Any]] = iter(())
     if isinstance(node, dict):
@@ -58,7 +58,7 @@ def check_secrets(report: Report, node: Any, path: Path = ()) -> None:
             check_secrets(report, value, (*path, key))
 
 
-def _secret(report: Report, path: Path) -> None:
+def _secret(report: Report, path: KeyPath) -> None:
     report(path, Got("a value that is not shown"), "no secrets in a file", "Use key files, an agent or a secret store.")
 
 
@@ -70,7 +70,7 @@ def other_writers(path: str | os.PathLike[str]) -> str:
     return "everybody" if status.st_mode & stat.S_IWOTH else ""
 
 
-def check_commands(report: Report, node: Any, writers: str, path: Path = ()) -> None:
+def check_commands(report: Report, node: object, writers: str, path: KeyPath = ()) -> None:
     """Reports commands that others may have put there, and those that hide behind a line break."""
     for key, value in node.items() if isinstance(node, dict) else ():
         here = (*path, key)
@@ -80,8 +80,8 @@ def check_commands(report: Report, node: Any, writers: str, path: Path = ()) -> 
         if writers:
             hint = "It is run as you, so make a file of your own; limbsweep cluster FILE shows what it would start."
             report(here, Got(f"a command that {writers} may write"), "commands in a file that only you may write", hint)
-        for index, each in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(each, str) and "\n" in each.strip("\n"):
+        for index, command in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(command, str) and "\n" in command.strip("\n"):
                 place = (*here, index) if isinstance(value, list) else here
                 report(place, Got("several lines"), "one line", "Make an entry of the list for each.")
 
@@ -109,14 +109,12 @@ def _stays_here(cluster: ClusterSection) -> bool:
     """Whether all of an SSH cluster listens on this machine only."""
     if (options := cluster.options) is None:
         return False
-    listens = [
-        each for each in (options.scheduler_options, options.worker_options) if {"host", "interface"} & each.keys()
-    ]
+    listens = any({"host", "interface"} & role.keys() for role in (options.scheduler_options, options.worker_options))
     return all(map(is_loopback, options.hosts)) and not listens
 
 
 def _check_address(report: Report, cluster: ClusterSection, address: str, settings: Mapping[str, Any]) -> None:
-    path: Path = (*SECTION, cluster.kind)
+    path: KeyPath = (*SECTION, cluster.kind)
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
@@ -184,7 +182,7 @@ def _check_files(report: Report, paths: Mapping[tuple[str, ...], str | None]) ->
     return any(rules.values())
 
 
-def _dashboards(node: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _dashboards(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Every address of a dashboard in settings: by its key, or as an argument of a worker."""
     if isinstance(node, dict):
         for key, value in node.items():

@@ -1,4 +1,4 @@
-"""How many workers a run could use now: from the blocks that it has left and how fast its workers do them.
+"""Adaptive scaling: the workers that a run could use now, from the blocks that it has left and their speed.
 
 Dask's own rule looks at the tasks that the scheduler holds. A run gives it few at a time, whatever it has left, so that
 rule would keep a sweep of days on one worker.

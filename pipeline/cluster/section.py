@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, Strict
 
 from pipeline.cluster.kinds import ClusterKindName
-from pipeline.documents.report import Count, Integer, Section, Text
+from pipeline.documents.section import Count, Integer, Section, Text
 
 MAX_WORKERS = 10_000
 

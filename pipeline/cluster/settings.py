@@ -1,4 +1,4 @@
-"""What every worker needs to be told: settings of Dask for runs that outlive trouble, and an environment.
+"""Settings of Dask and environment variables of every worker.
 
 Processes of this machine and of SSH inherit the settings of Dask; jobs and pods do not, so they get them as variables
 of their environment, in the form that Dask reads at its start.
@@ -54,9 +54,9 @@ def from_environment() -> dict[str, Any]:
     import dask.config
 
     # What a parent process hands down is its whole configuration, defaults and all: that must not hide the file.
-    own = {name: value for name, value in os.environ.items() if name != "DASK_INTERNAL_INHERIT_CONFIG"}
-    found: dict[str, Any] = dask.config.collect_env(own)
-    return found
+    variables = {name: value for name, value in os.environ.items() if name != "DASK_INTERNAL_INHERIT_CONFIG"}
+    settings: dict[str, Any] = dask.config.collect_env(variables)
+    return settings
 
 
 def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,20 +69,20 @@ def effective(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def flat(node: Mapping[str, Any], path: str = "", whole: Container[str] = ()) -> dict[str, Any]:
     """Nested settings as dotted ones, so that one can be set and its neighbours stay; not below keys in `whole`."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in node.items():
         here = f"{path}.{key}" if path else key
         # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
-        found |= flat(value, here, whole) if isinstance(value, dict) and key not in whole else {here: value}
-    return found
+        settings |= flat(value, here, whole) if isinstance(value, dict) and key not in whole else {here: value}
+    return settings
 
 
 def nanny_variables(settings: Mapping[str, Any]) -> dict[str, str]:
     """Environment of a worker process: the pins, and what a cluster file sets for Dask's nanny, which comes last."""
     import dask.config
 
-    given = [dask.config.get(section, None, config=dict(settings)) or {} for section in _ENVIRON]
-    return ONE_THREAD | KEEP_MEMORY | {name: str(value) for each in given for name, value in each.items()}
+    sections = [dask.config.get(section, None, config=dict(settings)) or {} for section in _ENVIRON]
+    return ONE_THREAD | KEEP_MEMORY | {name: str(value) for section in sections for name, value in section.items()}
 
 
 def worker_environment(
@@ -95,10 +95,10 @@ def worker_environment(
     Variables of this process for Dask's core come last, as they do here. What the file sets for Dask's nanny is passed
     under its own name, because Dask reads its own variables in lower case.
     """
-    ours = flat({key: value for key, value in settings.items() if key not in FOREIGN}, whole=FREE)
-    given = {key.replace("_", "-"): value for key, value in ours.items()}
-    told = {**SETTINGS, **before, **given, **after}
-    variables = {_name(key): _text(value) for key, value in told.items() if value is not None and key not in _ENVIRON}
+    dotted = flat({key: value for key, value in settings.items() if key not in FOREIGN}, whole=FREE)
+    of_file = {key.replace("_", "-"): value for key, value in dotted.items()}
+    merged = {**SETTINGS, **before, **of_file, **after}
+    variables = {_name(key): _text(value) for key, value in merged.items() if value is not None and key not in _ENVIRON}
     here = {name: value for name, value in os.environ.items() if name.startswith("DASK_DISTRIBUTED__")}
     return nanny_variables(settings) | variables | here
 
@@ -108,7 +108,7 @@ def _name(key: str) -> str:
     return "DASK_" + key.replace(".", "__").replace("-", "_").upper()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A value so that Dask reads the same value back: text that looks like something else gets quotes."""
     if not isinstance(value, str):
         return repr(value)

@@ -81,8 +81,8 @@ def _handshake(ca: str, cert: str, key: str, *, server_checks: bool) -> None:
     server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # Dask goes without names too: its certificates are for a cluster, not for a host.
     client.check_hostname = False
-    checking, other = (server, client) if server_checks else (client, server)
-    other.verify_mode = ssl.CERT_NONE
+    checking, checked = (server, client) if server_checks else (client, server)
+    checked.verify_mode = ssl.CERT_NONE
     checking.verify_mode = ssl.CERT_REQUIRED
     for context in (server, client):
         context.load_verify_locations(ca)

@@ -1,4 +1,4 @@
-"""How long a job of a batch system lives, and whether that is enough for a block of a plan."""
+"""Walltime of a job of a batch system, and whether that is enough for a block of a plan."""
 
 from __future__ import annotations
 

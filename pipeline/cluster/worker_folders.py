@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
 from pipeline.documents.report import Report
@@ -45,10 +47,8 @@ NETWORK = frozenset(
 )
 """Types of file systems that machines share."""
 
-MOUNTS = "/proc/self/mountinfo"
 
-
-def check_scratch(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
+def check_worker_folders(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
     """Reports a folder for workers that cannot be used; one of other machines has to be an absolute path."""
     kind = KINDS[cluster.kind]
     if kind.family == "local" and (folder := effective(settings).get(KEY)) is not None:
@@ -63,7 +63,7 @@ def check_scratch(report: Report, cluster: ClusterSection, settings: Mapping[str
             report(path, folder, "an absolute path", "Workers start in folders of their own.")
 
 
-def folder_rule(folder: Any) -> str:
+def folder_rule(folder: object) -> str:
     """What a folder of this machine should be and is not; empty where it is."""
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"
@@ -78,15 +78,9 @@ def folder_rule(folder: Any) -> str:
 
 def file_system(folder: str) -> str:
     """The type of the file system that a folder is on; empty where the system does not say."""
-    place, found = os.path.realpath(folder), ("", "")
+    path = Path(os.path.realpath(folder))
     try:
-        lines = Path(MOUNTS).read_text(encoding="utf-8", errors="replace").splitlines()
+        kinds = {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}  # a later mount covers
     except OSError:
         return ""
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        mounted = before.split()[4].encode().decode("unicode_escape")
-        inside = os.path.join(mounted, "") if mounted != "/" else "/"
-        if (place + "/").startswith(inside) and len(mounted) >= len(found[0]):
-            found = mounted, after.split()[0]
-    return found[1]
+    return next((kinds[str(parent)] for parent in (path, *path.parents) if str(parent) in kinds), "")

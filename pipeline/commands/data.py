@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from pipeline.identification.recordings import Source
+    from pipeline.execution.graph import Granularity
+    from pipeline.identification.recordings import MotionSource
 
 from pipeline.commands.runs import run, stores_of
 from pipeline.commands.terminal import (
@@ -32,18 +34,25 @@ from pipeline.commands.terminal import (
 @CLUSTER
 @GRANULARITY
 @click.pass_context
-def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -> None:
+def dataset(
+    ctx: click.Context,
+    sweep: str,
+    subset: str | None,
+    store: str | None,
+    cluster: Path | None,
+    granularity: Granularity,
+) -> None:
     """Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card."""
     from pipeline.identification import dataset_card
     from storage import open_results
 
-    stores, _ = stores_of(sweep, options["subset"], store)
-    for each, _ in stores:
-        if each.measurement is None and each.split is None:
+    stores, _ = stores_of(sweep, subset, store)
+    for parsed, _ in stores:
+        if parsed.measurement is None and parsed.split is None:
             raise Refused(f"{sweep}: got neither measurement nor split; expected one of them; or use limbsweep run")
-    ctx.invoke(run, sweep=sweep, store=store, **options)
-    for each, place in stores:
-        dataset_card.write(place, each, open_results(place, unfinished=True))
+    ctx.invoke(run, sweep=sweep, subset=subset, store=store, cluster=cluster, granularity=granularity)
+    for parsed, place in stores:
+        dataset_card.write(place, parsed, open_results(place, unfinished=True))
         click.echo(f"card in {place}/{dataset_card.FILE}")
 
 
@@ -67,7 +76,7 @@ def dataset(ctx: click.Context, sweep: str, store: str | None, **options: Any) -
 def identify(
     store: str,
     method: str,
-    motion: Source | None,
+    motion: MotionSource | None,
     clean: bool,
     designs: tuple[int, ...],
     output: Path | None,
@@ -81,30 +90,31 @@ def identify(
         checked_suffix(output)
     if output is not None and output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    found = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
-    print_rows(found.rows())
+    identified = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
+    print_rows(identified.rows())
     if output is not None:
         with writing(output):
-            found.save(output)
-    if found.failed:
+            identified.save(output)
+    if identified.failed:
         raise click.exceptions.Exit(1)
 
 
-class Numbers(click.ParamType):
+class NumberList(click.ParamType):
     """One number, or several with commas between them."""
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """The numbers."""
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """Parse the numbers."""
         try:
-            return tuple(float(each) for each in str(value).split(","))
+            return tuple(float(number) for number in str(value).split(","))
         except ValueError:
             self.fail(f"got {value!r}; expected a number, or one for each actuator with commas between", param, ctx)
 
 
-def _limit(name: str, text: str) -> Any:
-    return click.option(name, type=Numbers(), help=f"{text}; one number, or one for each with commas.")
+def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option for a limit of the actuators."""
+    return click.option(name, type=NumberList(), help=f"{text}; one number, or one for each with commas.")
 
 
 @click.command()
@@ -119,22 +129,22 @@ def _limit(name: str, text: str) -> Any:
 @click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
 @click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
 @CLUSTER
-def excite(sweep: Path, output: Path, cluster: Path | None, **wishes: Any) -> None:
+def excite(sweep: Path, output: Path, cluster: Path | None, **choices: Any) -> None:
     """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
 
     Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
     """
     from pipeline.identification.excite import excite as search
-    from pipeline.identification.excite_job import Wish
+    from pipeline.identification.excite_job import ExcitationOptions
     from pipeline.sweep.model import Sweep
 
     if output.exists():
         raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
-    wish = Wish(**{name: value for name, value in wishes.items() if value is not None})
-    found = search(Sweep.from_yaml(sweep), wish, cluster=cluster)
-    print_rows(found.rows())
+    options = ExcitationOptions(**{name: value for name, value in choices.items() if value is not None})
+    excited = search(Sweep.from_yaml(sweep), options, cluster=cluster)
+    print_rows(excited.rows())
     with writing(output):
-        found.save(output)
+        excited.save(output)
     click.echo(f"wrote {output}")
 
 

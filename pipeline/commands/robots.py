@@ -26,11 +26,11 @@ def robots(name: str | None, settings: tuple[str, ...], export: Path | None) -> 
 
 
 def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
-    from pipeline.robot_files import reader
+    from pipeline.robot_files import names
     from robots.formats import description, writing
     from robots.model import Robot
 
-    robot = Robot.of(reader.find(name), dict(setting(text) for text in settings))
+    robot = Robot.of(names.find_family(name), dict(setting(text) for text in settings))
     try:
         text = writing.text(description.describe(robot))
     except ValueError as error:
@@ -50,13 +50,13 @@ def _catalogue() -> Iterator[tuple[str, ...]]:
 
 
 def _parameters(name: str) -> Iterator[tuple[str, ...]]:
-    from pipeline.robot_files import reader
+    from pipeline.robot_files import names
 
-    family = reader.find(name)
+    family = names.find_family(name)
     yield "parameter", "default", "unit", "bounds", "meaning", "source"
-    for each in family.parameters:
-        bounds = f"[{each.lower:g}, {each.upper:g}]"
-        yield each.name, f"{each.default:g}", each.unit, bounds, each.text, each.source
+    for parameter in family.parameters:
+        bounds = f"[{parameter.lower:g}, {parameter.upper:g}]"
+        yield parameter.name, f"{parameter.default:g}", parameter.unit, bounds, parameter.text, parameter.source
 
 
 @click.command()
@@ -66,10 +66,10 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     """Draw the robot NAME at its reference pose."""
     from pipeline.report.data import sketch
-    from pipeline.robot_files import reader
+    from pipeline.robot_files import names
     from robots.model import Robot
 
-    robot = Robot.of(reader.find(name), dict(setting(text) for text in settings))
+    robot = Robot.of(names.find_family(name), dict(setting(text) for text in settings))
     path = output or Path(f"{robot.name}.png")
     if path.suffix.lower() != ".png":
         raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
@@ -83,11 +83,11 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
 @click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
-    from pipeline.robot_files import reader
+    from pipeline.robot_files import names
     from pipeline.sweep.template import sweep_text
 
-    family = reader.find(name)
-    write_text(output, sweep_text(family, reader.seen_from(name, output.parent)))
+    family = names.find_family(name)
+    write_text(output, sweep_text(family, names.name_from(name, output.parent)))
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
@@ -99,8 +99,8 @@ def import_(file: Path, loops: Path | None, output: Path) -> None:
     """Make a robot file of the URDF file FILE."""
     from pipeline.robot_files.urdf import import_urdf
 
-    made = import_urdf(file, loops)
-    for warning in made.warnings:
+    imported = import_urdf(file, loops)
+    for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
-    write_text(output, made.text)
+    write_text(output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

@@ -38,10 +38,10 @@ def check(sweep: Path, subset: str | None) -> None:
     """Validate the sweep file SWEEP and print the plan, without computing anything."""
     from pipeline.plan.plan import plan
 
-    for number, made in enumerate([plan(each) for each in sweeps_in(sweep, subset)]):
+    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps_in(sweep, subset)]):
         if number:
             click.echo()
-        print_rows(made.rows())
+        print_rows(sweep_plan.rows())
 
 
 @click.command()
@@ -62,8 +62,8 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
     again = _command("run", sweep, whole, cluster, granularity, subset)
     config = cluster_in(cluster)
     blocks = cases = 0
-    for each, place in stores:
-        blocks += run_sweep("run", each, place, config, granularity, again)
+    for parsed, place in stores:
+        blocks += run_sweep("run", parsed, place, config, granularity, again)
         cases += len(failed_cases(place))
         click.echo(f"results in {place}")
     end(whole, blocks, cases, again)
@@ -80,9 +80,9 @@ def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | No
     from pipeline.execution.submit import submit as begin
 
     config = cluster_in(cluster)
-    for each, place in stores_of(sweep, subset, store)[0]:
-        made = begin(each, place, config, granularity)
-        click.echo(f"process {made.pid} on {made.host} runs {sweep} into {place}; it prints to {made.output} there")
+    for parsed, place in stores_of(sweep, subset, store)[0]:
+        job = begin(parsed, place, config, granularity)
+        click.echo(f"process {job.pid} on {job.host} runs {sweep} into {place}; it prints to {job.output} there")
         for command in ("status", "attach", "cancel"):
             click.echo(f"  {shlex.join(['limbsweep', command, place])}")
 
@@ -96,11 +96,11 @@ def status(store: str, as_json: bool) -> None:
 
     from pipeline.monitor.status import status as look
 
-    found = look(store)
+    run_status = look(store)
     if as_json:
-        click.echo(json.dumps(found.as_dict()))
+        click.echo(json.dumps(run_status.as_dict()))
     else:
-        print_rows(found.rows())
+        print_rows(run_status.rows())
 
 
 @click.command()
@@ -130,21 +130,22 @@ def cancel(store: str) -> None:
     click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
 
 
-def stores_of(given: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:
-    """The sweeps of a file, or that of a store, with the store of each, and what all of these are in.
+def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:
+    """List the sweeps of a file, or that of a store, with the store of each, and the place of all of them.
 
     One store, or one for each of several robots in a folder.
     """
-    if _is_store(given):
+    if _is_store(source):
         from pipeline.stores.recompute import stored_sweep
 
         if subset:
             raise click.UsageError("--subset chooses a part of a sweep file; in a store the choice is made")
-        return [(stored_sweep(given), store or given)], store or given
-    parsed, name = sweeps_in(Path(given), subset), f"{Path(given).stem}-{subset}" if subset else Path(given).stem
-    whole = store or (name if len(parsed) > 1 else f"{name}.zarr")
+        return [(stored_sweep(source), store or source)], store or source
+    sweeps, name = sweeps_in(Path(source), subset), f"{Path(source).stem}-{subset}" if subset else Path(source).stem
+    several = len(sweeps) > 1
+    whole = store or (name if several else f"{name}.zarr")
     _check_name(whole)
-    return [(each, f"{whole}/{each.robot}.zarr" if len(parsed) > 1 else whole) for each in parsed], whole
+    return [(sweep, f"{whole}/{sweep.robot}.zarr" if several else whole) for sweep in sweeps], whole
 
 
 def _is_store(text: str) -> bool:
@@ -162,16 +163,16 @@ def _check_name(store: str) -> None:
 def _command(
     name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity, subset: str | None
 ) -> str:
-    """The command line that goes on with a run."""
+    """Write the command line that continues a run."""
     words = ["limbsweep", name, sweep, *(["--store", store] if store != sweep else [])]
     return shlex.join(words + options(subset, cluster, granularity))
 
 
 def options(subset: str | None, cluster: Path | None, granularity: str) -> list[str]:
-    """Options that were given, to be given again."""
-    given = ["--cluster", str(cluster)] if cluster else []
-    given += ["--granularity", granularity] if granularity != "limb" else []
-    return given + (["--subset", subset] if subset else [])
+    """Write the options that were given, to be given again."""
+    words = ["--cluster", str(cluster)] if cluster else []
+    words += ["--granularity", granularity] if granularity != "limb" else []
+    return words + (["--subset", subset] if subset else [])
 
 
 def end(store: str, blocks: int, cases: int, again: str) -> None:
@@ -179,8 +180,8 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
     if blocks:
         click.echo(f"{blocks} blocks failed; try them again with: {again}", err=True)
     if cases:
-        told = shlex.join(["limbsweep", "status", store])
-        click.echo(f"{cases} cases cannot be computed and hold NaN; {told} says which and why", err=True)
+        command = shlex.join(["limbsweep", "status", store])
+        click.echo(f"{cases} cases cannot be computed and hold NaN; {command} says which and why", err=True)
     if blocks or cases:
         raise click.exceptions.Exit(1)
 

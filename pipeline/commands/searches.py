@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.study_tables import CSV, STORE, Rows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.study_tables import CSV, STORE, TableRows, numbers, opened, read_objectives, show, write_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,15 +36,15 @@ def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: b
     ds, (wanted,) = opened(store), read_objectives((text,))
     chosen = int(_order(ds, wanted)[0]) if base is None else base
     if stored:
-        found = once.of_store(ds, wanted, chosen)
+        curves = once.of_store(ds, wanted, chosen)
     else:
         problem = _problem(store)
-        found = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
-    rows: Rows = list(found.rows())
+        curves = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
+    rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
-        write_rows(file, list(found.points()))
-    click.echo(f"{wanted.text} is {found.result:.6g} at the base, design {chosen}")
+        write_rows(file, list(curves.points()))
+    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {chosen}")
 
 
 @click.command()
@@ -58,13 +58,13 @@ def sobol(store: str, text: str, count: int, seed: int, file: Path | None) -> No
     from pipeline.study import sensitivity
 
     (wanted,), problem = read_objectives((text,)), _problem(store)
-    found = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
-    rows: Rows = [("parameter", "alone", "from", "to", "total", "from", "to")]
-    for i in sorted(range(len(found.names)), key=lambda i: -found.total[i]):
-        cells = (found.first[i], *found.first_bounds[i], found.total[i], *found.total_bounds[i])
-        rows.append((found.names[i], *(f"{cell:.3f}" for cell in cells)))
+    indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
+    for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
+        cells = (indices.first[i], *indices.first_bounds[i], indices.total[i], *indices.total_bounds[i])
+        rows.append((indices.names[i], *(f"{cell:.3f}" for cell in cells)))
     show(rows, len(rows), file)
-    click.echo(f"{count * (len(found.names) + 2)} designs were computed; from and to bound 95 %")
+    click.echo(f"{count * (len(indices.names) + 2)} designs were computed; from and to bound 95 %")
 
 
 @click.command()
@@ -80,20 +80,21 @@ def optimise(store: str, text: str, limits: tuple[str, ...], starts: int, thread
 
     from pipeline.study.optimisation import optimise as search
 
-    bounds = [_limit(each) for each in limits]
+    bounds = [_limit(limit) for limit in limits]
     ds, (wanted,), problem = opened(store), read_objectives((text,)), _problem(store)
     begins = np.array([list(_design(ds, int(k), problem.names).values()) for k in _order(ds, wanted)[:starts]])
-    found = search(problem, wanted.text, begins, bounds, threads=threads)
-    rows: Rows = [(wanted.text, "at the start", "limits", *problem.names)]
-    for each in found:
-        told = "hold" if each.feasible else "do not hold"
-        rows.append((*numbers([each.value, each.start]), told, *numbers(list(each.design.values()))))
+    optima = search(problem, wanted.text, begins, bounds, threads=threads)
+    rows: TableRows = [(wanted.text, "at the start", "limits", *problem.names)]
+    for optimum in optima:
+        verdict = "hold" if optimum.feasible else "do not hold"
+        rows.append((*numbers([optimum.value, optimum.start]), verdict, *numbers(list(optimum.design.values()))))
     show(rows, len(rows), file)
-    click.echo(f"{sum(each.calls for each in found)} evaluations, {max(each.seconds for each in found):.2g} s at most")
+    calls, seconds = sum(optimum.calls for optimum in optima), max(optimum.seconds for optimum in optima)
+    click.echo(f"{calls} evaluations, {seconds:.2g} s at most")
 
 
 def _limit(text: str) -> Limit:
-    """The limit in a text. Raises InputError."""
+    """Parse a limit. Raises InputError."""
     from pipeline.study.columns import refuse
     from pipeline.study.optimisation import Limit
 
@@ -105,17 +106,17 @@ def _limit(text: str) -> Limit:
 
 
 def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
-    """All designs (design,), the best feasible one first, those that are not feasible last."""
+    """Order all designs (design,): the best feasible one first, those that are not feasible last."""
     import numpy as np
 
     from pipeline.study.columns import costs, feasible
 
-    found = np.where(feasible(ds), costs(ds, [wanted])[:, 0], np.inf)
-    return np.argsort(np.nan_to_num(found, nan=np.inf, posinf=np.inf), kind="stable")
+    order_costs = np.where(feasible(ds), costs(ds, [wanted])[:, 0], np.inf)
+    return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
 
 
 def _problem(store: str) -> DesignProblem:
-    """The sweep of a store as functions of its parameters."""
+    """Open the sweep of a store as functions of its parameters."""
     from pipeline.stores.recompute import stored_sweep
     from pipeline.study.problem import DesignProblem
 

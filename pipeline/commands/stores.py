@@ -44,11 +44,11 @@ def append(
 
 
 def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
-    """The sweep of the store's robot, or any one, which is refused with the difference."""
+    """Choose the sweep of the store's robot, or any one, which is then refused with the difference."""
     from storage.manifest import Manifest
 
     robot = Manifest.load(store).attributes.get("robot")
-    return next((each for each in sweeps if each.robot == robot), sweeps[0])
+    return next((sweep for sweep in sweeps if sweep.robot == robot), sweeps[0])
 
 
 @click.command()
@@ -61,9 +61,9 @@ def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster
     """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
     from pipeline.stores.verify import verify
 
-    found = verify(store, recompute, seed, repair=repair, cluster=cluster)
-    print_rows(found.rows())
-    if not found.is_sound:
+    verification = verify(store, recompute, seed, repair=repair, cluster=cluster)
+    print_rows(verification.rows())
+    if not verification.is_sound:
         raise click.exceptions.Exit(1)
 
 

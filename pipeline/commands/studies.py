@@ -12,7 +12,7 @@ from pipeline.commands.study_tables import (
     STORE,
     TOP,
     WHERE,
-    Rows,
+    TableRows,
     design_rows,
     numbers,
     opened,
@@ -91,13 +91,13 @@ def sensitivity(store: str, text: str, file: Path | None) -> None:
     ds, (wanted,) = opened(store), read_objectives((text,))
     usable = feasible(ds)
     designs = {name: ds[name].values[usable] for name in swept(ds)}
-    found = from_samples(designs, value_of(ds, wanted)[usable])
-    rows: Rows = [("parameter", "alone", *(f"with {name}" for name in found.names))]
-    for i in sorted(range(len(found.names)), key=lambda i: -found.first[i]):
-        pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(found.interaction[i])]
-        rows.append((found.names[i], f"{found.first[i]:.3f}", *pairs))
+    shares = from_samples(designs, value_of(ds, wanted)[usable])
+    rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in shares.names))]
+    for i in sorted(range(len(shares.names)), key=lambda i: -shares.first[i]):
+        pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(shares.interaction[i])]
+        rows.append((shares.names[i], f"{shares.first[i]:.3f}", *pairs))
     show(rows, len(rows), file)
-    click.echo(f"from {found.samples} designs; alone, all parameters explain {found.first.sum():.3f}")
+    click.echo(f"from {shares.samples} designs; alone, all parameters explain {shares.first.sum():.3f}")
 
 
 @study.command()
@@ -115,10 +115,10 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
 
     ds, (wanted,) = opened(store), read_objectives((text,))
     usable = feasible(ds)
-    one, other = (column(ds, name)[usable] for name in pair)
-    found = table(one, other, value_of(ds, wanted)[usable], parts)
-    rows: Rows = [(f"{pair[0]} \\ {pair[1]}", *numbers(found.second))]
-    rows += [(head, *numbers(means)) for head, means in zip(numbers(found.first), found.mean, strict=True)]
+    first, second = (column(ds, name)[usable] for name in pair)
+    effects = table(first, second, value_of(ds, wanted)[usable], parts)
+    rows: TableRows = [(f"{pair[0]} \\ {pair[1]}", *numbers(effects.second))]
+    rows += [(head, *numbers(means)) for head, means in zip(numbers(effects.first), effects.mean, strict=True)]
     show(rows, len(rows), file)
-    largest = np.nanmax(np.abs(found.effect)) if found.effect.size else np.nan
+    largest = np.nanmax(np.abs(effects.effect)) if effects.effect.size else np.nan
     click.echo(f"from {int(usable.sum())} designs; the two together differ from their sum by {largest:.4g} at most")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipeline.study.columns import Objective
 
-Rows = list[Sequence[str]]
+TableRows = list[Sequence[str]]
 
 STORE = click.argument("store")
 OBJECTIVES = click.option(
@@ -32,14 +32,14 @@ TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=Tru
 
 
 def opened(store: str) -> xr.Dataset:
-    """The results in a store, as far as they are."""
+    """Open the results in a store, finished or not."""
     from storage import open_results
 
     return open_results(store, unfinished=True)
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:
-    """Objectives in texts. Raises InputError."""
+    """Parse objectives. Raises InputError."""
     from pipeline.study.columns import objective
 
     return [objective(text) for text in texts]
@@ -47,30 +47,30 @@ def read_objectives(texts: Sequence[str]) -> list[Objective]:
 
 def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
-) -> Rows:
-    """A row for each chosen design: its number, objectives, swept parameters."""
+) -> TableRows:
+    """Make a row for each chosen design: its number, objectives, swept parameters."""
     from pipeline.study.columns import swept, unit, value_of
 
     columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
     columns += [more] if more else []
-    for each in wanted:
-        columns.append((heading(each.text, unit(ds, each.text)), numbers(value_of(ds, each)[chosen])))
+    for objective in wanted:
+        columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
     for name in swept(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
 
 
 def heading(name: str, unit: str) -> str:
-    """The head of a column."""
+    """Format the head of a column."""
     return f"{name} [{unit}]" if unit not in ("", "1") else name
 
 
 def numbers(values: Iterable[float]) -> list[str]:
-    """Numbers as cells."""
+    """Format numbers for cells."""
     return [f"{value:.6g}" for value in values]
 
 
-def show(rows: Rows, top: int, file: Path | None) -> None:
+def show(rows: TableRows, top: int, file: Path | None) -> None:
     """Print the first rows, and write all to a file where one is named."""
     from pipeline.commands.terminal import print_rows
 
@@ -79,7 +79,7 @@ def show(rows: Rows, top: int, file: Path | None) -> None:
         write_rows(file, rows)
 
 
-def write_rows(file: Path, rows: Rows) -> None:
+def write_rows(file: Path, rows: TableRows) -> None:
     """Write a table to a new CSV file, and say so."""
 
     def write() -> None:
@@ -90,8 +90,8 @@ def write_rows(file: Path, rows: Rows) -> None:
     click.echo(f"wrote {file}")
 
 
-def written(path: Path, write: Callable[[], Any]) -> None:
-    """Write a new file; what is in the way is told as misuse."""
+def written(path: Path, write: Callable[[], object]) -> None:
+    """Write a new file; a file that exists is refused as misuse."""
     from pipeline.commands.terminal import writing
 
     with writing(path):

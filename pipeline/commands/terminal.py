@@ -68,7 +68,7 @@ class Incomplete(Refused):
     exit_code = 1
 
 
-class Program(click.Group):
+class CommandGroup(click.Group):
     """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
 
     def resolve_command(
@@ -105,7 +105,7 @@ def stopped(error: RunStoppedError, again: str = "") -> Refused:
 
 
 def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
-    """The sweeps in a file, one for each of its robots; their warnings go to standard error."""
+    """Read the sweeps in a file, one for each of its robots; their warnings go to standard error."""
     from pipeline.sweep.several import read_sweeps
 
     sweeps = read_sweeps(path, subset)
@@ -115,7 +115,7 @@ def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
 
 
 def cluster_in(path: Path | None) -> ClusterConfig | None:
-    """The cluster in a file, None without one; its warnings go to standard error."""
+    """Read a cluster file, None without one; its warnings go to standard error."""
     from pipeline.cluster.file import ClusterConfig
 
     if path is None:
@@ -127,7 +127,7 @@ def cluster_in(path: Path | None) -> ClusterConfig | None:
 
 
 def setting(text: str) -> tuple[str, float]:
-    """The name and the number of NAME=VALUE."""
+    """Parse NAME=VALUE."""
     name, _, value = text.partition("=")
     try:
         return name, float(value)
@@ -143,7 +143,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns what goes wrong while a file is written into a refusal."""
+    """Turn errors of writing a file into refusals."""
     try:
         yield
     except FileExistsError:

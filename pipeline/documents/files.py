@@ -1,4 +1,4 @@
-"""Reading what a user wrote: YAML files and CSV files of points. Refuses what is not a readable text of sane size.
+"""Read the files of a user: regular files of bounded size that hold UTF-8 text.
 
 What may be in a YAML file is in `pipeline.documents.yaml`; what its keys mean, in `pipeline.sweep.reader` and
 `pipeline.cluster.connection`.
@@ -24,18 +24,18 @@ _MAGIC = {
 
 
 def read_yaml(path: str | os.PathLike[str]) -> Document:
-    """The document in a file. Raises InputError with file, line, column and advice."""
+    """Read a YAML file. Raises InputError with file, line, column and advice."""
     name = os.fspath(path)
     return parse_yaml(read_text(name, MAX_BYTES), name)
 
 
 def read_text(name: str, limit: int) -> str:
-    """The text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
+    """Read the text of a regular file of at most `limit` bytes, without a byte order mark. Raises InputError."""
     return decode(read_bytes(name, limit), name)
 
 
 def decode(data: bytes, name: str) -> str:
-    """UTF-8 bytes as text. Raises InputError that says what else the bytes look like."""
+    """Decode UTF-8 bytes. Raises InputError that says what else the bytes look like."""
     if kind := next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None):
         raise _refuse(name, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
     try:
@@ -51,7 +51,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def read_bytes(name: str, limit: int) -> bytes:
-    """The content of a regular file of at most `limit` bytes. Raises InputError."""
+    """Read the bytes of a regular file of at most `limit` bytes. Raises InputError."""
     try:
         # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))

@@ -1,4 +1,4 @@
-"""Points of a trajectory from a CSV file."""
+"""Parse the points of a trajectory from CSV text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
-    """The points of a waypoint text, (points, columns): t [s], which increases strictly, then coordinates.
+    """Parse the points of a trajectory, (points, columns): t [s], which increases strictly, then coordinates.
 
     Comma-separated, with a header of the names in `columns`. Raises InputError with row and column for every bad cell.
     """
@@ -28,7 +28,8 @@ def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.flo
     points = np.full((len(lines) - 1, len(columns)), np.nan)
     problems: list[Problem] = []
     for row, line in enumerate(lines[1:]):
-        problems += _read_row(line, row + 2, name, columns, points[row])
+        points[row], wrong = _read_row(line, row + 2, name, columns)
+        problems += wrong
         if len(problems) >= LIMIT:
             break
     problems = problems or list(_time_problems(points[:, 0], name))
@@ -37,20 +38,22 @@ def parse_points(text: str, name: str, columns: Sequence[str]) -> NDArray[np.flo
     return points
 
 
-def _read_row(
-    line: str, number: int, name: str, columns: Sequence[str], into: NDArray[np.float64]
-) -> Iterator[Problem]:
+def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tuple[list[float], list[Problem]]:
+    """Parse the numbers of a line, (columns,), NaN for cells that have none, and the problems of these."""
     cells, wanted = [cell.strip() for cell in line.split(",")], len(columns)
+    values = [math.nan] * wanted
     if len(cells) != wanted:
         hint = "Use commas between cells and a point in numbers." if len(cells) > wanted or ";" in line else ""
-        yield Problem(name, number, 1, "", f"{len(cells)} cells", f"{wanted} cells: {','.join(columns)}", hint)
-        return
+        rule = f"{wanted} cells: {','.join(columns)}"
+        return values, [Problem(name, number, 1, "", f"{len(cells)} cells", rule, hint)]
+    problems = []
     for column, cell in enumerate(cells):
         value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
         if not math.isfinite(value):
             got = show(cell) if cell else "an empty cell"
-            yield Problem(name, number, column + 1, columns[column], got, "a finite number")
-        into[column] = value
+            problems.append(Problem(name, number, column + 1, columns[column], got, "a finite number"))
+        values[column] = value
+    return values, problems
 
 
 def _time_problems(times: NDArray[np.float64], name: str) -> Iterator[Problem]:

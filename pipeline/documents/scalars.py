@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means: the readings of YAML 1.2 without those that surprise. Knows no positions."""
+"""Parse plain YAML scalars by YAML 1.2, and refuse the spellings that YAML readers take for different things."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Rule:
-    """A reading that is refused: spellings that match `pattern`, what was expected, and what to write."""
+    """Spellings that are refused: those that match `pattern`, what was expected, and what to write."""
 
     pattern: re.Pattern[str]
     expected: str
@@ -63,7 +63,7 @@ class ScalarError(ValueError):
 
 
 def parse_scalar(text: str) -> Scalar:
-    """The value of a plain (unquoted) scalar. Raises ScalarError for a reading that is ambiguous or not finite."""
+    """Parse a plain (unquoted) scalar. Raises ScalarError for a spelling that is ambiguous or not finite."""
     if text in _WORDS:
         return _WORDS[text]
     if _FLOAT.fullmatch(text) or _BASED.fullmatch(text):
@@ -89,7 +89,7 @@ def _number(text: str) -> int | float:
 
 
 def strange_character(text: str) -> str | None:
-    """The first character of `text` that a reader would not see, as U+XXXX: control, bidirectional, zero width."""
+    """Return the first invisible character of `text` as U+XXXX: control, bidirectional or zero width; None if none."""
     for character in text:
         if character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return f"U+{ord(character):04X}"

@@ -1,4 +1,4 @@
-"""Units that a sweep file may use, and their conversion to SI. Only units that a table names; no unit algebra."""
+"""The units that a file may use, a table with their conversion to SI; no unit algebra."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Unit:
     divisor: float = 1.0
 
     def to_si(self, value: float) -> float:
-        """`value` in this unit as a number in SI."""
+        """Convert a value in this unit to SI."""
         return value * self.factor / self.divisor
 
 
@@ -49,6 +49,8 @@ UNITS: Mapping[str, Unit] = {
         Unit("Nm", "N m"),
         Unit("N mm", "N m", divisor=1e3),
         Unit("Nmm", "N m", divisor=1e3),
+        Unit("m/rad", "m/rad"),
+        Unit("mm/rad", "m/rad", divisor=1e3),
         Unit("m/s", "m/s"),
         Unit("mm/s", "m/s", divisor=1e3),
         Unit("rad/s", "rad/s"),
@@ -74,7 +76,7 @@ UNITS: Mapping[str, Unit] = {
 
 
 def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
-    """None where unit `name` measures what `wanted` measures; else what was expected, and advice.
+    """Check that unit `name` measures what `wanted` measures: None, or what was expected, and advice.
 
     `wanted` is the unit of a parameter in SI; alternatives are joined by ` or `.
     """
@@ -89,7 +91,7 @@ def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
 
 
 def size(number: int) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes with a binary prefix."""
     for scale, unit in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number >= scale:
             return f"{number / scale:.3g} {unit}"

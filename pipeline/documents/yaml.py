@@ -1,4 +1,4 @@
-"""YAML text to plain data in which every value keeps its line and column.
+"""Parse YAML text to plain data, with line and column of every key and value.
 
 Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
 keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -24,7 +24,8 @@ MAX_NODES = 200_000
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
 
-Path = tuple[str | int, ...]
+YamlValue: TypeAlias = "Scalar | list[YamlValue] | dict[str, YamlValue]"
+KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
 
 
@@ -34,18 +35,18 @@ class Document:
 
     name: str
     text: str
-    data: dict[str, Any]
-    values: dict[Path, Position] = field(repr=False, default_factory=dict)
-    keys: dict[Path, Position] = field(repr=False, default_factory=dict)
+    data: dict[str, YamlValue]
+    values: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
+    keys: dict[KeyPath, Position] = field(repr=False, default_factory=dict)
 
-    def where(self, path: Path) -> Position:
+    def where(self, path: KeyPath) -> Position:
         """Line and column of the value at `path`, or of the nearest mapping or list around it."""
         while path and path not in self.values:
             path = path[:-1]
         return self.values.get(path, (1, 1))
 
-    def column_within(self, path: Path, text: str, place: int) -> int:
-        """How far right of its start the character at `place` of a text value stands; 0 where it is not in one line."""
+    def column_within(self, path: KeyPath, text: str, place: int) -> int:
+        """Return how far right of its start the character at `place` of a text value stands; 0 if not in one line."""
         line, column = self.where(path)
         written = self.text.split("\n")[line - 1][column - 1 :]
         for quote in ("", "'", '"'):
@@ -57,16 +58,18 @@ class Document:
         """The mapping at a key as a document of its own, with the places that it has in this one."""
         values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
         keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
-        return Document(self.name, self.text, self.data[key], values, keys)
+        data = self.data[key]
+        assert isinstance(data, dict), "asked only of mappings"
+        return Document(self.name, self.text, data, values, keys)
 
-    def problem(self, path: Path, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
+    def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
         """A problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None
         return Problem(self.name, *(place or self.where(path)), dotted(path), got, expected, hint)
 
 
-def dotted(path: Path) -> str:
-    """A path as a message shows it: `design.grid.upper_arm.values[2]`."""
+def dotted(path: KeyPath) -> str:
+    """Format a path for messages: `design.grid.upper_arm.values[2]`."""
     text = ""
     for part in path:
         name = part if isinstance(part, int) or part.isprintable() else ascii(part)[1:-1]
@@ -75,7 +78,7 @@ def dotted(path: Path) -> str:
 
 
 def parse_yaml(text: str, name: str) -> Document:
-    """The document in `text`; `name` is what messages call it. Raises InputError with all problems found."""
+    """Parse a document; `name` is what messages call it. Raises InputError with all problems found."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     document = Document(name, text, {})
     composer = _Composer(document)
@@ -94,7 +97,7 @@ def parse_yaml(text: str, name: str) -> Document:
 
 
 class _Stop(Exception):  # noqa: N818 - a signal, not an error
-    """Reading on would only repeat the last problem."""
+    """Ends the parsing of a document whose further problems would repeat the last one."""
 
 
 class _Composer:
@@ -105,16 +108,16 @@ class _Composer:
         self.problems: list[Problem] = []
         self.nodes = 0
         self.open: list[Position] = []
-        self.events: Iterator[Any] = iter(YAML(typ="safe", pure=True).parse(document.text))
+        self.events: Iterator[events.Event] = iter(YAML(typ="safe", pure=True).parse(document.text))
 
-    def report(self, event: Any, path: Path, got: str, expected: str, hint: str = "") -> None:
+    def report(self, event: events.Event, path: KeyPath, got: str, expected: str, hint: str = "") -> None:
         line, column = _position(event)
         self.problems.append(Problem(self.document.name, line, column, dotted(path), got, expected, hint))
         if len(self.problems) >= LIMIT:
             raise _Stop
 
     def check_text(self) -> None:
-        """Refuses what the scanner would choke on: control characters and endless lines."""
+        """Refuse what the scanner does not survive: control characters, and lines that take it minutes."""
         for number, line in enumerate(self.document.text.split("\n"), 1):
             column, expected = _bad_line(line)
             if expected:
@@ -127,6 +130,7 @@ class _Composer:
         if isinstance(start := next(self.events), events.StreamEndEvent):
             self.problems.append(Problem(self.document.name, 0, 0, "", "an empty file", "a mapping of keys to values"))
             raise _Stop
+        assert isinstance(start, events.DocumentStartEvent)
         if start.version not in (None, (1, 2)) or start.tags:
             self.report(start, (), "a directive of another YAML version or tag", "YAML 1.2", "Remove the % lines.")
         data = self.node(next(self.events), ())
@@ -138,18 +142,22 @@ class _Composer:
         elif not self.problems:
             self.problems.append(self.document.problem((), show(data), "a mapping of keys to values"))
 
-    def node(self, event: Any, path: Path) -> Any:
+    def node(self, event: events.Event, path: KeyPath) -> YamlValue:
+        """Compose the value that begins with an event; takes the events of its content."""
+        assert isinstance(event, events.NodeEvent)
         self.document.values[path] = _position(event)
         self.guard(event, path)
-        if not isinstance(event, events.CollectionStartEvent):
-            return None if isinstance(event, events.AliasEvent) else self.scalar(event, path)
+        if isinstance(event, events.AliasEvent):
+            return None
+        if isinstance(event, events.ScalarEvent):
+            return self.scalar(event, path)
         self.open.append(_position(event))
         value = self.mapping(path) if isinstance(event, events.MappingStartEvent) else self.sequence(path)
         self.open.pop()
         return value
 
-    def guard(self, event: Any, path: Path) -> None:
-        """Counts the node and refuses what must not be in a file."""
+    def guard(self, event: events.NodeEvent, path: KeyPath) -> None:
+        """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             self.report(event, path, f"more than {MAX_NODES} values", "a smaller file")
@@ -160,17 +168,17 @@ class _Composer:
         if event.anchor is not None:
             kind = "alias" if isinstance(event, events.AliasEvent) else "anchor"
             self.report(event, path, f"{kind} {show(event.anchor)}", "no anchors or aliases", "Write the value out.")
-        elif event.tag is not None:
+        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None:
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
-    def sequence(self, path: Path) -> list[Any]:
-        result: list[Any] = []
+    def sequence(self, path: KeyPath) -> list[YamlValue]:
+        result: list[YamlValue] = []
         while not isinstance(event := next(self.events), events.SequenceEndEvent):
             result.append(self.node(event, (*path, len(result))))
         return result
 
-    def mapping(self, path: Path) -> dict[str, Any]:
-        result: dict[str, Any] = {}
+    def mapping(self, path: KeyPath) -> dict[str, YamlValue]:
+        result: dict[str, YamlValue] = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.key(event, path)
             here = (*path, key)
@@ -182,8 +190,8 @@ class _Composer:
             result.setdefault(key, value)
         return result
 
-    def key(self, event: Any, path: Path) -> str:
-        """A key in Unicode's composed form; what is not text is reported, and read as some text of its own."""
+    def key(self, event: events.Event, path: KeyPath) -> str:
+        """Compose a key in Unicode's normal form C; what is not text is reported, and gets a text of its own."""
         if not isinstance(event, events.ScalarEvent):
             value = self.node(event, (*path, "?"))
         elif event.value == "<<" and not event.style:
@@ -198,7 +206,7 @@ class _Composer:
         self.report(event, path, got, "keys that are text", "Quote it if it is a name.")
         return f"?{self.nodes}"
 
-    def scalar(self, event: Any, path: Path) -> Scalar:
+    def scalar(self, event: events.ScalarEvent, path: KeyPath) -> Scalar:
         if strange := strange_character(event.value):
             self.report(event, path, f"character {strange}", "visible characters only", "Delete it and type it anew.")
             return "?"
@@ -209,12 +217,12 @@ class _Composer:
             return "?"
 
 
-def _position(event: Any) -> Position:
+def _position(event: events.Event) -> Position:
     return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def _bad_line(line: str) -> tuple[int, str]:
-    """Column of what is wrong in a line, and what was expected; column 0 and nothing where all is well."""
+    """Find what is wrong in a line: its column, and what was expected; 0 and nothing where all is well."""
     if len(line) > MAX_LINE:
         return MAX_LINE + 1, f"lines of at most {MAX_LINE} characters"
     if line.isprintable():

@@ -1,8 +1,8 @@
-"""A process that computes parts of a block and may die of it: crashes, endless loops and memory stay in there.
+"""Run a part of a block in a subprocess, so that crashes, hangs and memory are contained.
 
-It is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled by
-reference, so both have to find the same modules; the child gets the import path of its parent. It ends with its parent:
-the pipe between them closes. `python -m pipeline.execution.child_process DESCRIPTOR` is the other end.
+The subprocess is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled
+by reference, so both have to find the same modules; the child gets the import path of its parent. It ends with its
+parent: the pipe between them closes. `python -m pipeline.execution.child_process DESCRIPTOR MEMORY` is the other end.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from pipeline.errors import TaskError
+
+Argument = TypeVar("Argument")
+Value = TypeVar("Value")
 
 BASE_MEMORY = 4 << 30
 BLOCKS = 4
@@ -28,16 +31,16 @@ START_SECONDS = 120.0
 GRACE_SECONDS = 2.0
 
 
-class ChildProcess:
-    """A process for `body`, started when there is work; `memory` is what a whole block takes [bytes]."""
+class ChildProcess(Generic[Argument, Value]):
+    """A subprocess for `body`, started when there is work; `memory` is what a whole block takes [bytes]."""
 
-    def __init__(self, body: Callable[[Any], Any], memory: int) -> None:
+    def __init__(self, body: Callable[[Argument], Value], memory: int) -> None:
         self.body = body
         self.memory = BASE_MEMORY + BLOCKS * memory
         self._process: subprocess.Popen[bytes] | None = None
         self._link: Connection[Any, Any] | None = None
 
-    def compute(self, argument: Any, seconds: float) -> tuple[bool, Any]:
+    def compute(self, argument: Argument, seconds: float) -> tuple[Literal[True], Value] | tuple[Literal[False], str]:
         """Whether the body had a result for an argument, and the result; where there is none, the reason as a text.
 
         A process that has died or has not come back is ended; the next computation starts another.
@@ -46,7 +49,8 @@ class ChildProcess:
             link = self._ready()
             link.send(argument)
             if link.poll(seconds):
-                return link.recv()
+                answer: tuple[Literal[True], Value] | tuple[Literal[False], str] = link.recv()
+                return answer
             reason = f"no result within {seconds:g} s"
         except (EOFError, OSError):
             reason = f"its process {self._end()}"
@@ -56,9 +60,9 @@ class ChildProcess:
     def _ready(self) -> Connection[Any, Any]:
         """The link to a process that has said that it is there. Raises OSError where none starts."""
         if self._link is None or self._process is None:
-            self._link, other = Pipe()
-            with other:
-                self._process = _start(other.fileno(), self.memory)
+            self._link, far_end = Pipe()
+            with far_end:
+                self._process = _start(far_end.fileno(), self.memory)
             # Its imports are no part of what a computation may take.
             self._link.send(self.body)
             if not self._link.poll(START_SECONDS) or self._link.recv() != READY:
@@ -94,12 +98,15 @@ class ChildProcess:
         self.stop()
 
 
+def import_path() -> dict[str, str]:
+    """Environment in which another interpreter finds the modules of this one."""
+    return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path)}
+
+
 def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "pipeline.execution.child_process", str(descriptor), str(memory)]
-    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
     return subprocess.Popen(
-        command,
-        env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, "-m", "pipeline.execution.child_process", str(descriptor), str(memory)],
+        env=os.environ | import_path(),
         pass_fds=(descriptor,),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -119,11 +126,7 @@ def serve(link: Connection[Any, Any]) -> None:
         try:
             link.send((True, body(argument)))
         except Exception as error:
-            link.send((False, _told(error)))
-
-
-def _told(error: BaseException) -> str:
-    return str(error if isinstance(error, TaskError) else TaskError.of(error))
+            link.send((False, str(TaskError.of(error))))
 
 
 def _limit(memory: int) -> None:

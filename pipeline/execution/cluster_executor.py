@@ -1,31 +1,28 @@
-"""Flights to a cluster: graphs go to its scheduler in one message for many blocks, results come as they are ready.
+"""Submit block graphs to a Dask cluster and receive their results as they are ready.
 
-Futures are let go at once, so that neither the scheduler's memory nor the client's grows with the sweep.
+Many graphs go in one message. Futures are released at once, so that neither the scheduler's memory nor the client's
+grows with the sweep.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterLostError
-from pipeline.execution.executor import LOST, Executor, InProcessExecutor, KeyedGraph, Result
+from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
 from pipeline.execution.graph import Granularity
 from pipeline.execution.policy.window import Window, workers_of
 from pipeline.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from distributed import Client
-
-
-if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 RESTART_SECONDS = 30.0
-HEARD_SECONDS = 15.0
-"""Since the scheduler has heard of a worker, after which no help is expected of it."""
+HEARTBEAT_SECONDS = 15.0
+"""Since the last heartbeat of a worker, after which no backup is sent to it."""
 
 
 class ClusterExecutor:
@@ -35,45 +32,43 @@ class ClusterExecutor:
         from distributed import as_completed
 
         self.client, self.window = client, window
-        self._in_flight: dict[Any, tuple[Any, float]] = {}
+        self._in_flight: dict[Key, tuple[Future, float]] = {}
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
     @property
     def room(self) -> int:
-        """How many fewer are on their way than the window has room for."""
-        with _losses():
+        """How many fewer are in flight than the window has room for."""
+        with _translated_losses():
             return max(0, self.window() - len(self._in_flight))
 
     @property
-    def keys(self) -> list[Any]:
-        """Keys of what is on its way."""
+    def keys(self) -> list[Key]:
+        """Keys in flight."""
         return list(self._in_flight)
 
-    def submit(self, *work: KeyedGraph) -> None:
+    def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs in one message: each message costs the scheduler as much as several blocks."""
-        if work:
-            self._send(work, None)
+        if graphs:
+            self._send(graphs, None)
 
-    def help(self, work: KeyedGraph, key: Any) -> bool:
+    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
         """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
-        with _losses():
+        with _translated_losses():
             processing = self.client.processing()
-            seen = {
-                worker: float(each["last_seen"])
-                for worker, each in self.client.scheduler_info(n_workers=-1)["workers"].items()
-            }
-        alive = {worker for worker, when in seen.items() if max(seen.values()) - when < HEARD_SECONDS}
-        others = [worker for worker in alive if not _works_on(processing.get(worker, ()), [key])]
-        if others:
-            self._send((work,), others)
-        return bool(others)
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        heartbeats = {address: float(worker["last_seen"]) for address, worker in workers.items()}
+        alive = {address for address, at in heartbeats.items() if max(heartbeats.values()) - at < HEARTBEAT_SECONDS}
+        idle = [address for address in alive if not _works_on(processing.get(address, ()), [key])]
+        if idle:
+            self._send((graph,), idle)
+        return bool(idle)
 
-    def _send(self, work: tuple[KeyedGraph, ...], workers: list[str] | None) -> None:
-        together = {name: task for graph, _ in work for name, task in graph.items()}
-        keys = [key for _, key in work]
-        with _losses():
-            futures = self.client.get(together, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
+    def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
+        merged = {name: task for graph, _ in graphs for name, task in graph.items()}
+        keys = [key for _, key in graphs]
+        with _translated_losses():
+            futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
         now = time.perf_counter()
         self._in_flight |= {key: (future, now) for key, future in zip(keys, futures, strict=True)}
         for future in futures:
@@ -84,8 +79,9 @@ class ClusterExecutor:
         deadline = time.perf_counter() + seconds
         while self._wait(deadline):
             future, value = next(self._pending)
-            if future.key in self._in_flight and self._in_flight[future.key][0] is future:
-                return self._receive(future, value)
+            key: Any = future.key
+            if key in self._in_flight and self._in_flight[key][0] is future:
+                return self._receive(key, value)
         return None
 
     def _wait(self, deadline: float) -> bool:
@@ -99,54 +95,63 @@ class ClusterExecutor:
                 self._pending.thread_condition.wait(timeout=min(left, 0.1))
         return True
 
-    def _receive(self, future: Any, value: Any) -> Result:
-        _, start = self._in_flight.pop(future.key)
+    def _receive(self, key: Key, value: object) -> Result:
+        future, start = self._in_flight.pop(key)
         if future.status in ("cancelled", "lost"):
             raise ClusterLostError(LOST["CancelledError"])
-        value = value[1] if future.status == "error" else value
+        # Of an error `as_completed` gives the kind, the exception and its traceback.
+        value = value[1] if future.status == "error" and isinstance(value, tuple) else value
         future.release()
-        return Result(future.key, value, time.perf_counter() - start)
+        return Result(key, value, time.perf_counter() - start)
 
-    def age(self, key: Any) -> float:
+    def age(self, key: Key) -> float:
         """Seconds since a key was submitted."""
         return time.perf_counter() - self._in_flight[key][1]
 
-    def abandon(self, keys: Iterable[Any]) -> None:
+    def abandon(self, keys: Iterable[Key]) -> None:
         """Restart the workers that work on these keys: nothing else ends a thread that does not return."""
-        dropped = {key: self._in_flight.pop(key)[0] for key in list(keys)}
-        with _losses():
-            busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, dropped)]
-            self.client.cancel(list(dropped.values()), force=True)
+        abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
+        with _translated_losses():
+            busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, abandoned)]
+            self.client.cancel(list(abandoned.values()), force=True)
             if busy:
                 self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)
 
     def describe(self) -> str:
         """Workers, what they do, and how full they are."""
-        with _losses():
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        with _translated_losses():
+            information = self.client.scheduler_info(n_workers=-1)
             tasks = sum(map(len, self.client.processing().values()))
-        paused = sum(each.get("status") == "paused" for each in workers.values())
-        shares = (each.used / each.limit for each in workers_of({"workers": workers}) if each.limit)
-        full = max(shares, default=0.0)
-        told = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
-        return f"{told}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
+        workers = information["workers"]
+        paused = sum(worker.get("status") == "paused" for worker in workers.values())
+        full = max((worker.used / worker.limit for worker in workers_of(information) if worker.limit), default=0.0)
+        state = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
+        return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
 
     def close(self) -> None:
-        """Cancel what is on its way."""
+        """Cancel what is in flight."""
         futures = [future for future, _ in self._in_flight.values()]
         self._in_flight.clear()
         if self.client.status == "running":
             self.client.cancel(futures)
 
 
-def _works_on(tasks: Iterable[Any], keys: Iterable[Any]) -> bool:
+def make_executor(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Executor:
+    """The executor of a plan's blocks: on a cluster, or in this process where there is none."""
+    if client is None:
+        return InProcessExecutor()
+    parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
+    return ClusterExecutor(client, Window(client, parallel, plan.block_memory))
+
+
+def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:
     """Whether some task belongs to the block of some key; (name-run, block) is the form of both."""
     wanted = {(str(key[0]).rpartition("-")[2], key[1]) for key in keys}
     return any((str(task[0]).rpartition("-")[2], task[1]) in wanted for task in tasks if isinstance(task, tuple))
 
 
 @contextmanager
-def _losses() -> Iterator[None]:
+def _translated_losses() -> Iterator[None]:
     """Turns errors of a connection that has broken into ClusterLostError."""
     try:
         yield
@@ -154,11 +159,3 @@ def _losses() -> Iterator[None]:
         if isinstance(error, OSError | TimeoutError) or type(error).__name__ in (*LOST, "ClosedClientError"):
             raise ClusterLostError(LOST["CancelledError"]) from error
         raise
-
-
-def make_executor(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Executor:
-    """The way of blocks to a cluster, or to this process where there is none."""
-    if client is None:
-        return InProcessExecutor()
-    parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
-    return ClusterExecutor(client, Window(client, parallel, plan.block_memory))

@@ -1,4 +1,4 @@
-"""What a run begins its store with: plan, dims, coordinates and attributes."""
+"""Plan and create the store of a run: dims, coordinates, attributes, units."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pipeline.execution.provenance import attributes
 from pipeline.execution.true_parameters import true_parameters
 from pipeline.plan.coordinates import coordinates
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.plan import Plan
+from pipeline.plan.plan import plan as plan_sweep
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import flags
 from robots.types import TRANSLATION
@@ -25,52 +27,52 @@ if TYPE_CHECKING:
 
 def plan_at(sweep: Sweep, place: Location) -> Plan:
     """The plan of a sweep in a store: blocks of one that was made larger are those that it began with."""
-    made = plan(sweep)
+    plan = plan_sweep(sweep)
     if place.exists() and (manifest := Manifest.load(place)).generation > 1:
-        return replace(made, layout=replace(made.layout, block=manifest.layout.block))
-    return made
+        return replace(plan, layout=replace(plan.layout, block=manifest.layout.block))
+    return plan
 
 
-def is_finished(made: Plan, place: Location) -> bool:
+def is_finished(plan: Plan, place: Location) -> bool:
     """Whether nothing is left to do in a store.
 
     Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
     """
-    sweep = made.sweep
-    manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=made.layout)
+    sweep = plan.sweep
+    manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=plan.layout)
     if manifest.state == "finished":
-        require_complete(place, made.blocks)
+        require_complete(place, plan.blocks)
     return manifest.state == "finished"
 
 
-def stored_size(made: Plan) -> tuple[int, int]:
+def stored_size(plan: Plan) -> tuple[int, int]:
     """Bytes before compression and files of the whole store."""
-    return sum(made.layout.bytes(name) for name in made.layout.variables), made.layout.files
+    return sum(plan.layout.bytes(name) for name in plan.layout.variables), plan.layout.files
 
 
-def create_store(made: Plan, place: Location) -> None:
+def create_store(plan: Plan, place: Location) -> None:
     """Create the store where there is none."""
-    if place.exists():
-        return
-    create(place, made.layout, **contents(made))
+    if not place.exists():
+        create(place, plan.layout, **contents(plan))
 
 
-def contents(made: Plan) -> dict[str, Any]:
+def contents(plan: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
-    kinds = set(made.mechanism.actuator_kinds)
-    chosen = units("revolute" if kinds == {"revolute"} else "prismatic")
-    chosen |= volume_units(sum(name in TRANSLATION for name in made.mechanism.platform.mobility))
+    mechanism = plan.mechanism
+    turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
+    spellings = units(turning)
+    spellings |= volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
     return {
-        "coordinates": [*(Coordinate(*row) for row in coordinates(made)), *true_parameters(made.sweep)],
-        "attributes": attributes(made.sweep) | _uniqueness(made),
-        "units": {name: unit for name, unit in chosen.items() if name in made.layout.variables},
+        "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
+        "attributes": attributes(plan.sweep) | _uniqueness(plan),
+        "units": {name: unit for name, unit in spellings.items() if name in plan.layout.variables},
         "flags": flags(),
-        "sources": made.sweep.sources,
+        "sources": plan.sweep.sources,
     }
 
 
-def _uniqueness(made: Plan) -> dict[str, Any]:
+def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:
     """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
-    if "joint_reaction" not in made.layout.variables:
+    if "joint_reaction" not in plan.layout.variables:
         return {}
-    return {"joint_reaction_unique": unique(Robot.of(made.sweep.family, made.sweep.fixed)).astype(int).tolist()}
+    return {"joint_reaction_unique": unique(Robot.of(plan.sweep.family, plan.sweep.fixed)).astype(int).tolist()}

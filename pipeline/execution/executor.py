@@ -1,7 +1,7 @@
-"""Flights: graphs of blocks on their way, and their results as they come: what one is, and that in this process.
+"""Submit block graphs and receive results; the in-process implementation.
 
-That to a cluster is in `pipeline.execution.cluster_executor`. What is flown and what becomes of a failure is decided
-elsewhere (`pipeline.execution.policy.attempts`, `pipeline.execution.policy.stragglers`).
+The implementation for a cluster is `pipeline.execution.cluster_executor`. What is submitted, and what follows a
+failure, is decided elsewhere (`pipeline.execution.policy.attempts`, `pipeline.execution.policy.stragglers`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.policy.attempts import Failure, FailureKind
+from pipeline.execution.policy.attempts import Failure
 
-KeyedGraph = tuple[dict[Any, Any], Any]
+Key = tuple[Any, ...]
+"""Key of a task: its name with that of the run, then the block that it belongs to."""
+
+TaskGraph = dict[Key, Any]
+"""Tasks of Dask by their keys."""
+
+KeyedGraph = tuple[TaskGraph, Key]
+"""A graph, and the key of the task whose result is wanted."""
 
 LOST = {
     "NoWorkerError": "there are no workers",
@@ -31,42 +38,42 @@ LOST = {
 class Result:
     """What came back for a key: a value or an exception, and the seconds since it was submitted."""
 
-    key: Any
+    key: Key
     value: Any
     seconds: float
 
 
 class Executor(Protocol):
-    """KeyedGraph on its way."""
+    """Computes graphs somewhere, several at once, and hands out their results in any order."""
 
     @property
     def room(self) -> int:
         """How many more can be submitted now."""
 
     @property
-    def keys(self) -> Iterable[Any]:
-        """Keys of what is on its way."""
+    def keys(self) -> Iterable[Key]:
+        """Keys in flight."""
 
-    def submit(self, *work: KeyedGraph) -> None:
+    def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs; the results of their keys will come."""
 
-    def help(self, work: KeyedGraph, key: Any) -> bool:
+    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
         """Send a graph to other workers than those that work on a key; False where there are no others."""
 
     def next(self, seconds: float) -> Result | None:
         """The next result; None where none came within that time. Raises ClusterLostError."""
 
-    def age(self, key: Any) -> float:
+    def age(self, key: Key) -> float:
         """Seconds since a key was submitted."""
 
-    def abandon(self, keys: Iterable[Any]) -> None:
+    def abandon(self, keys: Iterable[Key]) -> None:
         """Forget these keys and free the workers that work on them."""
 
     def describe(self) -> str:
         """What is going on, in words."""
 
     def close(self) -> None:
-        """Drop what is on its way."""
+        """Cancel what is in flight."""
 
 
 def failure(error: BaseException) -> Failure:
@@ -74,10 +81,14 @@ def failure(error: BaseException) -> Failure:
     name = type(error).__name__
     if name in LOST:
         raise ClusterLostError(LOST[name])
-    kind: FailureKind = "died" if name == "KilledWorker" else "raised"
-    if kind == "died":
-        return Failure(kind, "every worker that computed it died")
-    return Failure(kind, str(error) if isinstance(error, TaskError) else str(TaskError.of(error)))
+    if name == "KilledWorker":
+        return Failure("died", "every worker that computed it died")
+    return Failure("raised", str(TaskError.of(error)))
+
+
+def reason(error: BaseException) -> str:
+    """Why a graph failed, in words. Raises ClusterLostError where it is about the cluster."""
+    return failure(error).reason
 
 
 class InProcessExecutor:
@@ -87,31 +98,31 @@ class InProcessExecutor:
         from dask.base import get_scheduler
 
         self._get = get_scheduler()
-        self._work: deque[KeyedGraph] = deque()
+        self._waiting: deque[KeyedGraph] = deque()
 
     @property
     def room(self) -> int:
         """One at a time: nothing is gained by making graphs ahead."""
-        return 0 if self._work else 1
+        return 0 if self._waiting else 1
 
     @property
-    def keys(self) -> list[Any]:
+    def keys(self) -> list[Key]:
         """Keys of what waits."""
-        return [key for _, key in self._work]
+        return [key for _, key in self._waiting]
 
-    def submit(self, *work: KeyedGraph) -> None:
+    def submit(self, *graphs: KeyedGraph) -> None:
         """Keep graphs until their results are asked for."""
-        self._work.extend(work)
+        self._waiting.extend(graphs)
 
-    def help(self, work: KeyedGraph, key: Any) -> bool:
-        """There is nobody else."""
+    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
+        """There are no other workers."""
         return False
 
     def next(self, seconds: float) -> Result | None:
         """Compute the next graph, however long that takes."""
-        if not self._work:
+        if not self._waiting:
             return None
-        graph, key = self._work.popleft()
+        graph, key = self._waiting.popleft()
         start = time.perf_counter()
         try:
             value = self._get(graph, key)
@@ -119,14 +130,14 @@ class InProcessExecutor:
             value = error
         return Result(key, value, time.perf_counter() - start)
 
-    def age(self, key: Any) -> float:
+    def age(self, key: Key) -> float:
         """Nothing is under way between two results."""
         return 0.0
 
-    def abandon(self, keys: Iterable[Any]) -> None:
+    def abandon(self, keys: Iterable[Key]) -> None:
         """Forget graphs that wait."""
-        dropped = set(keys)
-        self._work = deque(each for each in self._work if each[1] not in dropped)
+        abandoned = set(keys)
+        self._waiting = deque(keyed for keyed in self._waiting if keyed[1] not in abandoned)
 
     def describe(self) -> str:
         """Where blocks are computed."""
@@ -134,26 +145,21 @@ class InProcessExecutor:
 
     def close(self) -> None:
         """Drop what waits."""
-        self._work.clear()
+        self._waiting.clear()
 
 
-def results(work: Iterable[KeyedGraph], in_flight: Executor, seconds: float = 1.0) -> Iterator[Result]:
-    """The results of graphs as they come, in any order, as many on their way as there is room for.
+def results(graphs: Iterable[KeyedGraph], executor: Executor, seconds: float = 1.0) -> Iterator[Result]:
+    """The results of graphs as they come, in any order, as many in flight as there is room for.
 
     `seconds` is how long one look for a result takes at most. Raises ClusterLostError.
     """
-    waiting, under_way = iter(work), 0
+    waiting, in_flight = iter(graphs), 0
     while True:
-        while in_flight.room and (graph := next(waiting, None)) is not None:
-            in_flight.submit(graph)
-            under_way += 1
-        if not under_way:
+        while executor.room and (graph := next(waiting, None)) is not None:
+            executor.submit(graph)
+            in_flight += 1
+        if not in_flight:
             return
-        if (result := in_flight.next(seconds)) is not None:
-            under_way -= 1
+        if (result := executor.next(seconds)) is not None:
+            in_flight -= 1
             yield result
-
-
-def reason(error: BaseException) -> str:
-    """Why a graph failed, in words. Raises ClusterLostError where it is about the cluster."""
-    return str(error) if isinstance(error, TaskError) else failure(error).reason

@@ -1,10 +1,10 @@
-"""A block that keeps failing, computed in a process of its own and in parts, until the cases that fail are known.
+"""Compute a block that keeps failing in parts, in a subprocess, until the single cases that fail are known.
 
 A case is one design with one friction set on one trajectory; its times are never cut. All parts are computed within one
 task and stored in one write, because a block is one aligned region of whole shards and has one receipt: parts that were
-written by several tasks would share shards. The process takes crashes, endless loops and memory with it when it dies,
-and the worker stays. Cases that fail hold NaN and the status COMPUTATION_FAILED; where a variable does not have the dim
-that a case was cut along, as `status` mostly has no friction, the status of all that share it says so.
+written by several tasks would share shards. The subprocess takes crashes, endless loops and memory with it when it
+dies, and the worker stays. Cases that fail hold NaN and the status COMPUTATION_FAILED; where a variable does not have
+the dim that a case was cut along, as `status` mostly has no friction, the status of all that share it says so.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from pipeline.errors import TaskError
 from pipeline.execution.child_process import ChildProcess
+from pipeline.monitor.events import CaseFailed
 from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.schema import SPLIT
 from tasks.blocks import compute
-from tasks.blocks.block import Block
+from tasks.blocks.block import Arrays, Block
 
-Arrays = dict[str, np.ndarray]
 CaseRanges = tuple[slice, slice, slice]
 """Ranges of designs, friction sets and trajectories within a block."""
 
@@ -40,21 +39,11 @@ MISSING = -1
 
 
 @dataclass(frozen=True)
-class FailedCase:
-    """A case that cannot be computed: its place along the dims of the dataset, and why."""
-
-    design: int
-    friction: int
-    trajectory: int
-    reason: str
-
-
-@dataclass(frozen=True)
 class ReceiptWithFailures:
     """The receipt of a block that was isolated, and the cases in it that hold NaN."""
 
     receipt: Receipt
-    flags: tuple[FailedCase, ...]
+    failures: tuple[CaseFailed, ...]
 
 
 @dataclass(frozen=True)
@@ -66,35 +55,33 @@ class Isolation:
     memory: int
     body: Callable[[Block], Arrays] = compute.whole
 
-    def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[FailedCase, ...]]:
+    def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[CaseFailed, ...]]:
         """The block's arrays, and which cases hold NaN. Raises TaskError where more fails than single cases."""
-        arrays = _empty(layout, block.index)
-        bounds = tuple(layout.bounds(block.index)[dim] for dim in SPLIT)
-        flags: list[FailedCase] = []
+        results = _PartialResults(layout, block.index)
+        failed: list[tuple[CaseRanges, str]] = []
         with ChildProcess(self.body, self.memory) as child:
             for part, result in self._parts(child, block, layout):
                 if isinstance(result, str):
-                    design, friction, trajectory = (
-                        at.start + each.start for at, each in zip(bounds, part, strict=True)
-                    )
-                    flags.append(FailedCase(design, friction, trajectory, result))
+                    failed.append((part, result))
                 else:
-                    _place(layout, arrays, part, result)
-        for flag in flags:
-            _flag(layout, arrays, flag, bounds, len(block.times))
-        return arrays, tuple(flags)
+                    results.put(part, result)
+        for part, _ in failed:  # last, because a status may be shared with cases that did not fail
+            results.flag(part, len(block.times))
+        return results.arrays, tuple(_failure(layout, block.index, part, reason) for part, reason in failed)
 
-    def _parts(self, child: ChildProcess, block: Block, layout: Layout) -> Iterator[tuple[CaseRanges, Arrays | str]]:
+    def _parts(
+        self, child: ChildProcess[Block, Arrays], block: Block, layout: Layout
+    ) -> Iterator[tuple[CaseRanges, Arrays | str]]:
         """Arrays of all parts that can be computed, and reasons for single cases that cannot."""
         stack, failed, tries = [whole(block)], 0, 0
         deadline = time.monotonic() + self.seconds
         while stack:
             part = stack.pop()
-            done, result = child.compute(cut(block, part), self.part_seconds)
-            wrong = misfits(layout, block.index, result, part) if done else str(result)
-            if not wrong:
+            computed = child.compute(cut(block, part), self.part_seconds)
+            wrong = misfits(layout, block.index, computed[1], part) if computed[0] else computed[1]
+            if computed[0] and not wrong:
                 tries = 0
-                yield part, result
+                yield part, computed[1]
                 continue
             failed, tries = failed + 1, tries + 1
             if failed > MOST_FAILURES or time.monotonic() > deadline:
@@ -108,6 +95,44 @@ class Isolation:
             else:
                 tries = 0
                 yield part, wrong
+
+
+class _PartialResults:
+    """Arrays of a block while its parts come in; what is not there yet is NaN, or MISSING."""
+
+    def __init__(self, layout: Layout, index: int) -> None:
+        self._variables = {name: layout.variable(name) for name in layout.owned(index)}
+        self.arrays: Arrays = {
+            name: np.full(
+                lengths(layout.region(index, name)),
+                np.nan if variable.dtype == "float64" else MISSING,
+                variable.dtype,
+            )
+            for name, variable in self._variables.items()
+        }
+
+    def put(self, part: CaseRanges, results: Arrays) -> None:
+        """Take the results of a part."""
+        for name, array in results.items():
+            self.arrays[name][self._region(name, part)] = array
+
+    def flag(self, part: CaseRanges, times: int) -> None:
+        """Set statuses and counts of a part that failed at so many times."""
+        for name, array in self.arrays.items():
+            if self._variables[name].kind == "status":
+                array[self._region(name, part)] = Status.COMPUTATION_FAILED
+            elif array.dtype.kind == "i":
+                array[self._region(name, part)] = times
+
+    def _region(self, name: str, part: CaseRanges) -> tuple[slice, ...]:
+        """The region of a part in a variable of the block."""
+        ranges = dict(zip(SPLIT, part, strict=True))
+        return tuple(ranges.get(dim, slice(None)) for dim in self._variables[name].dims)
+
+
+def _failure(layout: Layout, index: int, case: CaseRanges, reason: str) -> CaseFailed:
+    design, friction, trajectory = case
+    return CaseFailed(index, *layout.place(index, (design.start, friction.start, trajectory.start)), reason)
 
 
 def whole(block: Block) -> CaseRanges:
@@ -139,7 +164,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
         parameters=block.parameters[design],
         friction=block.friction[friction],
         trajectories=block.trajectories[trajectory],
-        measurement=block.measurement and block.measurement.moved(*(each.start for each in part)),
+        measurement=block.measurement and block.measurement.moved(*(cases.start for cases in part)),
     )
 
 
@@ -148,7 +173,7 @@ def first_case(block: Block) -> Block:
     return cut(block, (slice(0, 1), slice(0, 1), slice(0, 1)))
 
 
-def misfits(layout: Layout, index: int, arrays: Any, part: CaseRanges | None = None) -> str:
+def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None = None) -> str:
     """What is wrong with the arrays of a block, or of a part of it; empty where nothing is."""
     names = layout.owned(index)
     if not isinstance(arrays, Mapping) or set(arrays) != set(names):
@@ -157,48 +182,15 @@ def misfits(layout: Layout, index: int, arrays: Any, part: CaseRanges | None = N
     for name in names:
         variable, array = layout.variable(name), arrays[name]
         region = dict(zip(variable.dims, layout.region(index, name), strict=True))
-        region |= {dim: each for dim, each in zip(SPLIT, part or (), strict=False) if dim in region}
-        wanted = lengths(tuple(region.values()))
+        region |= {dim: cases for dim, cases in zip(SPLIT, part or (), strict=False) if dim in region}
+        expected = lengths(tuple(region.values()))
         shape, kind = getattr(array, "shape", None), str(getattr(array, "dtype", type(array).__name__))
-        if (shape, kind) != (wanted, variable.dtype):
-            return f"a block computed {name} of shape {shape} and type {kind}; expected {wanted} of {variable.dtype}"
+        if (shape, kind) != (expected, variable.dtype):
+            return f"a block computed {name} of shape {shape} and type {kind}; expected {expected} of {variable.dtype}"
     return ""
 
 
-def require_fit(layout: Layout, index: int, arrays: Any) -> None:
+def require_fit(layout: Layout, index: int, arrays: object) -> None:
     """See that arrays are what a block stores. Raises TaskError: it is the computation that is wrong, not the store."""
     if wrong := misfits(layout, index, arrays):
         raise TaskError(wrong)
-
-
-def _empty(layout: Layout, index: int) -> Arrays:
-    """Arrays of a block in which nothing is computed."""
-    variables = [layout.variable(name) for name in layout.owned(index)]
-    shapes = {each.name: lengths(layout.region(index, each.name)) for each in variables}
-    return {
-        each.name: np.full(shapes[each.name], np.nan if each.dtype == "float64" else MISSING, each.dtype)
-        for each in variables
-    }
-
-
-def _within(layout: Layout, name: str, part: CaseRanges) -> tuple[slice, ...]:
-    """The region of a part in a variable of its block."""
-    ranges = dict(zip(SPLIT, part, strict=True))
-    return tuple(ranges.get(dim, slice(None)) for dim in layout.variable(name).dims)
-
-
-def _place(layout: Layout, arrays: Arrays, part: CaseRanges, results: Arrays) -> None:
-    for name, array in results.items():
-        arrays[name][_within(layout, name, part)] = array
-
-
-def _flag(layout: Layout, arrays: Arrays, flag: FailedCase, bounds: tuple[slice, ...], times: int) -> None:
-    """Statuses and counts of a case that failed; they may be shared with cases that did not."""
-    place = (flag.design, flag.friction, flag.trajectory)
-    here = [slice(at - whole.start, at - whole.start + 1) for at, whole in zip(place, bounds, strict=True)]
-    part = here[0], here[1], here[2]
-    for name, array in arrays.items():
-        if layout.variable(name).kind == "status":
-            array[_within(layout, name, part)] = Status.COMPUTATION_FAILED
-        elif array.dtype.kind == "i":
-            array[_within(layout, name, part)] = times

@@ -1,4 +1,4 @@
-"""What is looked at before the first block: versions, memory and bits of the workers, space for the store.
+"""Checks before the first block: versions, memory and bits of the workers, space for the store.
 
 All of it can be wrong without a word for hours: other versions give other bits, a block that does not fit kills worker
 after worker, a full disk stops the last block. Each check raises InputError with what was found and what to do.
@@ -38,7 +38,7 @@ def preflight(client: Client, plan: Plan, cluster: str) -> None:
     require_same_versions(cluster, client.run(versions, on_error="return"))
     workers = client.scheduler_info(n_workers=-1)["workers"]
     require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.block_memory)
-    chosen = canaries({address: str(each.get("host", "")) for address, each in workers.items()})
+    chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
     if len(chosen) > 1:
         require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
 
@@ -47,7 +47,7 @@ def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> N
     """See that a block of so many bytes fits into every worker. Raises InputError."""
     need = BASE_MEMORY + block
     hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
-    small = [(address, each.limit) for address, each in workers.items() if each.limit and each.limit < need]
+    small = [(address, worker.limit) for address, worker in workers.items() if worker.limit and worker.limit < need]
     if small:
         raise InputError(
             Problem(cluster, 0, 0, f"worker {address}", f"a memory limit of {size(limit)}", _at_least(need), hint)
@@ -92,11 +92,13 @@ def require_same_bits(cluster: str, results: Mapping[str, Any]) -> None:
         raise InputError([Problem(cluster, 0, 0, f"worker {address}", got, "the same bits for the same block", hint)])
 
 
-def _differing(one: Any, other: Any) -> str:
-    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
-        told = next(each for each in (other, one) if not isinstance(each, Mapping))
-        return f"({told})"
-    return "in " + ", ".join(name for name in one if one[name] != other.get(name))
+def _differing(reference: object, result: object) -> str:
+    """In which variables two results differ; where one of them is an error, that error."""
+    if not isinstance(result, Mapping):
+        return f"({result})"
+    if not isinstance(reference, Mapping):
+        return f"({reference})"
+    return "in " + ", ".join(name for name in reference if reference[name] != result.get(name))
 
 
 def require_space(store: LocationLike, stored: int, files: int) -> None:

@@ -1,4 +1,4 @@
-"""Who made a result and from what: global attributes of a store, the same on every machine but for the time.
+"""Provenance: global attributes of a store, the same on every machine but for the time.
 
 Also the rule that follows from it: one result is computed by one set of versions, on all workers.
 """
@@ -43,19 +43,19 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
         "precision": sweep.precision,
         "sweep": sweep.text,
         "fingerprint": sweep.fingerprint,
-        **_own(sweep),
+        **_user_metrics(sweep),
         **table(sweep.sources),
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 
 
-def _own(sweep: Sweep) -> dict[str, Any]:
-    """Fingerprints of the functions of own metrics, and of the sweep without them; nothing where there are none."""
-    if not sweep.own:
+def _user_metrics(sweep: Sweep) -> dict[str, Any]:
+    """Fingerprints of the functions of user metrics, and of the sweep without them; nothing where there are none."""
+    if not sweep.user_metrics:
         return {}
-    functions = {each.name: each.fingerprint for each in sweep.own}
-    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, own=()).fingerprint}
+    functions = {metric.name: metric.fingerprint for metric in sweep.user_metrics}
+    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, user_metrics=()).fingerprint}
 
 
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
@@ -64,8 +64,8 @@ def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
     Raises InputError about `cluster` with a line for each version that differs and the workers that have it, then all
     as a table.
     """
-    if found := _differences(workers):
-        raise VersionError(cluster, found)
+    if differences := _differences(workers):
+        raise VersionError(cluster, differences)
 
 
 @dataclass(frozen=True)
@@ -83,37 +83,39 @@ class VersionError(InputError):
 
     def __init__(self, cluster: str, differences: Sequence[Difference]) -> None:
         self.differences = tuple(differences)
-        super().__init__(_problem(cluster, each) for each in differences)
+        super().__init__(_problem(cluster, difference) for difference in differences)
 
     def __str__(self) -> str:
         """The lines of the problems, and the table."""
         rows = [("package", "here", "there", "workers")]
-        rows += [(each.package, each.here, each.there, _some(each.workers)) for each in self.differences[:LIMIT]]
+        rows += [(row.package, row.here, row.there, _some(row.workers)) for row in self.differences[:LIMIT]]
         widths = [max(len(row[i]) for row in rows) for i in range(3)]
         table = ("  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows)
         return "\n".join((super().__str__(), *table))
 
 
-def _problem(cluster: str, each: Difference) -> Problem:
-    word = "worker" if len(each.workers) == 1 else "workers"
-    absent = each.there.startswith("without")
-    expected = "limbsweep to be installed there" if absent else f"{each.package} {each.here} as here"
+def _problem(cluster: str, difference: Difference) -> Problem:
+    word = "worker" if len(difference.workers) == 1 else "workers"
+    absent = difference.there.startswith("without")
+    expected = "limbsweep to be installed there" if absent else f"{difference.package} {difference.here} as here"
     hint = "Install the same versions on all machines; constraints.txt has a tested set."
-    return Problem(cluster, 0, 0, f"{word} {_some(each.workers)}", f"{each.package} {each.there}", expected, hint)
+    return Problem(
+        cluster, 0, 0, f"{word} {_some(difference.workers)}", f"{difference.package} {difference.there}", expected, hint
+    )
 
 
 def _differences(workers: Mapping[str, Any]) -> list[Difference]:
     here = versions()
     places: dict[tuple[str, str], list[str]] = {}
-    for address, found in workers.items():
-        if isinstance(found, BaseException):
-            text = f"without an answer ({type(found).__name__}: {found})"
+    for address, answer in workers.items():
+        if isinstance(answer, BaseException):
+            text = f"without an answer ({type(answer).__name__}: {answer})"
             places.setdefault(("limbsweep", text), []).append(address)
             continue
-        for name, wanted in here.items():
-            if (got := found.get(name, "not installed")) != wanted:
+        for name, expected in here.items():
+            if (got := answer.get(name, "not installed")) != expected:
                 places.setdefault((name, got), []).append(address)
-    return [Difference(name, here[name], there, tuple(each)) for (name, there), each in places.items()]
+    return [Difference(name, here[name], there, tuple(addresses)) for (name, there), addresses in places.items()]
 
 
 def _some(workers: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Run a sweep: connect to a cluster, prepare the store, drive the blocks through a bounded window, finish.
+"""Run a sweep: plan, connect to a cluster, check it, create the store, compute the blocks, finish.
 
 The coordinator alone writes the ledger. A block is done when its receipt is in the ledger; a run that is interrupted,
 here or by force, goes on with the blocks that have none.
@@ -30,7 +30,7 @@ from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
-from pipeline.sweep.user_metrics import Function, UserMetric, with_metrics
+from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
@@ -53,7 +53,7 @@ def run(
     listeners: Sequence[Listener] = (),
     granularity: Granularity = "limb",
     timeouts: Timeouts = DEFAULTS,
-    metrics: Mapping[str, Function | UserMetric] | None = None,
+    metrics: Mapping[str, UserFunction | UserMetric] | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
@@ -66,17 +66,31 @@ def run(
     """
     sweep = with_metrics(sweep, metrics) if metrics else sweep
     if store is None:
-        return _in_memory(sweep, cluster, listeners, granularity, timeouts)
+        return _run_in_memory(sweep, cluster, listeners, granularity, timeouts)
     place, config = locate(store), as_config(cluster)
-    made = plan_at(sweep, place)
-    if not (place.exists() and is_finished(made, place)):
-        Run(made, place, config, tuple(listeners), granularity, timeouts).go()
+    plan = plan_at(sweep, place)
+    if not (place.exists() and is_finished(plan, place)):
+        _Run(plan, place, config, tuple(listeners), granularity, timeouts).complete()
     return open_results(place, unfinished=True)
 
 
+def _run_in_memory(
+    sweep: Sweep,
+    cluster: ClusterLike,
+    listeners: Sequence[Listener],
+    granularity: Granularity,
+    timeouts: Timeouts,
+) -> Dataset:
+    folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
+    try:
+        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, timeouts).load()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @dataclass(frozen=True)
-class Run:
-    """One run of a plan into a store: what it is made of."""
+class _Run:
+    """A plan, the store that it is run into, and how."""
 
     plan: Plan
     place: Location
@@ -85,8 +99,8 @@ class Run:
     granularity: Granularity
     timeouts: Timeouts
 
-    def go(self) -> None:
-        """Run to the end. A cluster of the run's own that is lost is made again, once."""
+    def complete(self) -> None:
+        """Run to the end. A cluster of the run's own that is lost is started again, once."""
         import dask
 
         require_walltime(self.config, self.plan)
@@ -104,11 +118,9 @@ class Run:
                 restarts, lost = restarts - 1, str(error)
 
     def _on_cluster(self, lost: str | None) -> None:
+        """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
         with connect(self.config) as client:
-            if client is not None:
-                preflight(client, self.plan, self.config.source)
-            if not self.place.exists():
-                require_space(self.place, *stored_size(self.plan))
+            self._check(client)
             create_store(self.plan, self.place)
             with (
                 coordinator_lock(self.place),
@@ -119,43 +131,37 @@ class Run:
                 notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:
                     notify(ClusterRestarted(lost))
-                self._drive(ledger, client, notify)
-                if ledger.count == self.plan.blocks:
-                    ledger.sync()
-                    finish(self.place)
+                self._compute(ledger, client, notify)
+                self._finish(ledger)
 
-    def _drive(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
-        """Compute every block without a receipt, and notify the listeners how that begins and ends."""
+    def _check(self, client: Client | None) -> None:
+        """See that workers and disk can do it. Raises InputError."""
+        if client is not None:
+            preflight(client, self.plan, self.config.source)
+        if not self.place.exists():
+            require_space(self.place, *stored_size(self.plan))
+
+    def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
+        """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         notify(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
-        drive = RunLoop(
-            self.plan,
-            StoreWriter(self.place),
-            ledger,
-            make_executor(client, self.plan, self.granularity),
-            notify,
-            self.granularity,
-            self.timeouts,
-        )
+        executor = make_executor(client, self.plan, self.granularity)
+        loop = RunLoop(self.plan, StoreWriter(self.place), ledger, executor, notify, self.granularity, self.timeouts)
         try:
-            drive.run()
+            loop.run()
         except BaseException as error:
             if client is not None and isinstance(error, ClusterLostError):
-                _leave(client)
+                _close(client)
             notify(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
             clear_cancel(self.place)
             raise
-        notify(Finished(drive.samples, time.perf_counter() - start, drive.agenda.given_up, drive.failed_cases))
+        notify(Finished(loop.samples, time.perf_counter() - start, loop.agenda.given_up, loop.failed_cases))
 
-
-def _in_memory(
-    sweep: Sweep, cluster: ClusterLike, listeners: Sequence[Listener], granularity: Granularity, timeouts: Timeouts
-) -> Dataset:
-    folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
-    try:
-        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, timeouts).load()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    def _finish(self, ledger: Ledger) -> None:
+        """Mark the store as finished where every block has a receipt."""
+        if ledger.count == self.plan.blocks:
+            ledger.sync()
+            finish(self.place)
 
 
 def _dashboard(client: Client | None) -> str | None:
@@ -163,15 +169,15 @@ def _dashboard(client: Client | None) -> str | None:
     return client.dashboard_link if client and find_spec("bokeh") else None
 
 
-def _leave(client: Client) -> None:
+def _close(client: Client) -> None:
     """Close a client whose scheduler has gone; it would look for it for half a minute, and log every try."""
     logger = logging.getLogger("distributed.client")
-    before = logger.level
+    level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         client.close(timeout=CLOSE_SECONDS)
     finally:
-        logger.setLevel(before)
+        logger.setLevel(level)
 
 
 def _reason(error: BaseException) -> str:

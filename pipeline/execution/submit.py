@@ -1,4 +1,4 @@
-"""Runs that outlive the client: the coordinator as a process of its own, beside the scheduler of a lasting cluster.
+"""Submit a run that outlives the client: the coordinator as a process of its own, beside the scheduler.
 
 With a scheduler that runs already the process is started on the scheduler's machine, by the scheduler: it is lost only
 with what no run survives. A cluster of the run's own is started by that process here. The sweep goes through a pipe, so
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
+from pipeline.execution.child_process import import_path
 from pipeline.execution.graph import Granularity
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
@@ -65,21 +66,21 @@ def submit(
     Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
     once for another reason.
     """
-    job = RunRequest(sweep, locate(store), cluster or ClusterConfig(), granularity)
-    if not job.cluster.runs_already:
-        return _wait(launch(pickle.dumps(job)), job, peek)
-    with connect(job.cluster) as client:
+    request = RunRequest(sweep, locate(store), cluster or ClusterConfig(), granularity)
+    if not request.cluster.runs_already:
+        return _wait(launch(pickle.dumps(request)), request, peek)
+    with connect(request.cluster) as client:
         assert client is not None, "a cluster that runs elsewhere has a client"
-        made = client.run_on_scheduler(launch_beside, pickle.dumps(job))
-        return _wait(made, job, lambda pid, output: client.run_on_scheduler(peek, pid, output))
+        submitted = client.run_on_scheduler(launch_beside, pickle.dumps(request))
+        return _wait(submitted, request, lambda pid, output: client.run_on_scheduler(peek, pid, output))
 
 
 def launch_beside(payload: bytes, dask_scheduler: Any) -> SubmittedRun:
     """Start the process from a scheduler, at whose address it finds the cluster."""
-    job: RunRequest = pickle.loads(payload)
+    request: RunRequest = pickle.loads(payload)
     here = ClusterConfig.of("address", address=dask_scheduler.address)
-    job = replace(job, cluster=replace(here, settings=job.cluster.settings, source=job.cluster.source))
-    return launch(pickle.dumps(job), _tls(dask_scheduler.security))
+    request = replace(request, cluster=replace(here, settings=request.cluster.settings, source=request.cluster.source))
+    return launch(pickle.dumps(request), _tls(dask_scheduler.security))
 
 
 def _tls(security: Any) -> dict[str, str]:
@@ -95,11 +96,10 @@ def _tls(security: Any) -> dict[str, str]:
 def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> SubmittedRun:
     """Start the process here, apart from this one: in a session of its own, with nothing of ours open."""
     descriptor, output = tempfile.mkstemp(prefix="limbsweep-", suffix=".log")
-    path = os.pathsep.join(each or os.getcwd() for each in sys.path)
     with os.fdopen(descriptor, "wb") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "pipeline.execution.submit"],
-            env=os.environ | {"PYTHONPATH": path} | dict(environment or {}),
+            env=os.environ | import_path() | dict(environment or {}),
             stdin=subprocess.PIPE,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -121,38 +121,48 @@ def peek(pid: int, output: str) -> tuple[int | None, str]:
     return code, Path(output).read_text(encoding="utf-8", errors="replace")
 
 
-def _wait(made: SubmittedRun, job: RunRequest, look: Callable[[int, str], tuple[int | None, str]]) -> SubmittedRun:
+def _wait(
+    submitted: SubmittedRun, request: RunRequest, look: Callable[[int, str], tuple[int | None, str]]
+) -> SubmittedRun:
     """Wait until the process has begun or ended."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        code, text = look(made.pid, made.output)
+        code, text = look(submitted.pid, submitted.output)
         if code == 2:
             raise StoreError(text.strip())
         if code not in (None, 0):
             raise RunStoppedError(f"the run ended at once (status {code}): {text.strip()}")
-        if code == 0 or any(each.pid == made.pid for each in last_run(job.store)):
-            return made
+        if code == 0 or any(record.pid == submitted.pid for record in last_run(request.store)):
+            return submitted
         time.sleep(POLL_SECONDS)
-    raise RunStoppedError(f"the run has not begun within {START_SECONDS:g} s; {made.output} on {made.host} may say why")
+    raise RunStoppedError(
+        f"the run has not begun within {START_SECONDS:g} s; {submitted.output} on {submitted.host} may say why"
+    )
 
 
 def main() -> int:
-    """The process: run the job that comes through standard input; the exit status is that of `limbsweep run`."""
+    """The process: run the request that comes through standard input; the exit status is that of `limbsweep run`."""
     from pipeline.errors import InputError, RunCancelledError
     from pipeline.execution.run import run
     from pipeline.monitor.progress import LineProgress
     from pipeline.monitor.status import failed_cases, status
 
-    job: RunRequest = pickle.loads(sys.stdin.buffer.read())
+    request: RunRequest = pickle.loads(sys.stdin.buffer.read())
     try:
-        run(job.sweep, job.store, job.cluster, [LineProgress(lambda text: print(text, flush=True))], job.granularity)
+        run(
+            request.sweep,
+            request.store,
+            request.cluster,
+            [LineProgress(lambda text: print(text, flush=True))],
+            request.granularity,
+        )
     except (InputError, StoreError) as error:
         print(error)
         return 2
     except RunStoppedError as error:
         print(error)
         return 130 if isinstance(error, RunCancelledError) else 1
-    return int(status(job.store).state != "finished" or bool(failed_cases(job.store)))
+    return int(status(request.store).state != "finished" or bool(failed_cases(request.store)))
 
 
 if __name__ == "__main__":

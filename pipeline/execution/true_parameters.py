@@ -30,11 +30,11 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
     columns, rows = shared_columns(sweep.family)[0], []
     for start in range(0, sweep.design.size, PIECE):
         table = sweep.designs(start, min(start + PIECE, sweep.design.size))
-        for one in zip(*table.values(), strict=True):
-            robot = Robot(sweep.family, dict(zip(table, map(float, one), strict=True)))
+        for design in zip(*table.values(), strict=True):
+            robot = Robot(sweep.family, dict(zip(table, map(float, design), strict=True)))
             rows.append(list(standard_parameters(robot, shared=True).values()))
     values = np.array(rows).T
-    for column, each in zip(columns, values, strict=True):
+    for column, parameter in zip(columns, values, strict=True):
         name = PREFIX + "".join(letter if letter.isalnum() else "_" for letter in column.name)
         text = f"true {column.parameter} of {column.owner}, about the origin of its frame"
-        yield Coordinate(name, "design", each.tolist(), column.unit, text)
+        yield Coordinate(name, "design", parameter.tolist(), column.unit, text)

@@ -1,4 +1,4 @@
-"""The receipt of a block with what is to be told of it: cases for which metrics of a user's own had no number."""
+"""Receipts with warnings of user metrics: the cases for which they had no number."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tasks.blocks.user_metrics import MetricWarning
 
 @dataclass(frozen=True)
 class ReceiptWithWarnings:
-    """A receipt, and complaints about own metrics."""
+    """A receipt, and warnings of user metrics; their places count within the block."""
 
     receipt: Receipt
-    complaints: tuple[MetricWarning, ...]
+    warnings: tuple[MetricWarning, ...]
 
 
-def with_warnings(receipt: Receipt, complaints: Sequence[MetricWarning]) -> Receipt | ReceiptWithWarnings:
-    """The receipt, with complaints where there are some."""
-    return ReceiptWithWarnings(receipt, tuple(complaints)) if complaints else receipt
+def with_warnings(receipt: Receipt, warnings: Sequence[MetricWarning]) -> Receipt | ReceiptWithWarnings:
+    """The receipt, with warnings where there are some."""
+    return ReceiptWithWarnings(receipt, tuple(warnings)) if warnings else receipt

@@ -1,10 +1,10 @@
-"""Batches of a dataset for learning: windows of time of the cases of one part, shuffled with a seed."""
+"""Batches of a dataset for machine learning: windows of its time series, shuffled with a seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,16 @@ from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import open_results
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
 MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
 
 
 @dataclass(frozen=True)
 class Loader:
-    """Batches of the variables named, each (batch, window, ...): every window of every case once, in a seeded order.
+    """Iterates over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
 
     A case is of a part if both its design and its trajectory are: what is for tests has robots and motions that were
     never trained with. `window` absent: whole trajectories. `torch`: tensors instead of arrays. Raises StoreError.
@@ -37,7 +40,7 @@ class Loader:
         if self.part not in PARTS:
             raise StoreError(f"part: got {self.part!r}; expected one of {', '.join(PARTS)}")
         data = open_results(self.store)
-        series = [str(name) for name, each in data.data_vars.items() if "time" in each.dims]
+        series = [str(name) for name, variable in data.data_vars.items() if "time" in variable.dims]
         if wrong := [name for name in self.variables if name not in series]:
             raise StoreError(f"variables: got {wrong[0]!r}; expected series of the store: {', '.join(series)}")
         if not 1 <= (self.window or 1) <= data.sizes["time"] or self.batch < 1:
@@ -46,24 +49,24 @@ class Loader:
             )
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The batches of one pass; the last may be smaller."""
+        """Iterate over the batches of one pass; the last may be smaller."""
         data, random = open_results(self.store), np.random.default_rng(self.seed)
-        kept: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
+        pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
         cases = self._cases(data)
         random.shuffle(cases)
         for start in range(0, len(cases), MIXED):
             fresh = [self._windows(data, tuple(case)) for case in cases[start : start + MIXED]]
-            whole = {name: np.concatenate([each[name] for each in fresh]) for name in self.variables}
+            whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self.variables}
             order = random.permutation(len(next(iter(whole.values()))))
-            kept = {name: np.concatenate([kept[name], each[order]]) if kept[name].size else each[order]
-                    for name, each in whole.items()}  # fmt: skip
-            while len(next(iter(kept.values()))) >= self.batch:
-                yield self._given({name: each[: self.batch] for name, each in kept.items()})
-                kept = {name: each[self.batch :] for name, each in kept.items()}
-        if next(iter(kept.values())).size:
-            yield self._given(kept)
+            pool = {name: np.concatenate([pool[name], windows[order]]) if pool[name].size else windows[order]
+                    for name, windows in whole.items()}  # fmt: skip
+            while len(next(iter(pool.values()))) >= self.batch:
+                yield self._converted({name: windows[: self.batch] for name, windows in pool.items()})
+                pool = {name: windows[self.batch :] for name, windows in pool.items()}
+        if next(iter(pool.values())).size:
+            yield self._converted(pool)
 
-    def _cases(self, data: Any) -> np.ndarray:
+    def _cases(self, data: Dataset) -> np.ndarray:
         sizes = data.sizes
         chosen = []
         for dim in ("design", "trajectory"):
@@ -71,25 +74,26 @@ class Loader:
             parts = data[f"{dim}_part"].values if known else np.full(sizes[dim], PARTS[0])
             chosen.append(np.flatnonzero(parts == self.part))
         grid = np.meshgrid(chosen[0], np.arange(sizes["friction"]), chosen[1], indexing="ij")
-        return np.stack([each.ravel() for each in grid], axis=1)
+        return np.stack([numbers.ravel() for numbers in grid], axis=1)
 
-    def _windows(self, data: Any, case: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """Windows of one case (count, window, ...); what is left at the end is shorter than one and dropped."""
-        found = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
-        found = found.load(scheduler="synchronous")
+    def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """Cut the series of one case into windows (count, window, ...); a shorter rest is dropped."""
+        series = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
+        series = series.load(scheduler="synchronous")
         size = self.window or data.sizes["time"]
         result = {}
         for name in self.variables:
-            values = found[name].values
+            values = series[name].values
             count = len(values) // size
             result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
         return result
 
-    def _given(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+    def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Return the arrays of a batch, or tensors of them. Raises StoreError where torch is not installed."""
         if not self.torch:
             return batch
         try:
             import torch
         except ImportError:
             raise StoreError("torch: the package is not installed; install limbsweep[torch], or use arrays") from None
-        return {name: torch.from_numpy(np.ascontiguousarray(each)) for name, each in batch.items()}
+        return {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in batch.items()}

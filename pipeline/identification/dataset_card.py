@@ -1,4 +1,4 @@
-"""The card of a dataset: what is in it, how it was made, what it is for; Markdown that is kept in its store."""
+"""The dataset card: what a dataset contains, how it was made, what it is for; a Markdown file in its store."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FILE = "CARD.md"
 
 
 def write(store: LocationLike, sweep: Sweep, data: Dataset) -> str:
-    """Write the card of a finished dataset into its store; the text."""
+    """Write the card of a finished dataset into its store, and return the text."""
     text = "\n".join(lines(sweep, data)) + "\n"
     locate(store).write(FILE, [text.encode()])
     return text
 
 
 def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
-    """The card, line by line; nothing in it depends on the machine or the place of the store."""
+    """Write the card line by line; nothing in it depends on the machine or the place of the store."""
     sizes = data.sizes
     yield f"# {sweep.title or f'Identification data of {sweep.robot}'}"
     yield ""
@@ -45,10 +45,7 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield from _section("Parts", _parts(data))
     yield from _section("Measurement", _measurement(sweep))
     yield from _section("Variables", _variables(data))
-    truth = [str(name) for name in data.coords if str(name).startswith(PREFIX)]
-    yield from _section(
-        "Truth", [f"{len(truth)} coordinates along `design` that begin with `{PREFIX}`"] if truth else []
-    )
+    yield from _section("Truth", _true_parameters(data))
     yield from _section("Limits", _limits(sweep))
 
 
@@ -65,21 +62,22 @@ def _seed(sweep: Sweep) -> str:
 
 
 def _swept(data: Dataset, dim: str) -> list[str]:
-    chosen = [each for each in data.coords.values() if each.dims == (dim,) and each.dtype.kind == "f"]
+    """Ranges of the numbers along a dim, without the true parameters."""
+    coordinates = {str(name): values for name, values in data.coords.items() if not str(name).startswith(PREFIX)}
     return [
-        f"`{each.name}` from {float(each.min()):g} to {float(each.max()):g} {each.attrs.get('units', '')}".rstrip()
-        for each in chosen
-        if not str(each.name).startswith(PREFIX)
+        f"`{name}` from {float(values.min()):g} to {float(values.max()):g} {values.attrs.get('units', '')}".rstrip()
+        for name, values in coordinates.items()
+        if values.dims == (dim,) and values.dtype.kind == "f"
     ]
 
 
 def _groups(sweep: Sweep, data: Dataset) -> list[str]:
-    groups = [f"law `{each.law}` in {len(each.places)} joints, load {each.load}" for each in sweep.friction.groups]
+    groups = [f"law `{group.law}` in {len(group.places)} joints, load {group.load}" for group in sweep.friction.groups]
     return groups + _swept(data, "friction")
 
 
 def _trajectories(sweep: Sweep) -> list[str]:
-    kinds = [each.kind for each in sweep.trajectories]
+    kinds = [trajectory.kind for trajectory in sweep.trajectories]
     return [f"{kinds.count(kind)} of kind `{kind}`" for kind in dict.fromkeys(kinds)]
 
 
@@ -87,7 +85,7 @@ def _parts(data: Dataset) -> list[str]:
     rows = []
     for dim in ("design", "trajectory"):
         if f"{dim}_part" in data.coords:
-            parts = [str(each) for each in data[f"{dim}_part"].values]
+            parts = [str(part) for part in data[f"{dim}_part"].values]
             rows.append(f"{dim}: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts)))
     return rows
 
@@ -99,12 +97,17 @@ def _measurement(sweep: Sweep) -> list[str]:
 
 
 def _variables(data: Dataset) -> list[str]:
-    return [_variable(str(name), each) for name, each in data.data_vars.items()]
+    return [_variable(str(name), variable) for name, variable in data.data_vars.items()]
 
 
-def _variable(name: str, each: DataArray) -> str:
-    units, text = each.attrs.get("units", ""), each.attrs.get("long_name", "")
-    return f"`{name}` ({', '.join(map(str, each.dims))}) [{units}]: {text}"
+def _variable(name: str, variable: DataArray) -> str:
+    units, text = variable.attrs.get("units", ""), variable.attrs.get("long_name", "")
+    return f"`{name}` ({', '.join(map(str, variable.dims))}) [{units}]: {text}"
+
+
+def _true_parameters(data: Dataset) -> list[str]:
+    count = sum(str(name).startswith(PREFIX) for name in data.coords)
+    return [f"{count} coordinates along `design` that begin with `{PREFIX}`"] if count else []
 
 
 def _limits(sweep: Sweep) -> list[str]:

@@ -1,4 +1,4 @@
-"""Exciting motions for the random ones of a sweep: a Dask task for each start, and a sweep file with the best.
+"""Optimise the random motions of a sweep for identification: a Dask task for each start.
 
 An entry of the kind `random_fourier` says what is sought: its limits are those of the motion, its motions the starts.
 """
@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ruamel.yaml.comments import CommentedMap
 
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
-from pipeline.identification.excite_job import ExciteJob, Search, Wish
+from pipeline.identification.excite_job import ExcitationOptions, ExciteJob, SearchResult
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import flowing, rewritten
@@ -30,61 +31,64 @@ from robots.parameters import ParameterError, nearest
 from tasks.identification.excitation import CRITERIA
 
 if TYPE_CHECKING:
-    from pipeline.sweep.trajectories.reader import Trajectory
+    from robots.trajectories.trajectory import Trajectory
 
-DEFAULT = Wish()
+DEFAULT = ExcitationOptions()
 LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")
 
 
 @dataclass(frozen=True)
 class Excited:
-    """The searches of each entry, by the number of their start; why others failed; what was wanted."""
+    """Results of the searches of each entry by the number of their start, and why others failed."""
 
     sweep: Sweep
     entries: Mapping[str, Entry]
-    found: dict[str, dict[int, Search]]
+    searches: dict[str, dict[int, SearchResult]]
     failed: dict[str, dict[int, str]]
-    wish: Wish
+    options: ExcitationOptions
 
-    def best(self, name: str) -> tuple[int, Search]:
+    def best(self, name: str) -> tuple[int, SearchResult]:
         """The start with the least cost, the first of equal ones. Raises ParameterError where all have failed."""
-        if not self.found[name]:
-            told = next(iter(self.failed[name].values()))
-            raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {told}")
-        number = min(self.found[name], key=lambda each: (self.found[name][each].cost, each))
-        return number, self.found[name][number]
+        if not self.searches[name]:
+            why = next(iter(self.failed[name].values()))
+            raise ParameterError(f"trajectories.{name}: no start came to a motion within the limits; {why}")
+        number = min(self.searches[name], key=lambda start: (self.searches[name][start].cost, start))
+        return number, self.searches[name][number]
 
     def factor(self, name: str) -> float:
-        """By how much the criterion is better than that of the median of the random motions, as a ratio."""
-        random = [each.random for each in self.found[name].values()]
+        """Compute the ratio of the criterion of the median of the random motions to that of the best."""
+        random = [result.random for result in self.searches[name].values()]
         return math.exp(float(np.median(random)) - self.best(name)[1].cost)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep excite` prints."""
+        """Summarise the results, as `limbsweep excite` prints them."""
         for name in self.entries:
             number, search = self.best(name)
             starts, failed = self.entries[name].count, len(self.failed[name])
             yield name, f"start {number} of {starts}" + (f", {failed} failed" if failed else "")
             yield "  condition", f"{search.condition:.4g}"
-            yield f"  {self.wish.criterion}", f"{self.factor(name):.4g} times better than the median of random motions"
+            yield (
+                f"  {self.options.criterion}",
+                f"{self.factor(name):.4g} times better than the median of random motions",
+            )
 
     def trajectory(self, name: str) -> Trajectory:
         """The best motion of an entry."""
         return self.entries[name].trajectory(name, self.best(name)[1].series)
 
     def text(self) -> str:
-        """The sweep file with the best motion in place of each entry."""
-        made = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
-        starts = ", ".join(str(each.count) for each in self.entries.values())
-        comment = f"Excitation: motions of the best {self.wish.criterion} of {starts} starts."
+        """Write the sweep file with the best motion in place of each entry."""
+        trajectories = {name: flowing(spelled(self.trajectory(name))) for name in self.entries}
+        starts = ", ".join(str(entry.count) for entry in self.entries.values())
+        comment = f"Excitation: motions of the best {self.options.criterion} of {starts} starts."
 
-        def change(data: Any) -> None:
-            data["trajectories"].update(made)
+        def change(data: CommentedMap) -> None:
+            data["trajectories"].update(trajectories)
 
         return rewritten(self.sweep.text, change, comment)
 
     def save(self, path: Path) -> Sweep:
-        """Write it to a new file, and read it. Raises FileExistsError."""
+        """Write the sweep file with the best motions, and read it. Raises FileExistsError."""
         text = self.text()
         sweep = Sweep.from_text(text, str(path), path.parent)
         with path.open("x", encoding="utf-8") as file:
@@ -92,28 +96,28 @@ class Excited:
         return sweep
 
 
-def excite(sweep: Sweep, wish: Wish = DEFAULT, *, cluster: ClusterLike = None) -> Excited:
-    """The best of the starts of every entry `random_fourier` of a sweep, the same on any cluster.
+def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: ClusterLike = None) -> Excited:
+    """Optimise every entry `random_fourier` of a sweep from all its starts; the same on any cluster.
 
-    Raises ParameterError for a sweep without such entries, and for wishes that cannot be; ClusterLostError.
+    Raises ParameterError for a sweep without such entries, and for options that cannot be; ClusterLostError.
     """
-    wanted = _checked(sweep, wish)
-    found: dict[str, dict[int, Search]] = {name: {} for name in wanted}
+    wanted = _checked(sweep, options)
+    searches: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
     failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
-    jobs = (ExciteJob(text, name, k, wish) for name, entry in wanted.items() for k in range(entry.count))
+    jobs = (ExciteJob(text, name, k, options) for name, entry in wanted.items() for k in range(entry.count))
     with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):
             _, name, number = result.key
             if isinstance(result.value, BaseException):
                 failed[name][number] = reason(result.value)
             else:
-                found[name][number] = result.value
-    return Excited(sweep, wanted, found, failed, wish)
+                searches[name][number] = result.value
+    return Excited(sweep, wanted, searches, failed, options)
 
 
-def _keep(data: Any, names: Collection[str]) -> None:
+def _keep(data: CommentedMap, names: Collection[str]) -> None:
     """Drop all other trajectories: they may need files that workers do not have; and subsets, which may name them."""
     data["trajectories"] = {name: data["trajectories"][name] for name in names}
     data.pop("subset", None)
@@ -121,7 +125,7 @@ def _keep(data: Any, names: Collection[str]) -> None:
 
 
 def spelled(trajectory: Trajectory) -> dict[str, Any]:
-    """A trajectory as a sweep file has it."""
+    """Spell a trajectory as an entry of a sweep file."""
     values = {name: _plain(value) for name, value in trajectory.values.items()}
     result: dict[str, Any] = {"kind": trajectory.kind, **values}
     if (turn := trajectory.turn) is not None:
@@ -131,24 +135,24 @@ def spelled(trajectory: Trajectory) -> dict[str, Any]:
     return result
 
 
-def _plain(value: Any) -> Any:
-    return [float(each) for each in value] if isinstance(value, tuple) else value
+def _plain(value: float | tuple[float, ...]) -> float | list[float]:
+    return [float(number) for number in value] if isinstance(value, tuple) else value
 
 
-def _checked(sweep: Sweep, wish: Wish) -> dict[str, Entry]:
+def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
     mechanism = sweep.family.reference
     wanted = entries(sweep.text, mechanism)
     if not wanted:
-        kinds = ", ".join(dict.fromkeys(each.kind for each in sweep.trajectories))
+        kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))
         raise ParameterError(f"{sweep.name}: trajectories: got kinds {kinds}; expected an entry of kind {KIND}")
-    if wish.criterion not in CRITERIA:
-        raise ParameterError(f"criterion: got {wish.criterion!r}; {nearest(wish.criterion, CRITERIA)}")
+    if options.criterion not in CRITERIA:
+        raise ParameterError(f"criterion: got {options.criterion!r}; {nearest(options.criterion, CRITERIA)}")
     for name in LIMITS:
-        limit, actuators = getattr(wish, name), len(mechanism.actuators)
+        limit, actuators = getattr(options, name), len(mechanism.actuators)
         if len(limit) not in (1, actuators) or not all(x > 0 for x in limit):
             rule = f"a number above zero, or one for each of {actuators} actuators"
             raise ParameterError(f"{name}: got {list(limit)}; expected {rule}")
     for name, size in (("design", sweep.design.size), ("friction", sweep.friction.size)):
-        if not 0 <= getattr(wish, name) < size:
-            raise ParameterError(f"{name}: got {getattr(wish, name)}; expected a number from 0 to {size - 1}")
+        if not 0 <= getattr(options, name) < size:
+            raise ParameterError(f"{name}: got {getattr(options, name)}; expected a number from 0 to {size - 1}")
     return wanted

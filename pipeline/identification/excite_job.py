@@ -1,4 +1,4 @@
-"""One search for an exciting motion: a random series of a sweep, made better within limits; the body of a task."""
+"""The Dask task of a search for an exciting motion: optimise one random series of a sweep within limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
-from robots.fourier import Series
+from robots.trajectories.fourier import Series
 from robots.types import IDENTITY, TWIST
 from tasks.identification.base import base_parameters
 from tasks.identification.estimators import condition_number
@@ -22,8 +22,8 @@ TURNED = (*TWIST[3:], *TWIST[:3])
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is wanted: criterion, limits of actuators, steps of a search, samples of a period, design and friction set.
+class ExcitationOptions:
+    """Options of a search: criterion, limits of actuators, steps, samples of a period, design and friction set.
 
     Limits are one number for all actuators, or one for each.
     """
@@ -40,8 +40,8 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Search:
-    """What a search finds: costs of its start and of what it found, and of the latter the condition and the series.
+class SearchResult:
+    """Result of a search: costs of the start and of the best motion, and condition and series of the latter.
 
     The series has all coordinates of the entry.
     """
@@ -54,32 +54,32 @@ class Search:
 
 @dataclass(frozen=True)
 class ExciteJob:
-    """What a worker needs: the sweep, the name of its entry of random motions, which of them to begin with."""
+    """Input of a task: the sweep, the name of its entry of random motions, the number of the start."""
 
     text: str
     name: str
     number: int
-    wish: Wish
+    options: ExcitationOptions
 
-    def run(self) -> Search:
-        """Search. Raises ValueError where no motion around the centre keeps the limits."""
-        entry, problem = _problem(self.text, self.name, self.wish)
+    def run(self) -> SearchResult:
+        """Search from the start. Raises ValueError where no motion around the centre keeps the limits."""
+        entry, problem = _problem(self.text, self.name, self.options)
         moving = np.flatnonzero(entry.limits.free)
         start = entry.free(self.number)[moving].ravel()
         random = problem.cost(start)
-        cost, free = problem.search(start, self.wish.steps)
+        cost, free = problem.search(start, self.options.steps)
         best = problem.series(free)
         matrix = problem.matrix(best)
         condition = condition_number(matrix.reshape(-1, matrix.shape[-1]))
-        return Search(random, cost, condition, _whole(best, entry, moving))
+        return SearchResult(random, cost, condition, _whole(best, entry, moving))
 
 
 @functools.lru_cache(maxsize=8)
-def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
-    """The entry, and the problem that all its starts share."""
+def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, Excitation]:
+    """Set up the entry, and the problem that all its starts share."""
     sweep = Sweep.from_text(text)
     entry = entries(text, sweep.family.reference)[name]
-    robot, friction = robot_of(sweep, wish.design), friction_of(sweep, wish.friction)
+    robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
     base = base_parameters(robot, friction=friction, shared=True, gravity=sweep.gravity)
     nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     moving = np.flatnonzero(entry.limits.free)
@@ -87,11 +87,11 @@ def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
     problem = Excitation(
         robot,
         base,
-        _limits(entry, wish, moving),
+        _limits(entry, options, moving),
         entry.period,
         centre=entry.limits.centre[moving],
-        samples=wish.samples,
-        criterion=wish.criterion,
+        samples=options.samples,
+        criterion=options.criterion,
         nominal=nominal,
         options={"friction": friction, "shared": True, "gravity": sweep.gravity},
         coordinates=coordinates,
@@ -100,21 +100,21 @@ def _problem(text: str, name: str, wish: Wish) -> tuple[Entry, Excitation]:
     return entry, problem
 
 
-def _limits(entry: Entry, wish: Wish, moving: np.ndarray) -> Limits:
-    position, velocity, acceleration = (each[moving] for each in entry.limits.most)
+def _limits(entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Limits:
+    position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
     return Limits(
         position,
         velocity,
         acceleration,
-        force=np.array(wish.force),
-        stroke=np.array(wish.stroke),
-        actuator_velocity=np.array(wish.actuator_velocity),
-        actuator_acceleration=np.array(wish.actuator_acceleration),
+        force=np.array(options.force),
+        stroke=np.array(options.stroke),
+        actuator_velocity=np.array(options.actuator_velocity),
+        actuator_acceleration=np.array(options.actuator_acceleration),
     )
 
 
 def _whole(series: Series, entry: Entry, moving: np.ndarray) -> Series:
-    """A series of the coordinates that move as one of all."""
+    """Extend a series of the coordinates that move to all coordinates."""
     sines, cosines = np.zeros((2, len(entry.limits.free), series.sines.shape[1]))
     sines[moving], cosines[moving] = series.sines, series.cosines
     return Series(entry.limits.centre, series.period, sines, cosines)

@@ -1,4 +1,4 @@
-"""Friction over speed from the results of a sweep with a constant-velocity friction test."""
+"""Compute friction over speed from the results of a constant-velocity friction test."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 
 
 def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
-    """The friction of an actuator over speed from the test called `name` in the results of a sweep.
+    """Compute the friction of an actuator over speed from the test called `name` in the results of a sweep.
 
     Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
     what is needed.
     """
-    if missing := [each for each in OUTPUTS if each not in results]:
+    if missing := [variable for variable in OUTPUTS if variable not in results]:
         raise ValueError(f"results: got no {', '.join(missing)}; expected {', '.join(OUTPUTS)} among the outputs")
-    names = [str(each) for each in results["trajectory"].values]
-    pairs = [(each, each.replace("_forward_", "_reverse_")) for each in names if each.startswith(f"{name}_forward_")]
+    names = [str(trajectory) for trajectory in results["trajectory"].values]
+    pairs = [
+        (forward, forward.replace("_forward_", "_reverse_"))
+        for forward in names
+        if forward.startswith(f"{name}_forward_")
+    ]
     if not pairs or any(reverse not in names for _, reverse in pairs):
         raise ValueError(f"name: got {name!r}; expected a friction test of the sweep; {nearest(name, names)}")
     chosen = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])

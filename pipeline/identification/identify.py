@@ -21,8 +21,8 @@ from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
-from pipeline.identification.identify_job import Job, robot_of
-from pipeline.identification.recordings import SOURCES, Source, require
+from pipeline.identification.identify_job import IdentifyJob, robot_of
+from pipeline.identification.recordings import SOURCES, MotionSource, require
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
 from robots.parameters import nearest
@@ -40,26 +40,26 @@ COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "co
 
 @dataclass(frozen=True)
 class Identified:
-    """Fits by design and friction set, and why others failed."""
+    """Fits by (design, friction set), and the reasons of those that failed."""
 
     fits: dict[tuple[int, int], Fit]
     failed: dict[tuple[int, int], str]
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep identify` prints."""
+        """Summarise the fits, as `limbsweep identify` prints them."""
         yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
-        for case, told in list(self.failed.items())[:5]:
-            yield "failed", f"design {case[0]}, friction set {case[1]}: {told}"
+        for case, why in list(self.failed.items())[:5]:
+            yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"
         if not self.fits:
             return
         fits = list(self.fits.values())
-        scores = np.abs(np.concatenate([each.scores for each in fits]))
+        scores = np.abs(np.concatenate([result.scores for result in fits]))
         yield "base parameters", f"{len(fits[0].names)} each"
-        yield "condition", f"{np.median([each.condition for each in fits]):.4g} (median)"
-        yield "residuals", f"{np.median([each.noise for each in fits]):.4g} N m or N (median)"
+        yield "condition", f"{np.median([result.condition for result in fits]):.4g} (median)"
+        yield "residuals", f"{np.median([result.noise for result in fits]):.4g} N m or N (median)"
         yield "within 2 deviations", f"{np.mean(scores < 2.0):.1%} of the parameters"
         yield "within 3 deviations", f"{np.mean(scores < 3.0):.1%} of the parameters"
-        validation = [each.validation for each in fits]
+        validation = [result.validation for result in fits]
         if np.isfinite(validation).any():
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
 
@@ -75,13 +75,13 @@ class Identified:
     def _write_csv(self, file: IO[str]) -> None:
         table = csv.writer(file)
         table.writerow(COLUMNS)
-        for case, each in sorted(self.fits.items()):
-            numbers = zip(each.truth.tolist(), each.values.tolist(), each.deviations.tolist(), strict=True)
-            whole = (each.condition, each.noise, each.validation)
-            table.writerows((*case, name, *row, *whole) for name, row in zip(each.names, numbers, strict=True))
+        for case, result in sorted(self.fits.items()):
+            numbers = zip(result.truth.tolist(), result.values.tolist(), result.deviations.tolist(), strict=True)
+            whole = (result.condition, result.noise, result.validation)
+            table.writerows((*case, name, *row, *whole) for name, row in zip(result.names, numbers, strict=True))
 
     def _write_json(self, file: IO[str]) -> None:
-        cases = [{"design": d, "friction": f, **_described(each)} for (d, f), each in sorted(self.fits.items())]
+        cases = [{"design": d, "friction": f, **_described(result)} for (d, f), result in sorted(self.fits.items())]
         failed = [{"design": d, "friction": f, "reason": text} for (d, f), text in sorted(self.failed.items())]
         json.dump({"cases": cases, "failed": failed}, file, indent=1, allow_nan=False)
 
@@ -94,14 +94,14 @@ FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
 
 
 def checked_suffix(path: Path) -> str:
-    """The ending of a file that can be written. Raises StoreError."""
+    """Check that a file of this ending can be written. Raises StoreError."""
     if path.suffix not in FORMATS:
         raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(FORMATS)}")
     return path.suffix
 
 
 def _described(fit: Fit) -> dict[str, Any]:
-    """A fit in types of JSON; null for what is no number."""
+    """Convert a fit to types of JSON; null for what is not finite."""
     columns = zip(fit.names, fit.truth.tolist(), fit.values.tolist(), fit.deviations.tolist(), strict=True)
     parameters = [dict(zip(COLUMNS[2:6], row, strict=True)) for row in columns]
     numbers = {"condition": fit.condition, "noise": fit.noise, "validation": fit.validation}
@@ -113,11 +113,11 @@ def identify(
     method: str = "weighted",
     *,
     clean: bool = False,
-    motion: Source | None = None,
+    motion: MotionSource | None = None,
     designs: Sequence[int] | None = None,
     cluster: ClusterLike = None,
 ) -> Identified:
-    """Base parameters of the robots in a finished store from their measured signals, or `clean` ones.
+    """Estimate base parameters of the robots in a finished store from measured signals, or `clean` ones.
 
     motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
     clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without
@@ -125,7 +125,7 @@ def identify(
     """
     if method not in METHODS:
         raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
-    source: Source = motion or ("commanded" if clean else "measured")
+    source: MotionSource = motion or ("commanded" if clean else "measured")
     if source not in SOURCES or (clean and source == "measured"):
         known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
         raise StoreError(f"motion: got {motion!r}; expected {known}")
@@ -133,16 +133,16 @@ def identify(
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs
-    if wrong := [each for each in chosen if not 0 <= each < count]:
+    if wrong := [design for design in chosen if not 0 <= design < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     options = (method, clean, source)
-    jobs = (Job(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
-    found, run = Identified({}, {}), uuid.uuid4().hex[:8]
+    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
+    identified, run = Identified({}, {}), uuid.uuid4().hex[:8]
     with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))
             if isinstance(result.value, BaseException):
-                found.failed[case] = reason(result.value)
+                identified.failed[case] = reason(result.value)
             else:
-                found.fits[case] = result.value
-    return found
+                identified.fits[case] = result.value
+    return identified

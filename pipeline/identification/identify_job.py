@@ -1,4 +1,4 @@
-"""One identification: the recordings of a design with a friction set, read from a store, and the fit to them."""
+"""The Dask task of an identification: read the recordings of a design with a friction set, and fit to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.identification.recordings import Source, recordings
+from pipeline.identification.recordings import MotionSource, recordings
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.model import Robot
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a worker needs: the store and the sweep in it, which case, how to estimate, which signals; small to send.
+class IdentifyJob:
+    """Input of a task: the store and the text of its sweep, the case, the method and the signals.
 
     `source` is where the motion comes from.
     """
@@ -33,7 +33,7 @@ class Job:
     friction: int
     method: str
     clean: bool
-    source: Source
+    source: MotionSource
 
     @property
     def case(self) -> tuple[int, int]:
@@ -41,22 +41,22 @@ class Job:
         return self.design, self.friction
 
     def run(self) -> Fit:
-        """Read and estimate. Raises ValueError where the recordings do not suffice."""
+        """Read the recordings and estimate. Raises ValueError where the recordings do not suffice."""
         sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
         robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
         data = open_results(self.store).isel(design=self.design, friction=self.friction)
-        found = {
+        parts = {
             part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
             for part in ("train", "validation", "test")
         }
-        unused = [*found["validation"], *found["test"]]
+        unused = [*parts["validation"], *parts["test"]]
         filtering = None
         if sweep.measurement is not None and not self.clean:
             filtering = Filtering(sweep.measurement.values, sweep.grid.step)
         return fit(
             robot,
             friction,
-            found["train"],
+            parts["train"],
             unused,
             self.method,
             sweep.gravity,
@@ -66,19 +66,19 @@ class Job:
 
 
 def robot_of(sweep: Sweep, design: int) -> Robot:
-    """The robot of a design."""
-    values = {name: float(each[0]) for name, each in sweep.designs(design, design + 1).items()}
+    """Build the robot of a design."""
+    values = {name: float(column[0]) for name, column in sweep.designs(design, design + 1).items()}
     return Robot(sweep.family, values)
 
 
 def friction_of(sweep: Sweep, number: int) -> FrictionInput:
-    """The friction of a set."""
+    """Return the friction parameters of a set."""
     values = sweep.friction.values(number, number + 1)
-    return FrictionInput(sweep.friction.groups, np.array([[each[0] for each in values.values()]], dtype=float))
+    return FrictionInput(sweep.friction.groups, np.array([[column[0] for column in values.values()]], dtype=float))
 
 
 def _of_part(data: Dataset, part: str) -> Dataset:
-    """The trajectories of one part; without a split all are for training."""
+    """Select the trajectories of one part; without a split all are for training."""
     if "trajectory_part" not in data.coords:
         return data if part == "train" else data.isel(trajectory=slice(0, 0))
     return data.isel(trajectory=np.flatnonzero(data["trajectory_part"].values == part))

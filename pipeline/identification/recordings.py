@@ -1,4 +1,4 @@
-"""Recordings of one robot from the results of a sweep: motions as `tasks` takes them, and forces.
+"""Read recordings of one robot from the results of a sweep: motions and forces, as `tasks` takes them.
 
 The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
 comes from the sweep itself. So nothing of the platform has to be stored.
@@ -12,25 +12,24 @@ from pipeline.sweep.model import Sweep
 from robots.model import Robot
 from storage.errors import StoreError
 from tasks.blocks import commanded
-from tasks.blocks.block import Trajectory
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Source = Literal["measured", "commanded"]
-SOURCES: tuple[Source, ...] = ("measured", "commanded")
+MotionSource = Literal["measured", "commanded"]
+SOURCES: tuple[MotionSource, ...] = ("measured", "commanded")
 POSITION = "measured_position"
 
 
-def needed(clean: bool, source: Source) -> tuple[str, ...]:
-    """Variables that an identification reads."""
+def needed(clean: bool, source: MotionSource) -> tuple[str, ...]:
+    """List the variables that an identification reads."""
     return ("actuator_force" if clean else "measured_force", *([POSITION] if source == "measured" else []))
 
 
-def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str) -> None:
-    """Refuses results without what an identification reads, by StoreError."""
+def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, store: str) -> None:
+    """Check that results have the variables that an identification reads. Raises StoreError."""
     if missing := [name for name in needed(clean, source) if name not in data]:
         raise StoreError(
             f"{store}: has no {', '.join(missing)}; expected them among the outputs of the sweep; run it with them"
@@ -44,18 +43,15 @@ def require(data: Dataset, robot: Robot, clean: bool, source: Source, store: str
         )
 
 
-def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: Source) -> list[Recording]:
-    """One for each trajectory of `data`, of a design with a friction set."""
-    names, known = needed(clean, source), {each.name: each for each in sweep.trajectories}
+def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
+    """Read a recording for each trajectory of `data`, of a design with a friction set."""
+    names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
     # read here, in this task, not in tasks of its own
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
     origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        each = known[name]
-        moved = commanded.moving(
-            sweep.family, Trajectory(each.kind, each.values, each.points, each.turn), sweep.times, origin
-        )
+        moved = commanded.moving(sweep.family, known[name], sweep.times, origin)
         forces = arrays[names[0]][j]
         if source == "commanded":
             result.append(Recording(moved, forces))

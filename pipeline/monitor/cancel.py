@@ -1,4 +1,4 @@
-"""Asking a run to end, from any process that sees its store: a small file that the coordinator looks for.
+"""Ask a run to end, from any process that sees its store: a small file that the coordinator looks for.
 
 A file works between machines that share the store, where signals do not, and needs no open port.
 """

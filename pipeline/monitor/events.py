@@ -1,4 +1,4 @@
-"""What a run tells its listeners: small records, and nothing else. BlocksDone, log and history are built from them."""
+"""Events of a run: the small records that it sends to its listeners. Progress, log and history are built from them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ Listener = Callable[[Event], None]
 
 
 def broadcast(listeners: tuple[Listener, ...]) -> Listener:
-    """One listener that tells many, in order."""
+    """One listener that passes events to many, in order."""
 
     def notify(event: Event) -> None:
         for listener in listeners:

@@ -1,4 +1,4 @@
-"""Following a run from any process that sees its store, by its log, and asking it to end."""
+"""Follow a run by its log from any process that sees its store, and ask it to end."""
 
 from __future__ import annotations
 

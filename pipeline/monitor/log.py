@@ -28,8 +28,8 @@ EVERY = 1.0
 """Least time between two records of progress [s]."""
 
 KINDS: dict[str, type[Any]] = {
-    each.__name__: each
-    for each in (
+    kind.__name__: kind
+    for kind in (
         events.Started,
         events.BlocksDone,
         events.BlockRetried,
@@ -124,12 +124,12 @@ def records(store: LocationLike) -> Iterator[Record]:
 
 def last_run(store: LocationLike) -> list[Record]:
     """Records of the run that began last."""
-    found: list[Record] = []
+    run: list[Record] = []
     for record in records(store):
         if isinstance(record.event, Started):
-            found.clear()
-        found.append(record)
-    return found
+            run.clear()
+        run.append(record)
+    return run
 
 
 def has_ended(event: Event) -> bool:

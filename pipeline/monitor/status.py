@@ -1,4 +1,4 @@
-"""Where the run of a store is, from the files of the store alone: nothing is computed and no cluster is asked."""
+"""Status of a store and its run, from the files of the store alone: nothing is computed and no cluster is asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import (
@@ -28,6 +28,7 @@ from storage.places.access import holder
 from storage.places.location import LocationLike
 
 RunState = Literal["finished", "running", "cancelling", "stopped"]
+EventKind = TypeVar("EventKind")
 RECENT = 120.0
 """Span that the rate is taken over [s]."""
 
@@ -81,9 +82,12 @@ class RunStatus:
         for case in self.cases:
             place = f"design {case.design}, friction {case.friction}, trajectory {case.trajectory}"
             yield f"block {case.block}", f"{place} holds NaN: {case.reason}"
-        for each in self.metrics:
-            place = f"the first in design {each.design}, friction {each.friction}, trajectory {each.trajectory}"
-            yield f"metric {each.metric}", f"NaN in {each.cases} cases of block {each.block}, {place}: {each.reason}"
+        for metric in self.metrics:
+            place = f"the first in design {metric.design}, friction {metric.friction}, trajectory {metric.trajectory}"
+            yield (
+                f"metric {metric.metric}",
+                f"NaN in {metric.cases} cases of block {metric.block}, {place}: {metric.reason}",
+            )
 
 
 def status(store: LocationLike, now: float | None = None) -> RunStatus:
@@ -92,7 +96,7 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
     ledger = Ledger.read(store, manifest.layout.blocks)
     owner, run = holder(store), last_run(store)
     speed = _rate(run, time.time() if now is None else now)
-    failed = {each.block: each.reason for each in _events(run, BlockFailed) if not ledger.is_done(each.block)}
+    failed = {event.block: event.reason for event in _events(run, BlockFailed) if not ledger.is_done(event.block)}
     left = ledger.blocks - ledger.count - len(failed)
     return RunStatus(
         state=_state(manifest, store, owner),
@@ -111,8 +115,8 @@ def status(store: LocationLike, now: float | None = None) -> RunStatus:
 
 def failed_cases(store: LocationLike) -> tuple[CaseFailed, ...]:
     """Cases of a store that hold NaN because computing them failed, whichever run found that out."""
-    found = {(each.block, each.design, each.friction, each.trajectory): each for each in _logged_cases(store)}
-    return tuple(found[key] for key in sorted(found))
+    cases = {(case.block, case.design, case.friction, case.trajectory): case for case in _logged_cases(store)}
+    return tuple(cases[key] for key in sorted(cases))
 
 
 def _logged_cases(store: LocationLike) -> Iterator[CaseFailed]:
@@ -132,7 +136,7 @@ def _rate(run: list[Record], now: float) -> float:
     if not run:
         return 0.0
     since = max(run[0].time, min(now, run[-1].time) - RECENT)
-    blocks = sum(_blocks(each) for each in run if each.time > since)
+    blocks = sum(_blocks(record) for record in run if record.time > since)
     return blocks / (run[-1].time - since) if run[-1].time > since else 0.0
 
 
@@ -140,7 +144,7 @@ def _blocks(record: Record) -> int:
     return record.event.blocks if isinstance(record.event, BlocksDone) else isinstance(record.event, BlockDone)
 
 
-def _events(run: list[Record], kind: type[Any]) -> Iterator[Any]:
+def _events(run: list[Record], kind: type[EventKind]) -> Iterator[EventKind]:
     return (record.event for record in run if isinstance(record.event, kind))
 
 

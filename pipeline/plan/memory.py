@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.sweep.model import Sweep
-from robots.friction_groups import varies
+from robots.friction.groups import varies
 from robots.measurement import clean_series
 from robots.quantities import FRICTION, QUANTITIES, Quantity
 from tasks.kernels.keys import Shapes
@@ -107,4 +107,6 @@ def steady_quantities(sweep: Sweep, quantities: Iterable[str]) -> tuple[str, ...
 def extra_series(sweep: Sweep) -> tuple[str, ...]:
     """Series that metrics of a user's own need beside the outputs."""
     stored = stored_quantities(sweep)
-    return tuple(dict.fromkeys(name for metric in sweep.own for name in metric.series if name not in stored))
+    return tuple(
+        dict.fromkeys(name for metric in sweep.user_metrics for name in metric.function.series if name not in stored)
+    )

@@ -174,8 +174,8 @@ class Plan:
 def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
     mechanism = sweep.family.assemble(sweep.parameters)
-    own = tuple(metric.variable for metric in sweep.own)
-    variables = (*stored_quantities(sweep), *(row.name for row in own))
+    user_metrics = tuple(metric.variable for metric in sweep.user_metrics)
+    variables = (*stored_quantities(sweep), *(row.name for row in user_metrics))
     sizes = sweep.sizes | {
         "actuator": len(mechanism.actuators),
         "limb": len(mechanism.instances),
@@ -186,13 +186,13 @@ def plan(sweep: Sweep) -> Plan:
     }
     computed = (*variables, *extra_series(sweep))
     steady = steady_quantities(sweep, computed)
-    known = {**QUANTITIES, **{row.name: row for row in own}}
+    known = {**QUANTITIES, **{row.name: row for row in user_metrics}}
     rows = tuple(known[name] for name in computed)
     per_set, shared = (pair_bytes(sizes, rows, steady, per_set=by_set) for by_set in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = Memory(sweep, computed).handed_on * sizes["time"]
     here = tuple(name for name in steady if name in variables)
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, own))
+    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, user_metrics))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     if made.layout.files > MAX_FILES:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."

@@ -1,4 +1,4 @@
-"""The report that people look at: one self-contained HTML file, and static figures, from a store or a dataset.
+"""Reports of a store or a dataset: one self-contained HTML file, and static figures.
 
     results -> designs (table), case (one design, computed again) -> parts -> page
                                                                   -> static figures

@@ -7,7 +7,7 @@ subclasses would be lost in the first selection.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xarray
 
@@ -25,18 +25,32 @@ class Limbsweep:
     def __init__(self, dataset: xarray.Dataset) -> None:
         self._dataset = dataset
 
-    def plot(self, kind: str, **chosen: Any) -> Figure:
-        """A figure of `pipeline.report.figures.kinds.KINDS`; `chosen` are design, friction, files as in a report.
+    def plot(
+        self,
+        kind: str,
+        *,
+        design: int | None = None,
+        friction: int | None = None,
+        files: str | Path | None = None,
+    ) -> Figure:
+        """Draw a figure of `pipeline.report.figures.kinds.KINDS`; the options are those of a report.
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """
         from pipeline.report.figures import kinds
 
-        return kinds.figure(results_of(self._dataset, **chosen), kind)
+        return kinds.figure(results_of(self._dataset, design, friction, files), kind)
 
-    def report(self, output: str | Path = "report.html", **chosen: Any) -> Path:
+    def report(
+        self,
+        output: str | Path = "report.html",
+        *,
+        design: int | None = None,
+        friction: int | None = None,
+        files: str | Path | None = None,
+    ) -> Path:
         """Write the report of the dataset; see `pipeline.report.write_report`."""
-        return write_report(self._dataset, output, **chosen)
+        return write_report(self._dataset, output, design=design, friction=friction, files=files)
 
     def designs(self) -> xarray.Dataset:
         """Parameters and worst metrics of every design, without time series: small, and in memory."""

@@ -1,1 +1,1 @@
-"""Robot files and imports from other formats: read, checked, and made into families of robots."""
+"""Read and check robot files, and import robots from other formats."""

@@ -1,4 +1,4 @@
-"""Robot files: from YAML to a description, with the place of everything that is wrong.
+"""Read robot files: from YAML to a description, with line and column of every problem.
 
 Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, what makes no sense in
 a mechanism in `robots.formats.checks`. A description is plain data: nothing in a file is run.
@@ -15,25 +15,22 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.files import read_text
-from pipeline.documents.report import Got, Report, sentence, validate_keys
+from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
-from pipeline.documents.yaml import MAX_BYTES, Document, Path, parse_yaml
-from pipeline.errors import InputError, Problem, show
+from pipeline.documents.validation import validate_keys
+from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.robot_files.sections import (
     ClosureSection,
     InstanceSection,
     LimbSection,
     LinkSection,
-    ParameterSection,
-    PlatformSection,
     RobotFile,
 )
-from pipeline.robot_files.values import ValueReader
-from robots import catalog
-from robots.expressions import SMOOTH, Expression
+from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
+from robots.expressions.expression import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
-from robots.model import NO_PLATFORM, PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter, nearest
 from robots.types import BASE, TWIST
 
@@ -44,45 +41,45 @@ BODIES = {"base": BASE, "platform": PLATFORM}
 
 
 def read_robot(path: str | os.PathLike[str]) -> Description:
-    """The robot in a file. Raises InputError with all problems."""
+    """Read the robot in a file. Raises InputError with all problems."""
     name = os.fspath(path)
     return parse_robot(read_text(name, MAX_BYTES), name)
 
 
 def parse_robot(text: str, name: str) -> Description:
-    """The robot in a text; `name` is what messages call it. Raises InputError with all problems."""
+    """Read the robot in a text; `name` is what messages call it. Raises InputError with all problems."""
     return describe(parse_yaml(text, name))
 
 
 def describe(document: Document) -> Description:
-    """The robot in a document. Raises InputError with all problems."""
+    """Read the robot in a document. Raises InputError with all problems."""
     report = Report(document)
     require_format(report)
     file, problems = validate_keys(RobotFile, document)
     report.take(problems)
-    made = _Reader(report, file).description()
+    description = _RobotReader(report, file).description()
     report.raise_if_any()
-    assert made is not None
-    return made
+    assert description is not None
+    return description
 
 
 def require_format(report: Report) -> None:
-    """Raises InputError for a file of another version."""
+    """Refuse a file of another version. Raises InputError."""
     if (version := report.document.data.get("limbsweep")) != writing.FORMAT and isinstance(version, int):
         hint = "Use the limbsweep that wrote it, or a newer one."
         report(("limbsweep",), version, f"version {writing.FORMAT} of the format", hint)
         report.raise_if_any()
 
 
-class _Reader:
-    """Reads a file section by section; `file` holds what is sound of it."""
+class _RobotReader:
+    """Reads a robot file section by section; `file` is the sound part of it."""
 
-    def __init__(self, report: Report, file: Mapping[str, Any]) -> None:
+    def __init__(self, report: Report, file: RobotFile) -> None:
         self.report, self.file = report, file
         self.values = ValueReader(report, set(CONSTANTS))
 
     def description(self) -> Description | None:
-        """The description; None where something was wrong."""
+        """Read all sections; None where something was wrong, which is reported."""
         parameters = tuple(self._parameters())
         derived = tuple(self._derived())
         limbs = self._limbs()
@@ -92,56 +89,60 @@ class _Reader:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
         file = self.file
-        made = Description(file["name"], file["title"], file["source"], parameters, derived, mechanism)
-        self._try(made)
-        return made
+        description = Description(file.name, file.title, file.source, parameters, derived, mechanism)
+        self._try(description)
+        return description
 
     def _parameters(self) -> Iterator[Parameter]:
-        sections: Mapping[str, ParameterSection] = self.file.get("parameters", {})
-        for name, given in sections.items():
+        for name, section in self.file.parameters.items():
             path = ("parameters", name)
             self._new_name(name, path)
-            lower = -math.inf if given.lower is None else float(given.lower)
-            upper = math.inf if given.upper is None else float(given.upper)
-            made = Parameter(name, given.unit, float(given.default), lower, upper, given.text, given.source)
+            lower = -math.inf if section.lower is None else float(section.lower)
+            upper = math.inf if section.upper is None else float(section.upper)
+            parameter = Parameter(
+                name, section.unit, float(section.default), lower, upper, section.text, section.source
+            )
             if lower > upper:
-                self.report((*path, "lower"), given.lower, f"at most upper, {upper:g}", "Swap them.")
-            elif problem := made.problem(made.scalar):
-                self.report((*path, "default"), Got(f"{made.default!r}, which {problem}"), made.bounds)
-            unit = UNITS.get(given.unit)
+                self.report((*path, "lower"), section.lower, f"at most upper, {upper:g}", "Swap them.")
+            elif problem := parameter.problem(parameter.scalar):
+                self.report((*path, "default"), Got(f"{parameter.default!r}, which {problem}"), parameter.bounds)
+            unit = UNITS.get(section.unit)
             if unit is None or (unit.si != unit.name and unit.name != "deg"):
-                known = sorted({*(each.si for each in UNITS.values()), "deg"})
-                hint = f"Write it in {unit.si}." if unit else sentence(nearest(given.unit, known))
-                self.report((*path, "unit"), given.unit, "an SI unit, or deg", hint)
-            yield made
+                known = sorted({*(unit.si for unit in UNITS.values()), "deg"})
+                hint = f"Write it in {unit.si}." if unit else sentence(nearest(section.unit, known))
+                self.report((*path, "unit"), section.unit, "an SI unit, or deg", hint)
+            yield parameter
 
-    def _new_name(self, name: str, path: Path) -> None:
-        """See that expressions can use a name; it is known from now on."""
+    def _new_name(self, name: str, path: KeyPath) -> None:
+        """Check that expressions can use a name, and add it to those that they may use."""
         if not _IDENTIFIER.fullmatch(name) or len(name) > 80:
             self.report(path, name, "letters, digits and '_', not starting with a digit, at most 80", key=True)
         elif name in _RESERVED or name in self.values.names:
             self.report(path, name, "a name that is free", "Expressions have it for something else.", key=True)
-        elif same := [each for each in self.values.names if each.casefold() == name.casefold()]:
+        elif same := [known for known in self.values.names if known.casefold() == name.casefold()]:
             hint = "They are names of folders in a store, where some file systems see no capitals."
             self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
         self.values.names.add(name)
 
     def _derived(self) -> Iterator[tuple[str, Expression]]:
-        for name, value in self.file.get("derived", {}).items():
+        for name, value in self.file.derived.items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)
-            made = self.values.number(repr(value) if constant else value, path)
+            number = self.values.number(repr(value) if constant else value, path)
             self._new_name(name, path)
-            if isinstance(made, Expression):
-                yield name, made
+            if isinstance(number, Expression):
+                yield name, number
 
     def _limbs(self) -> dict[str, Limb]:
-        sections: Mapping[str, LimbSection] = self.file.get("limbs", {})
+        sections = self.file.limbs if "limbs" in self.file.model_fields_set else {}
         return {name: self._limb(name, section, ("limbs", name)) for name, section in sections.items()}
 
-    def _limb(self, name: str, section: LimbSection, path: Path) -> Limb:
-        bodies = {"base": BASE}
-        links = tuple(self._link(each, bodies, (*path, "links", k)) for k, each in enumerate(section.links))
+    def _limb(self, name: str, section: LimbSection, path: KeyPath) -> Limb:
+        bodies: dict[str, int] = {"base": BASE}
+        links: list[Link] = []
+        for k, link in enumerate(section.links):
+            links.append(self._link(link, bodies, (*path, "links", k)))
+            bodies.setdefault(link.body, len(bodies) - 1)
         loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
         tips = self._closures(section.tips, bodies, (*path, "tips"), tips=True)
         places = [(*path, "links", k) for k in range(len(links))]
@@ -149,17 +150,17 @@ class _Reader:
         self._once([link.joint for link in links] + [cut.joint for cut in (*tips, *loops)], places)
         names = [link.joint for link in links]
         for key in ("actuated", "independent"):
-            given = getattr(section, key)
-            for k, joint in enumerate(given):
+            joints = getattr(section, key)
+            for k, joint in enumerate(joints):
                 if joint not in names:
                     hint = sentence(nearest(joint, names))
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
-                elif joint in given[:k]:
+                elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
-        return Limb(name, links, loops, tips, section.actuated, section.every_row, section.independent)
+        return Limb(name, tuple(links), loops, tips, section.actuated, section.every_row, section.independent)
 
-    def _once(self, joints: Sequence[str], places: Sequence[Path]) -> None:
-        first: dict[str, Path] = {}
+    def _once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
+        first: dict[str, KeyPath] = {}
         for joint, place in zip(joints, places, strict=True):
             if joint in first:
                 line = self.report.document.where((*first[joint], "joint"))[0]
@@ -167,13 +168,12 @@ class _Reader:
                 self.report((*place, "joint"), Got(f"joint {joint} again"), "a name for each joint", hint)
             first.setdefault(joint, place)
 
-    def _link(self, section: LinkSection, bodies: dict[str, int], path: Path) -> Link:
+    def _link(self, section: LinkSection, bodies: Mapping[str, int], path: KeyPath) -> Link:
         parent = self._body(section.parent, bodies, (*path, "parent"), "a body further up, or base")
         if section.body in bodies or section.body in BODIES:
             got = Got(f"body {section.body} again") if section.body not in BODIES else section.body
             hint = "A body has one parent; a second joint of it is a loop." if section.body not in BODIES else ""
             self.report((*path, "body"), got, "a name for each body", hint)
-        bodies.setdefault(section.body, len([name for name in bodies if name != "base"]))
         return Link(
             section.joint,
             section.body,
@@ -183,20 +183,21 @@ class _Reader:
             self.values.frame(section.placement, (*path, "placement")),
             self.values.inertia(section.inertia, (*path, "inertia")),
             self.values.number(section.armature, (*path, "armature")),
+            self.values.pitch(section, path),
         )
 
-    def _body(self, name: str, bodies: Mapping[str, int], path: Path, rule: str) -> int:
+    def _body(self, name: str, bodies: Mapping[str, int], path: KeyPath, rule: str) -> int:
         if name not in bodies:
             hint = "Parents come first; a joint that closes a loop belongs under loops. "
             self.report(path, name, rule, hint + sentence(nearest(name, bodies)))
         return bodies.get(name, BASE)
 
     def _closures(
-        self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: Path, *, tips: bool
+        self, sections: Sequence[ClosureSection], bodies: Mapping[str, int], path: KeyPath, *, tips: bool
     ) -> tuple[Closure, ...]:
-        return tuple(self._closure(each, bodies, (*path, k), tip=tips) for k, each in enumerate(sections))
+        return tuple(self._closure(closure, bodies, (*path, k), tip=tips) for k, closure in enumerate(sections))
 
-    def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: Path, *, tip: bool) -> Closure:
+    def _closure(self, section: ClosureSection, bodies: Mapping[str, int], path: KeyPath, *, tip: bool) -> Closure:
         a = self._body(section.a, bodies, (*path, "a"), "a body of this limb, or base")
         if tip and section.b is not None:
             self.report((*path, "b"), section.b, "no other body: a tip joins the platform", "Remove it.")
@@ -206,10 +207,10 @@ class _Reader:
         if a == b and not self.report.problems:
             self.report(path, Got(f"a joint of {section.a} with itself"), "two bodies", "Name another one.")
         frames = [self.values.frame(getattr(section, key), (*path, key)) for key in ("frame_a", "frame_b")]
-        return Closure(section.joint, section.kind, a, frames[0], b, frames[1])
+        return Closure(section.joint, section.kind, a, frames[0], b, frames[1], self.values.pitch(section, path))
 
     def _platform(self) -> Platform:
-        section: PlatformSection | None = self.file.get("platform")
+        section = self.file.platform
         if section is None:
             return NO_PLATFORM
         order = [TWIST.index(name) for name in section.mobility]
@@ -220,23 +221,23 @@ class _Reader:
         return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
 
     def _instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
-        sections: Mapping[str, InstanceSection] | None = self.file.get("instances")
+        sections = self.file.instances
         chain = "platform" not in self.report.document.data
         self._shape(limbs, sections, chain=chain)
         if sections is None:
             return (Instance(next(iter(limbs)), 0, Frame(), Frame()),) if limbs else ()
-        order, made = list(limbs), []
+        order, instances = list(limbs), []
         for name, section in sections.items():
             path = ("instances", name)
             if section.limb not in limbs:
                 self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
                 continue
             frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))
-            made.append(Instance(name, order.index(section.limb), *frames))
-        return tuple(made)
+            instances.append(Instance(name, order.index(section.limb), *frames))
+        return tuple(instances)
 
     def _shape(self, limbs: Mapping[str, Limb], sections: Mapping[str, InstanceSection] | None, *, chain: bool) -> None:
-        """See that limbs, instances and platform are those of a chain, or of a robot with a platform."""
+        """Check that limbs, instances and platform are those of a chain, or of a robot with a platform."""
         report = self.report
         if chain:
             if len(limbs) > 1 or len(sections or ()) > 1:
@@ -253,54 +254,26 @@ class _Reader:
             if limb.independent and not chain:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
-    def _try(self, made: Description) -> None:
-        """Compute everything with the defaults, and report what cannot be or makes no sense."""
-        known: dict[str, Any] = CONSTANTS | {each.name: each.scalar for each in made.parameters}
-        rules = dict(made.derived)
-        for path, expression in self.values.found:
+    def _try(self, description: Description) -> None:
+        """Evaluate the robot with the default parameters, and report what is not finite or makes no mechanism."""
+        known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
+        rules = dict(description.derived)
+        for path, expression in self.values.expressions:
             value = np.asarray(expression(known))
             if not abs(value) <= checks.LARGEST:
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
                 rule = f"a finite number of at most {checks.LARGEST:g}"
                 self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
+            elif path[-1] == PITCH and value == 0:
+                self.report(
+                    path, Got(f"{expression.text}, which is 0"), NO_PITCH, "With the defaults of the parameters."
+                )
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
         if self.report.problems:
             return
         for find in (checks.check, checks.check_loops, mobility.check_home):
-            for finding in find(made.family.reference):
+            for finding in find(description.family.reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
-
-
-def is_file(name: str) -> bool:
-    """Whether the name of a robot is that of a file."""
-    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
-
-
-def find(name: str) -> Family:
-    """The family that a command names: a robot file, or one of the catalogue. Raises InputError, ParameterError."""
-    return read_robot(name).family if is_file(name) else catalog.family(name)
-
-
-def seen_from(name: str, folder: str | os.PathLike[str]) -> str:
-    """A robot's name as a sweep file in `folder` says it. Raises InputError for a robot file that is elsewhere."""
-    if not is_file(name):
-        return name
-    path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
-    if path.startswith(os.pardir):
-        rule = "a robot file in the folder of the sweep or below"
-        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
-    return f"./{path.replace(os.sep, '/')}"
-
-
-def beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
-    """The robot file that the file `sweep` in `folder` names. Raises InputError."""
-    root = os.path.realpath(folder)
-    place = "" if "\0" in name else os.path.realpath(os.path.join(root, name))
-    if not place.startswith(os.path.join(root, "")):
-        hint = "Copy it there: a sweep reads no files from elsewhere."
-        rule = "a file in the folder of the sweep or below"
-        raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
-    return read_robot(os.path.join(os.fspath(folder), name))

@@ -1,38 +1,44 @@
-"""The sections of a robot file as models: keys and types only; `pipeline.robot_files.reader` has what they mean."""
+"""Models of the sections of a robot file: keys and types; `pipeline.robot_files.reader` has what they mean."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.documents.report import Integer, Number, Section, Text
+from pipeline.documents.section import Integer, Name, Number, Section, Text
 from robots.formats.writing import FORMAT
-from robots.types import ClosureKind, JointKind
+from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
+from robots.types import JointKind
 
 MAX_LINKS = 100
 """Links, closures or driven joints of a limb."""
 
 MAX_LIMBS = 64
 
-Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
 Value = Any
 """A number, or the text of an expression: read by `pipeline.robot_files.values`."""
 
-Triple = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
-Rows = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
-Axis = Literal["x", "y", "z", "-x", "-y", "-z"]
+ThreeValues = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
+MatrixRows = Annotated[tuple[ThreeValues, ...], Field(min_length=3, max_length=3)]
+AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
+if TYPE_CHECKING:
+    TreeKind = JointKind
+    CutKind = JointKind
+else:  # the names of a table, which no type checker can read
+    TreeKind, CutKind = Literal[tuple(TREE_KINDS)], Literal[tuple(JOINT_KINDS)]
+PITCH = "way per angle [m/rad], which joints that slide as they turn need: the lead of a full turn over 2 pi"
 Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
-def _text_of_numbers(value: Any) -> Any:
+def _bare_mapping(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
 Turns = Annotated[
     tuple[Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)], ...],
-    BeforeValidator(_text_of_numbers),
+    BeforeValidator(_bare_mapping),
     Field(min_length=1, max_length=9),
 ]
 
@@ -51,22 +57,24 @@ class ParameterSection(Section):
 class FrameSection(Section):
     """A frame in another one: its origin, and at most one of three ways to say how it is turned."""
 
-    position: Triple = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
+    position: ThreeValues = Field(default=(0.0, 0.0, 0.0), description="origin [m]")
     turn: Turns | None = Field(
         default=None,
         description="turns one after the other about axes of the turned frame, in degrees, such as `[{x: 90}, {z: a}]`",
     )
-    along: Triple | None = Field(default=None, description="direction in which z points; x stays level")
-    rotation: Rows | None = Field(default=None, description="rows of the matrix that turns components outwards")
+    along: ThreeValues | None = Field(default=None, description="direction in which z points; x stays level")
+    rotation: MatrixRows | None = Field(default=None, description="rows of the matrix that turns components outwards")
 
 
 class InertiaSection(Section):
     """Mass and inertia of a body in the frame of its link."""
 
     mass: Value = Field(description="mass [kg]; 0 for a body that only joins two joints")
-    centre: Triple = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
-    moments: Triple = Field(default=(0.0, 0.0, 0.0), description="xx, yy, zz of the tensor about that centre [kg m^2]")
-    products: Triple = Field(
+    centre: ThreeValues = Field(default=(0.0, 0.0, 0.0), description="centre of mass [m]")
+    moments: ThreeValues = Field(
+        default=(0.0, 0.0, 0.0), description="xx, yy, zz of the tensor about that centre [kg m^2]"
+    )
+    products: ThreeValues = Field(
         default=(0.0, 0.0, 0.0), description="xy, xz, yz of that tensor, so minus the sums of m x y [kg m^2]"
     )
 
@@ -77,8 +85,9 @@ class LinkSection(Section):
     joint: Label = Field(description="name of the joint")
     body: Label = Field(description="name of the body")
     parent: Label = Field(description="a body further up in the list, or `base`")
-    kind: JointKind = Field(description="kind of the joint")
-    axis: Axis = Field(description="axis of the joint in its own frame")
+    kind: TreeKind = Field(description="kind of the joint")
+    pitch: Value | None = Field(default=None, description=PITCH)
+    axis: AxisName = Field(description="axis of the joint in its own frame")
     placement: FrameSection = Field(
         default_factory=FrameSection, description="frame of the joint in the parent (base: in the mount frame)"
     )
@@ -90,11 +99,13 @@ class ClosureSection(Section):
     """A joint that closes a loop, between `frame_a` on body `a` and `frame_b` on body `b`.
 
     Revolute about both z axes, universal about x of `frame_a` and y of `frame_b`, spherical at both origins, prismatic
-    and cylindrical along both z axes.
+    and cylindrical along both z axes, a screw about and along them; the angle of a screw is zero where both frames
+    coincide.
     """
 
     joint: Label = Field(description="name of the joint")
-    kind: ClosureKind = Field(description="kind of the joint")
+    kind: CutKind = Field(description="kind of the joint")
+    pitch: Value | None = Field(default=None, description=PITCH)
     a: Label = Field(description="a body of the limb, or `base`")
     frame_a: FrameSection = Field(default_factory=FrameSection, description="frame on body `a`")
     b: Label | None = Field(default=None, description="another body, for loops; a tip joins the platform")

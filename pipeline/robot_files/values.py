@@ -1,32 +1,36 @@
-"""Numbers, frames and inertias of a robot file: values that are numbers or expressions, read with their places."""
+"""Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
-from pipeline.robot_files.sections import FrameSection, InertiaSection
-from robots.expressions import SMOOTH, Expression, ExpressionError, parse
+from pipeline.documents.yaml import KeyPath
+from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
+from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
 from robots.formats.checks import LARGEST
 from robots.formats.templates import Along, Late, Turn
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia
 from robots.parameters import nearest
 from robots.types import IDENTITY
 
+PITCH = "pitch"
+NO_PITCH = "a pitch other than 0"
+
 
 @dataclass
 class ValueReader:
-    """Reads values over `names`; `found` collects all expressions with their places, to be tried on the defaults."""
+    """Reads values over `names`; keeps all `expressions` with their places, to be tried on the defaults."""
 
     report: Report
     names: set[str]
-    found: list[tuple[Path, Expression]] = field(default_factory=list)
+    expressions: list[tuple[KeyPath, Expression]] = field(default_factory=list)
 
-    def number(self, value: Any, path: Path) -> Late:
-        """A number, or an expression; zero for what is neither, which is reported."""
+    def number(self, value: object, path: KeyPath) -> Late:
+        """Read a number or an expression; zero for what is neither, which is reported."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
                 return float(value)
@@ -36,31 +40,55 @@ class ValueReader:
             self.report(path, value, "a number or an expression")
             return 0.0
         try:
-            made = parse(value, "number", SMOOTH)
+            expression = parse(value, "number", SMOOTH)
         except ExpressionError as error:
             self.report(path, Got(error.got), error.expected, error.hint, within=(value, error.place))
             return 0.0
-        for name in made.names:
+        for name in expression.names:
             if name not in self.names:
                 hint = sentence(nearest(name, self.names))
                 self.report(path, Got(f"the unknown name {name!r}"), "names of parameters or derived values", hint)
                 return 0.0
-        self.found.append((path, made))
-        return made
+        self.expressions.append((path, expression))
+        return expression
 
-    def triple(self, values: Sequence[Any], path: Path) -> tuple[Late, Late, Late]:
-        """Three numbers."""
+    def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
+        """The pitch of a joint, None for a kind without; what its kind does not allow is reported."""
+        coupled, given, path = JOINT_KINDS[section.kind].coupled, section.pitch, (*path, PITCH)
+        if given is None:
+            if coupled:
+                hint = "Add it: metres per radian, so the way of a full turn over 2 pi."
+                self.report(path[:-1], Got(f"no key {PITCH!r}"), f"{PITCH!r}, which a {section.kind} joint needs", hint)
+            return 1.0 if coupled else None
+        if not coupled:
+            coupled_kinds = ", ".join(name for name, row in JOINT_KINDS.items() if row.coupled)
+            rule = f"no pitch of a {section.kind} joint"
+            self.report(path, given, rule, f"Remove it; kinds with one: {coupled_kinds}.")
+            return None
+        value = self.number(given, path)
+        if value == 0 and not self.report.problems:
+            self.report(path, given, NO_PITCH, "A joint that only turns is revolute.")
+        return value or 1.0  # what is wrong has been reported, and the rest is looked at
+
+    def triple(self, values: Sequence[object], path: KeyPath) -> tuple[Late, Late, Late]:
+        """Read three numbers."""
         x, y, z = (self.number(value, (*path, k)) for k, value in enumerate(values))
         return x, y, z
 
-    def frame(self, section: FrameSection, path: Path) -> Frame:
-        """A frame."""
-        given = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
-        if len(given) > 1:
-            self.report(path, Got(" and ".join(given)), "one of turn, along and rotation", "Remove the others.")
+    def frame(self, section: FrameSection, path: KeyPath) -> Frame:
+        """Read a frame."""
+        keys = [name for name in ("turn", "along", "rotation") if getattr(section, name) is not None]
+        if len(keys) > 1:
+            self.report(path, Got(" and ".join(keys)), "one of turn, along and rotation", "Remove the others.")
         rotation: Any = IDENTITY
         if section.turn is not None:
-            rotation = Turn(tuple(self._turn(step, (*path, "turn"), k) for k, step in enumerate(section.turn)))
+            rotation = Turn(
+                tuple(
+                    self._turn(axis, angle, (*path, "turn"), k)
+                    for k, step in enumerate(section.turn)
+                    for axis, angle in step.items()
+                )
+            )
         elif section.along is not None:
             rotation = Along(self.triple(section.along, (*path, "along")))
         elif section.rotation is not None:
@@ -68,14 +96,13 @@ class ValueReader:
             rotation = tuple(self.triple(row, (*path, "rotation", k)) for k, row in rows)
         return Frame(rotation, self.triple(section.position, (*path, "position")))
 
-    def _turn(self, step: Mapping[Any, Any], path: Path, index: int) -> tuple[str, Late]:
-        """One turn; a single one may stand without a list around it."""
-        ((axis, angle),) = step.items()
+    def _turn(self, axis: str, angle: object, path: KeyPath, index: int) -> tuple[str, Late]:
+        """Read one turn about an axis [deg]; a single one may stand without a list around it."""
         path = (*path, index) if (*path, index) in self.report.document.values else path
         return axis, self.number(angle, (*path, axis))
 
-    def inertia(self, section: InertiaSection, path: Path) -> Inertia:
-        """An inertia."""
+    def inertia(self, section: InertiaSection, path: KeyPath) -> Inertia:
+        """Read mass, centre of mass and inertia tensor of a body."""
         xx, yy, zz = self.triple(section.moments, (*path, "moments"))
         xy, xz, yz = self.triple(section.products, (*path, "products"))
         tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

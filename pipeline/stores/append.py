@@ -1,4 +1,4 @@
-"""More designs or friction sets for a finished store, without computing again what is there.
+"""Append designs or friction sets to a finished store, without computing again what is there.
 
 A command of its own, because `run` must go on refusing another sweep: a mistake in a file would otherwise enlarge the
 store of last month. How the old content stays readable meanwhile is in `storage.growth`.
@@ -33,6 +33,7 @@ from storage.store import describe, metadata, open_results
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from pipeline.sweep.axes.kinds import Axis
     from pipeline.sweep.model import Sweep
 
 PIECE = 1 << 16
@@ -92,7 +93,7 @@ def _begin(place: Location, sweep: Sweep) -> None:
     manifest = Manifest.load(place)
     if manifest.state != "finished":
         raise StoreError(f"{place}: is not finished; first run its own sweep to the end")
-    stored = stored_sweep(place, Path(sweep.name).parent, sweep.own)
+    stored = stored_sweep(place, Path(sweep.name).parent, sweep.user_metrics)
     require_longer(place, stored, sweep)
     old = plan_at(stored, place)
     _require_reproducible(place, old)
@@ -129,28 +130,28 @@ def _axis_keys(*sweeps: Sweep) -> Iterator[tuple[str, str]]:
             yield from ((section, kind) for kind in axis.describe())
 
 
-def _other_axis(name: str, stored: Any, given: Any) -> Iterator[str]:
+def _other_axis(name: str, stored: Axis, longer: Axis) -> Iterator[str]:
     """Differences of an axis that should begin with the stored one: names, length, values bit for bit."""
-    if stored.names != given.names:
-        yield f"{name}: axis of {list(stored.names)} in the store, of {list(given.names)} given"
-    elif given.size < stored.size:
-        yield f"{name}: {stored.size} in the store, {given.size} given"
+    if stored.names != longer.names:
+        yield f"{name}: axis of {list(stored.names)} in the store, of {list(longer.names)} given"
+    elif longer.size < stored.size:
+        yield f"{name}: {stored.size} in the store, {longer.size} given"
     else:
         for start in range(0, stored.size, PIECE):
             stop = min(start + PIECE, stored.size)
-            if text := _first_other(stored.values(start, stop), given.values(start, stop), start):
+            if text := _first_other(stored.values(start, stop), longer.values(start, stop), start):
                 yield f"{name} {text}"
                 return
 
 
-def _first_other(stored: dict[str, Any], given: dict[str, Any], start: int) -> str:
+def _first_other(stored: dict[str, Any], longer: dict[str, Any], start: int) -> str:
     """The first place where two tables differ."""
-    at = {name: np.flatnonzero(values != given[name]) for name, values in stored.items()}
+    at = {name: np.flatnonzero(values != longer[name]) for name, values in stored.items()}
     first = min((int(places[0]) for places in at.values() if places.size), default=math.inf)
     for name, places in at.items():
         if places.size and places[0] == first:
             where = int(first)
-            return f"{start + where}: {name} {stored[name][where]!s} in the store, {given[name][where]!s} given"
+            return f"{start + where}: {name} {stored[name][where]!s} in the store, {longer[name][where]!s} given"
     return ""
 
 
@@ -159,8 +160,8 @@ def _require_reproducible(place: Location, old: Plan) -> None:
     skipped = uncomputable(place, old)
     chosen = next((block for block in range(old.blocks) if block not in skipped), 0)
     with connect(ClusterConfig.of("synchronous")) as client:
-        told = list(differing(old, receipts_of(place, (chosen,)), make_executor(client, old)))
-    for index, text in told:
+        differences = list(differing(old, receipts_of(place, (chosen,)), make_executor(client, old)))
+    for index, text in differences:
         raise StoreError(
             f"{place}: block {index} {text}; another machine or version computed it: append with that one, "
             "or run the larger sweep into a new store"

@@ -1,4 +1,4 @@
-"""A store as files of other ecosystems, one design after another, so that memory does not grow with the dataset.
+"""Export a store to other formats, one design after another, so that memory does not grow with the dataset.
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the designs; archives (MAT, NPZ) hold the
 arrays of one design each. Every export has `designs.csv`: parameters, true parameters and part of each design.
@@ -63,9 +63,9 @@ def rows(index: int, design: Dataset) -> Iterator[Table]:
         times = case["time"].values
         table: Table = {name: np.full(len(times), at) for name, at in zip(CASE, (index, f, j), strict=True)}
         table["time"] = times
-        for name, each in case.data_vars.items():
-            if each.dims[:1] == ("time",):
-                table |= _columns(str(name), each.values, [case[dim].values for dim in each.dims[1:]])
+        for name, series in case.data_vars.items():
+            if series.dims[:1] == ("time",):
+                table |= _columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
         yield table
 
 
@@ -75,13 +75,13 @@ def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
 
 
 def _write_designs(data: Dataset, path: Path) -> None:
-    chosen = [each for each in data.coords.values() if each.dims == ("design",)]
+    coordinates = [coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",)]
     with path.open("x", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["design", *(str(each.name) for each in chosen)])
-        columns = [each.values.tolist() for each in chosen]
+        table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
+        columns = [coordinate.values.tolist() for coordinate in coordinates]
         table.writerows([index, *row] for index, row in enumerate(zip(*columns, strict=True)))
-        if not chosen:
+        if not coordinates:
             table.writerows([index] for index in range(data.sizes["design"]))
 
 
@@ -103,12 +103,12 @@ def _parquet(data: Dataset, folder: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise StoreError("format: parquet needs the package pyarrow; install limbsweep[parquet]") from None
-    units = {str(name): str(each.attrs.get("units", "")) for name, each in data.data_vars.items()}
+    units = {str(name): str(variable.attrs.get("units", "")) for name, variable in data.data_vars.items()}
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for index, part, design in designs(data):
-            for each in rows(index, design):
-                table = arrow.table(each).replace_schema_metadata(units)
+            for columns in rows(index, design):
+                table = arrow.table(columns).replace_schema_metadata(units)
                 if part not in writers:
                     path = folder / f"{part}.parquet"
                     writers[part] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
@@ -117,8 +117,8 @@ def _parquet(data: Dataset, folder: Path) -> None:
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:
     """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
-    found = {str(name): each.values for name, each in {**design.coords, **design.data_vars}.items()}
-    return {name: np.array(each.tolist()) if each.dtype.kind in "OT" else each for name, each in found.items()}
+    arrays = {str(name): variable.values for name, variable in {**design.coords, **design.data_vars}.items()}
+    return {name: np.array(array.tolist()) if array.dtype.kind in "OT" else array for name, array in arrays.items()}
 
 
 def _npz(data: Dataset, folder: Path) -> None:
@@ -131,7 +131,7 @@ def _mat(data: Dataset, folder: Path) -> None:
 
     for index, part, design in designs(data):
         # MATLAB's names end at 63 letters
-        named = {name[:63]: each for name, each in arrays(design).items()}
+        named = {name[:63]: array for name, array in arrays(design).items()}
         savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)
 
 

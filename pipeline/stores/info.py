@@ -1,4 +1,4 @@
-"""What is in a store, in rows of text: for `limbsweep info`."""
+"""Describe what is in a store, in rows of text: for `limbsweep info`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(dataset: Dataset, store: LocationLike) -> Iterator[tuple[str, ...]]:
 
 
 def _text(value: object) -> str:
-    return ", ".join(f"{key} {each}" for key, each in value.items()) if isinstance(value, dict) else str(value)
+    return ", ".join(f"{key} {entry}" for key, entry in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:

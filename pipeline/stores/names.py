@@ -1,4 +1,4 @@
-"""Where results may go: names that every file system takes, and that no one takes for an option or an address."""
+"""Names of stores that every file system takes, and that nobody takes for an option or an address."""
 
 from __future__ import annotations
 

@@ -1,24 +1,22 @@
-"""Blocks of a store computed once more, without storing them, to see whether they are the same bits."""
+"""Compute blocks of a store once more, without storing them, to see whether they are the same bits."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pipeline.execution.executor import Executor, failure
+from pipeline.execution.executor import Executor, failure, results
 from pipeline.execution.graph import block_graph
-from pipeline.execution.loop import TICK
 from pipeline.execution.provenance import SWEEP_FINGERPRINT
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.status import failed_cases
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.manifest import Manifest
@@ -28,23 +26,23 @@ from storage.writer import Comparer
 
 
 def stored_sweep(
-    store: LocationLike, folder: str | Path = ".", own: tuple[Prepared, ...] = (), *, plain: bool = False
+    store: LocationLike, folder: str | Path = ".", user_metrics: tuple[PreparedMetric, ...] = (), *, plain: bool = False
 ) -> Sweep:
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
-    Functions are `own`; `plain` leaves out metrics of a user's own. Raises InputError where the text cannot be read any
-    more, StoreError where it does not mean the same, and for a store with metrics of a user's own without them.
+    `plain` leaves out user metrics. Raises InputError where the text cannot be read any more, StoreError where it does
+    not mean the same, and for a store with user metrics where their functions are not in `user_metrics`.
     """
     place = locate(store)
     manifest = Manifest.load(place)
-    if manifest.layout.own and not own and not plain:
-        names = ", ".join(each.name for each in manifest.layout.own)
+    if manifest.layout.own and not user_metrics and not plain:
+        names = ", ".join(variable.name for variable in manifest.layout.own)
         raise StoreError(
             f"{place}: holds metrics of functions that it does not keep ({names}); expected these functions beside its "
             "sweep; call pipeline.run with the same metrics"
         )
     sweep = Sweep.from_text(manifest.sweep, name=f"{place} (its stored sweep)", folder=stored_files(place, folder))
-    sweep = replace(sweep, own=own if manifest.layout.own else ())
+    sweep = replace(sweep, user_metrics=user_metrics if manifest.layout.own else ())
     expected = manifest.fingerprint
     if plain:
         expected = str(manifest.attributes.get(SWEEP_FINGERPRINT, expected))
@@ -61,28 +59,17 @@ def differing(plan: Plan, receipts: Mapping[int, Receipt], executor: Executor) -
 
     Raises ClusterLostError.
     """
-    for index, found in _computed(plan, receipts, executor):
-        if isinstance(found, BaseException):
-            yield index, f"cannot be computed again: {failure(found).reason}"
-        elif found != receipts[index]:
-            yield index, f"computed again it has other bits in {', '.join(_other(receipts[index], found))}"
-
-
-def _computed(plan: Plan, blocks: Iterable[int], executor: Executor) -> Iterator[tuple[int, Any]]:
-    """Receipts of blocks, or the errors that they end with, as they come."""
-    run, comparer, in_flight = uuid.uuid4().hex[:8], Comparer(plan.layout), 0
-    work = (block_graph(plan, index, comparer, run) for index in blocks)
+    run, comparer = uuid.uuid4().hex[:8], Comparer(plan.layout)
+    graphs = (block_graph(plan, index, comparer, run) for index in receipts)
     with closing(executor):
-        while True:
-            while executor.room and (next_one := next(work, None)) is not None:
-                executor.submit(next_one)
-                in_flight += 1
-            if not in_flight:
-                return
-            if (result := executor.next(TICK)) is not None:
-                in_flight -= 1
-                value = result.value
-                yield result.key[1], value.receipt if isinstance(value, ReceiptWithWarnings) else value
+        for result in results(graphs, executor):
+            index, value = result.key[1], result.value
+            if isinstance(value, BaseException):
+                yield index, f"cannot be computed again: {failure(value).reason}"
+                continue
+            computed = value.receipt if isinstance(value, ReceiptWithWarnings) else value
+            if computed != receipts[index]:
+                yield index, f"computed again it has other bits in {', '.join(_other(receipts[index], computed))}"
 
 
 def _other(stored: Receipt, computed: Receipt) -> list[str]:

@@ -1,4 +1,4 @@
-"""Metadata of a store made again from its plan: what a sweep means decides every file but the results.
+"""Repair metadata of a store from its plan: what a sweep means decides every file but the results.
 
 The manifest and the metadata of the group each hold the text of the sweep, so each can be made again from the other;
 metadata of arrays and coordinates follow from the plan, side files are taken from the folder. Blocks are computed again
@@ -18,7 +18,7 @@ from pipeline.execution.contents import contents, plan_at
 from pipeline.plan.plan import Plan, plan
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.side_files import Folder, Stored
+from pipeline.sweep.side_files import Folder, StoredFiles
 from storage.completion import finish
 from storage.errors import StoreError
 from storage.files import Files
@@ -41,7 +41,7 @@ def repair_files(place: Location, findings: Iterable[Finding], folder: str | Pat
     Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
     a store that is being made larger or held by a run, InputError where its sweep cannot be read.
     """
-    broken = [each.file for each in findings if each.kind == "metadata"]
+    broken = [finding.file for finding in findings if finding.kind == "metadata"]
     if not broken:
         return ()
     _require_settled(place)
@@ -67,10 +67,10 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
     try:
         group = json.loads(place.read(METADATA))
         attributes = {key: value for key, value in group["attributes"].items() if key != "coordinates"}
-        source = Stored(place, attributes, Folder(Path(folder)))
+        source = StoredFiles(place, attributes, Folder(Path(folder)))
         sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)
-        made = plan(sweep)
-        layout = replace(made.layout, block=_block(group, made.layout))
+        planned = plan(sweep)
+        layout = replace(planned.layout, block=_block(group, planned.layout))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise StoreError(f"{damage}\n{place.at(METADATA)}: no help either ({error!r}); {LOST}") from error
     if sweep.fingerprint != attributes.get("fingerprint"):
@@ -99,12 +99,12 @@ def _require_settled(place: Location) -> None:
         raise StoreError(f"{place}: an append has been begun; go on with it, or drop it first: limbsweep append --drop")
 
 
-def _files(made: Plan, attributes: Mapping[str, Any]) -> Files:
+def _files(planned: Plan, attributes: Mapping[str, Any]) -> Files:
     """All files of the store but results, with the attributes that it was made with: its versions, its time."""
-    described = contents(made)
+    described = contents(planned)
     fresh = described.pop("attributes")
-    kept = {key: attributes.get(key, value) for key, value in fresh.items()}
-    return metadata(made.layout, attributes={**kept, **attributes}, **described)
+    original = {key: attributes.get(key, value) for key, value in fresh.items()}
+    return metadata(planned.layout, attributes={**original, **attributes}, **described)
 
 
 def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
@@ -119,5 +119,5 @@ def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
 
 def _generation(place: Location) -> int:
     """How often the store was made larger, by the name of its ledger."""
-    found = (re.match(rf"{LEDGER}(?:-([0-9]+))?[./]", key) for key in place.keys(""))
-    return max((int(each[1] or 1) for each in found if each), default=1)
+    names = (re.match(rf"{LEDGER}(?:-([0-9]+))?[./]", key) for key in place.keys(""))
+    return max((int(name[1] or 1) for name in names if name), default=1)

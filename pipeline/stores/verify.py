@@ -1,4 +1,4 @@
-"""Is what is in a store what was computed? Reads everything, computes a share of it again, repairs what is damaged.
+"""Verify that a store holds what was computed: read everything, compute a share again, repair what is damaged.
 
 What can be wrong with files is found by `storage.integrity`; here blocks are computed.
 """
@@ -90,15 +90,15 @@ def verify(
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
     restored = repair_manifest(place, folder) if repair else ()
-    found = _read(place, seed)
-    if repair and (files := repair_files(place, found.findings, folder)):
-        found, restored = _read(place, seed), (*restored, *files)
-    found = replace(found, restored=restored)
+    verification = _read(place, seed)
+    if repair and (files := repair_files(place, verification.findings, folder)):
+        verification, restored = _read(place, seed), (*restored, *files)
+    verification = replace(verification, restored=restored)
     if recompute:
-        found = _recompute(place, found, recompute, cluster, folder)
-    if repair and found.findings and not any(finding.kind == "metadata" for finding in found.findings):
-        found = _repair(place, found, cluster, folder)
-    return found
+        verification = _recompute(place, verification, recompute, cluster, folder)
+    if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):
+        verification = _repair(place, verification, cluster, folder)
+    return verification
 
 
 def _read(place: Location, seed: int) -> Verification:
@@ -113,34 +113,36 @@ def _read(place: Location, seed: int) -> Verification:
 
 
 def _recompute(
-    place: Location, found: Verification, share: float, cluster: ClusterLike, folder: str | Path
+    place: Location, verification: Verification, share: float, cluster: ClusterLike, folder: str | Path
 ) -> Verification:
     """Compute a random share of the blocks, at least one; not those that are wrong or hold cases that failed."""
     plan = plan_at(stored_sweep(place, folder), place)
-    wrong = {finding.block for finding in found.findings} | uncomputable(place, plan)
+    wrong = {finding.block for finding in verification.findings} | uncomputable(place, plan)
     sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]
-    chosen = sorted(random.Random(found.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
+    chosen = sorted(random.Random(verification.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
         with connect(as_config(cluster)) as client:
-            told = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
+            differences = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
-    findings = tuple(Finding("other result", str(place), f"block {block}: {text}", block) for block, text in told)
-    return replace(found, findings=found.findings + findings, recomputed=tuple(chosen))
+    findings = tuple(
+        Finding("other result", str(place), f"block {block}: {text}", block) for block, text in differences
+    )
+    return replace(verification, findings=verification.findings + findings, recomputed=tuple(chosen))
 
 
-def _repair(place: Location, found: Verification, cluster: ClusterLike, folder: str | Path) -> Verification:
+def _repair(place: Location, verification: Verification, cluster: ClusterLike, folder: str | Path) -> Verification:
     """Compute damaged blocks; what the store holds afterwards is read again."""
-    damaged = tuple(finding for finding in found.findings if finding.kind != "other result")
+    damaged = tuple(finding for finding in verification.findings if finding.kind != "other result")
     sweep = stored_sweep(place, folder)
     old = open_for_repair(place, damaged)
     run(sweep, place, cluster)
     broken = sorted({finding.block for finding in damaged if finding.block is not None})
-    again = _read(place, found.seed)
-    kept = tuple(finding for finding in found.findings if finding.kind == "other result")
+    again = _read(place, verification.seed)
+    other_results = tuple(finding for finding in verification.findings if finding.kind == "other result")
     changed = tuple(_changed(place, old, receipts_of(place, old)))
-    findings = again.findings + kept + changed
-    return replace(found, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
+    findings = again.findings + other_results + changed
+    return replace(verification, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
 
 
 def _changed(place: Location, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:

@@ -7,20 +7,22 @@ conditions are expressions over these names, in the language of the `where` key 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from robots.expressions import Expression, ExpressionError, Kind, parse
+from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
 
-Array = np.ndarray
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 Direction = Literal["min", "max"]
 
 LARGE_IS_GOOD = frozenset(
@@ -35,7 +37,7 @@ LARGE_IS_GOOD = frozenset(
 
 JOINTS = ("limb", "joint")
 
-REDUCTIONS: Mapping[str, Any] = {
+REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "max": lambda x: x.max(axis=1),
     "min": lambda x: x.min(axis=1),
     "mean": lambda x: x.mean(axis=1),
@@ -90,12 +92,12 @@ def reduced(values: Array, how: str, *, joints: bool) -> Array:
     return np.asarray(REDUCTIONS[how](flat), dtype=float)
 
 
-def joints_there(values: Array) -> Array:
+def joints_there(values: Array) -> Mask:
     """Which of (limb, joint), the last dims, are there: a limb with fewer joints than another has NaN for all cases.
 
     All of them where nothing else is there either.
     """
-    there = ~np.isnan(values).all(axis=tuple(range(values.ndim - 2)))
+    there = ~np.asarray(np.isnan(values).all(axis=tuple(range(values.ndim - 2))))
     return there if there.any() else ~there
 
 
@@ -108,8 +110,8 @@ def names(ds: xr.Dataset) -> list[str]:
 
 def swept(ds: xr.Dataset) -> list[str]:
     """Names of the parameters that differ between designs."""
-    found = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
-    return [name for name in found if np.ptp(ds[name].values) > 0]
+    numbers = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
+    return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 
 def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
@@ -134,17 +136,18 @@ def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
 
 def costs(ds: xr.Dataset, objectives: Sequence[Objective]) -> Array:
     """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
-    signs = [-1.0 if each.direction == "max" else 1.0 for each in objectives]
-    return np.stack([sign * value_of(ds, each) for sign, each in zip(signs, objectives, strict=True)], axis=1)
+    values = [value_of(ds, objective) for objective in objectives]
+    signs = [-1.0 if objective.direction == "max" else 1.0 for objective in objectives]
+    return np.stack(values, axis=1) * signs
 
 
-def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Array:
+def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
     """Whether each design meets all conditions and none of its samples failed, (design,) of booleans.
 
     A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
     """
     result = np.ones(ds.sizes["design"], dtype=bool)
-    if "failed_samples" in ds and not any("usable_share" in each or "failed_samples" in each for each in conditions):
+    if "failed_samples" in ds and not any("usable_share" in text or "failed_samples" in text for text in conditions):
         result &= column(ds, "failed_samples") == 0
     for text in conditions:
         result &= np.asarray(_evaluated(ds, _parsed(text, "condition", "where")), dtype=bool)

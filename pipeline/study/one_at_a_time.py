@@ -1,4 +1,4 @@
-"""One parameter after another over its range, the others at a base design: what a designer asks first.
+"""One-at-a-time sensitivity: one parameter after another over its range, the others at a base design.
 
 Interactions do not show; `sensitivity` has those. Computed by the kernels of a run in this process, or read from the
 designs of a store that differ from a base in one parameter alone, as those of a grid or of `designs` do.
@@ -13,11 +13,9 @@ import numpy as np
 import xarray as xr
 
 from pipeline.documents.report import sentence
-from pipeline.study.columns import Objective, refuse, swept, value_of
+from pipeline.study.columns import Array, Objective, refuse, swept, value_of
 from pipeline.study.problem import DesignProblem
 from robots.parameters import nearest
-
-Array = np.ndarray
 
 PARTS = 11
 """Values of a parameter, both ends of its range among them."""
@@ -50,19 +48,19 @@ class OneAtATime:
     def rows(self) -> Iterator[tuple[str, ...]]:
         """A table: parameter, range, result at its ends, least and largest, swing as a share of that at the base."""
         yield "parameter", "base", "from", "to", "at low", "at high", "least", "largest", "swing [%]"
-        for each in self.curves:
-            good = each.results[np.isfinite(each.results)]
-            ends = (each.base, each.values[0], each.values[-1], each.results[0], each.results[-1])
+        for curve in self.curves:
+            good = curve.results[np.isfinite(curve.results)]
+            ends = (curve.base, curve.values[0], curve.values[-1], curve.results[0], curve.results[-1])
             least, largest = (good.min(), good.max()) if len(good) else (np.nan, np.nan)
-            share = 100.0 * each.swing / abs(self.result) if self.result else np.nan
-            yield each.name, *(f"{value:.6g}" for value in (*ends, least, largest)), f"{share:.4g}"
+            share = 100.0 * curve.swing / abs(self.result) if self.result else np.nan
+            yield curve.name, *(f"{value:.6g}" for value in (*ends, least, largest)), f"{share:.4g}"
 
     def points(self) -> Iterator[tuple[str, ...]]:
         """All points of all curves, for a file."""
         yield "parameter", "value", "result"
-        for each in self.curves:
-            for value, result in zip(each.values, each.results, strict=True):
-                yield each.name, repr(float(value)), repr(float(result))
+        for curve in self.curves:
+            for value, result in zip(curve.values, curve.results, strict=True):
+                yield curve.name, repr(float(value)), repr(float(result))
 
 
 def effects(
@@ -118,18 +116,21 @@ def of_store(ds: xr.Dataset, wanted: Objective, base: int) -> OneAtATime:
     return _ordered(curves, dict(zip(names, table[base].tolist(), strict=True)), float(results[base]))
 
 
-def _whole_base(problem: DesignProblem, given: Mapping[str, float]) -> dict[str, float]:
-    for name in given:
+def _whole_base(problem: DesignProblem, base: Mapping[str, float]) -> dict[str, float]:
+    for name in base:
         if name not in problem.names:
             hint = sentence(nearest(name, problem.names))
             raise refuse(f"base.{name}", "no parameter that varies", "one of them", hint)
-    return {**problem.first, **given}
+    return {**problem.first, **base}
 
 
 def _ranges(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int) -> dict[str, Array]:
     """Values of each parameter; one that is the base but for rounding is the base."""
-    found = {name: np.linspace(low, high, parts) for name, (low, high) in bounds.items()}
-    return {name: np.where(np.isclose(each, base[name], 1e-12, 0.0), base[name], each) for name, each in found.items()}
+    ranges = {name: np.linspace(low, high, parts) for name, (low, high) in bounds.items()}
+    return {
+        name: np.where(np.isclose(values, base[name], 1e-12, 0.0), base[name], values)
+        for name, values in ranges.items()
+    }
 
 
 def _curve(name: str, values: Array, results: Array, base: float, result: float) -> ResponseCurve:
@@ -141,4 +142,4 @@ def _curve(name: str, values: Array, results: Array, base: float, result: float)
 
 
 def _ordered(curves: list[ResponseCurve], base: Mapping[str, float], result: float) -> OneAtATime:
-    return OneAtATime(tuple(sorted(curves, key=lambda each: -np.nan_to_num(each.swing))), base, result)
+    return OneAtATime(tuple(sorted(curves, key=lambda curve: -np.nan_to_num(curve.swing))), base, result)

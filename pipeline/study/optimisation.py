@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from pipeline.study.columns import LARGE_IS_GOOD, base_of, refuse
+from pipeline.study.columns import LARGE_IS_GOOD, Array, base_of, refuse
 from pipeline.study.problem import DesignProblem
-
-Array = np.ndarray
 
 WINDOWS = 12
 """Parts of the time that have a row each."""
@@ -80,12 +78,12 @@ def optimise(
         raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
     searches = [_LocalSearch(problem, column, tuple(limits), begin, windows) for begin in begins]
     if threads == 1:
-        found = [search.run() for search in searches]
+        optima = [search.run() for search in searches]
     else:
         with ThreadPoolExecutor(threads) as pool:  # kernels let other threads run
-            found = list(pool.map(_LocalSearch.run, searches))
+            optima = list(pool.map(_LocalSearch.run, searches))
     sign = -1.0 if _better_large(column) else 1.0
-    return sorted(found, key=lambda each: (not each.feasible, sign * each.value))
+    return sorted(optima, key=lambda optimum: (not optimum.feasible, sign * optimum.value))
 
 
 def _better_large(column: str) -> bool:
@@ -120,7 +118,7 @@ class _LocalSearch:
         self.metric, how = base_of(self.column)
         self.sign = -1.0 if _better_large(self.column) else 1.0
         self.epigraph = how in ("min", "max")
-        self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(each.column)[0] for each in self.limits)]))
+        self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(limit.column)[0] for limit in self.limits)]))
 
     def run(self) -> LocalOptimum:
         """Search; what counts is the best design met, not the last."""
@@ -133,7 +131,7 @@ class _LocalSearch:
         self.rows_at_start = len(self._at(x)[self.metric][0])
         first = np.append(x, self.sign * start / self.scale) if self.epigraph else x
         bounds = [(0.0, 1.0)] * len(x) + [(None, None)] * self.epigraph
-        found = minimize(
+        solution = minimize(
             self._goal, first, jac=self._goal_rate, method="SLSQP", bounds=bounds,
             constraints={"type": "ineq", "fun": self._spare, "jac": self._spare_rate},
             options={"maxiter": ROUNDS, "ftol": 1e-9},
@@ -142,7 +140,7 @@ class _LocalSearch:
         feasible, value, design = self.best
         named = dict(zip(self.problem.names, design.tolist(), strict=True))
         seconds = time.perf_counter() - clock
-        return LocalOptimum(named, self.sign * value, start, feasible, len(self.known), seconds, str(found.message))
+        return LocalOptimum(named, self.sign * value, start, feasible, len(self.known), seconds, str(solution.message))
 
     def _design(self, x: Array) -> Array:
         return np.clip(self.low + (self.high - self.low) * x, self.low, self.high)
@@ -152,8 +150,8 @@ class _LocalSearch:
         x = x[: len(self.low)]
         key = x.tobytes()
         if key not in self.known:
-            found = self.problem.rates(self._design(x), self.metrics, self.windows)
-            self.known[key] = {name: (v, r * (self.high - self.low)) for name, (v, r) in found.items()}
+            rows = self.problem.rates(self._design(x), self.metrics, self.windows)
+            self.known[key] = {name: (values, rates * (self.high - self.low)) for name, (values, rates) in rows.items()}
             self._remember(x)
         return self.known[key]
 

@@ -7,31 +7,33 @@ them are on the front or none is. Points with NaN are on no front.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-Array = np.ndarray
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 CHUNK = 512
 """Points that are compared with the front at a time."""
 
 
-def front(points: Array) -> Array:
+def front(points: Array) -> Mask:
     """Which points (n, objective) no other beats, (n,) of booleans.
 
     Two objectives: by sorting, O(n log n). More: each point is compared with those of the front that could beat it, at
     most n times the size of the front. Raises ValueError for an array of another shape.
     """
-    given = np.asarray(points, dtype=float)
-    if given.ndim != 2 or given.shape[1] == 0:
-        raise ValueError(f"points: got an array of shape {given.shape}; expected (n, objectives)")
-    result = np.zeros(len(given), dtype=bool)
-    usable = np.flatnonzero(~np.isnan(given).any(axis=1))
+    array = np.asarray(points, dtype=float)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"points: got an array of shape {array.shape}; expected (n, objectives)")
+    result = np.zeros(len(array), dtype=bool)
+    usable = np.flatnonzero(~np.isnan(array).any(axis=1))
     if len(usable):
-        distinct, which = np.unique(given[usable], axis=0, return_inverse=True)
-        result[usable] = (_sorted_front if given.shape[1] <= 2 else _many)(distinct)[which.ravel()]
+        distinct, which = np.unique(array[usable], axis=0, return_inverse=True)
+        result[usable] = (_sorted_front if array.shape[1] <= 2 else _many)(distinct)[which.ravel()]
     return result
 
 
-def layers(points: Array, count: int) -> Array:
+def layers(points: Array, count: int) -> NDArray[np.intp]:
     """Number of the front that each point is on, (n,): 0 the first, 1 that of the rest, ...; -1 beyond `count`."""
     left, result = np.arange(len(points)), np.full(len(points), -1)
     for layer in range(count):
@@ -43,7 +45,7 @@ def layers(points: Array, count: int) -> Array:
     return result
 
 
-def _sorted_front(distinct: Array) -> Array:
+def _sorted_front(distinct: Array) -> Mask:
     """Of distinct points in lexicographic order: those whose last objective is below that of all before them."""
     last = distinct[:, -1]
     if distinct.shape[1] == 1:
@@ -54,29 +56,29 @@ def _sorted_front(distinct: Array) -> Array:
     return result
 
 
-def _many(distinct: Array) -> Array:
+def _many(distinct: Array) -> Mask:
     """Points in the order of their sums of ranks: only an earlier one can beat a later one."""
     ranks = np.stack([np.unique(column, return_inverse=True)[1].ravel() for column in distinct.T], axis=1)
     order = np.argsort(ranks.sum(axis=1), kind="stable")
     ranks = ranks[order].astype(np.int32)
-    kept = np.zeros((0, ranks.shape[1]), dtype=np.int32)
+    best = np.zeros((0, ranks.shape[1]), dtype=np.int32)
     result = np.zeros(len(ranks), dtype=bool)
     for start in range(0, len(ranks), CHUNK):
         chunk = ranks[start : start + CHUNK]
         alive = np.arange(len(chunk))
-        for block in range(0, len(kept), CHUNK):  # the best first: few points outlive the first block
-            alive = alive[~_beaten(chunk[alive], kept[block : block + CHUNK])]
+        for block in range(0, len(best), CHUNK):  # the best first: few points outlive the first block
+            alive = alive[~_beaten(chunk[alive], best[block : block + CHUNK])]
             if not len(alive):
                 break
         alive = alive[~_beaten(chunk[alive], chunk[alive])]
         result[start + alive] = True
-        kept = np.concatenate([kept, chunk[alive]])
+        best = np.concatenate([best, chunk[alive]])
     unsorted = np.empty_like(result)
     unsorted[order] = result
     return unsorted
 
 
-def _beaten(points: Array, by: Array) -> Array:
+def _beaten(points: NDArray[np.signedinteger], by: NDArray[np.signedinteger]) -> Mask:
     """Which points any of `by` beats; all are distinct, or the same array."""
     nowhere_larger = np.ones((len(points), len(by)), dtype=bool)
     somewhere_smaller = np.zeros((len(points), len(by)), dtype=bool)

@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from pipeline.documents.report import sentence
-from pipeline.execution.graph import block_of
+from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
-from pipeline.study.columns import JOINTS, Objective, base_of, joints_there, reduced, refuse
+from pipeline.study.columns import JOINTS, Array, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
 from tasks.blocks import compute
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
-
-Array = np.ndarray
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
@@ -61,18 +59,12 @@ class DesignProblem:
     @cached_property
     def _block(self) -> Block:
         """The whole sweep of one design as a block; its parameters are replaced before use."""
-        made = plan(self.sweep)
-        block = block_of(made, 0)
-        groups = self.sweep.friction
-        sets = groups.values(0, self.sweep.sizes["friction"])
-        friction = np.stack(list(sets.values()), axis=1) if sets else np.zeros((self.sweep.sizes["friction"], 0))
-        moves = tuple(Trajectory(t.kind, t.values, t.points, t.turn) for t in self.sweep.trajectories)
-        row = np.array([[values[0] for values in self.sweep.designs(0, 1).values()]])
+        sweep, sets = self.sweep, self.sweep.sizes["friction"]
         return replace(
-            block,
-            parameters=row,
-            friction=np.ascontiguousarray(friction),
-            trajectories=moves,
+            block_of(plan(sweep), 0),
+            parameters=table(sweep.designs(0, 1), 1),
+            friction=table(sweep.friction.values(0, sets), sets),
+            trajectories=sweep.trajectories,
             series=(),
             metrics=(),
             own=(),
@@ -81,9 +73,9 @@ class DesignProblem:
 
     def rows(self, designs: Array) -> Array:
         """All parameters of the robot (design, parameter of the robot) from those that vary (design, parameter)."""
-        given = np.atleast_2d(np.asarray(designs, dtype=float))
-        result = np.repeat(self._block.parameters, len(given), axis=0)
-        result[:, self._places] = given
+        varied = np.atleast_2d(np.asarray(designs, dtype=float))
+        result = np.repeat(self._block.parameters, len(varied), axis=0)
+        result[:, self._places] = varied
         return result
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
@@ -93,8 +85,8 @@ class DesignProblem:
         rows = self.rows(designs)
         step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
         parts = [self._computed(rows[i : i + step], metrics) for i in range(0, len(rows), step)]
-        found = {name: np.concatenate([part[name] for part in parts]) for name in metrics}
-        return {name: reduced(found[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
+        values = {name: np.concatenate([part[name] for part in parts]) for name in metrics}
+        return {name: reduced(values[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
         return compute.whole(replace(self._block, parameters=rows, metrics=metrics))
@@ -107,11 +99,11 @@ class DesignProblem:
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
         """An objective (design,) over columns and the parameters that vary. Raises InputError for other names."""
-        given = np.atleast_2d(np.asarray(designs, dtype=float))
-        parameters = {name: given[:, k] for k, name in enumerate(self.names)}
+        varied = np.atleast_2d(np.asarray(designs, dtype=float))
+        parameters = {name: varied[:, k] for k, name in enumerate(self.names)}
         columns = [name for name in wanted.expression.names if name not in parameters]
-        values = parameters | (self.values(given, columns) if columns else {})
-        return np.broadcast_to(wanted.expression(values), (len(given),)).astype(float)
+        values = parameters | (self.values(varied, columns) if columns else {})
+        return np.broadcast_to(wanted.expression(values), (len(varied),)).astype(float)
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
@@ -122,18 +114,17 @@ class DesignProblem:
         block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
-        found = metric_rates(block, directions, windows)
-        return {name: _rows(name, each) for name, each in found.items()}
+        return {name: _rows(name, rates) for name, rates in metric_rates(block, directions, windows).items()}
 
 
 def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
     """The ranges of the swept parameters."""
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
-    spans = {name: (float(np.min(each)), float(np.max(each))) for name, each in values.items()}
-    found = {name: span for name, span in spans.items() if span[0] < span[1]}
-    if not found:
+    spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
+    spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
+    if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")
-    return found
+    return spans
 
 
 def _metric(column: str) -> tuple[str, str]:
@@ -148,9 +139,9 @@ def _of_joints(metric: str) -> bool:
     return QUANTITIES[metric].dims[-2:] == JOINTS
 
 
-def _rows(metric: str, found: Rates) -> tuple[Array, Array]:
+def _rows(metric: str, result: Rates) -> tuple[Array, Array]:
     """Values (row,) and derivatives (row, parameter) of the metric of one design."""
-    values, rates = found.values, found.rates
+    values, rates = result.values, result.rates
     if _of_joints(metric):
         there = joints_there(np.moveaxis(values, -1, 0))
         values, rates = values[..., there, :], rates[..., there, :]

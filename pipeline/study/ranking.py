@@ -1,4 +1,4 @@
-"""An order of designs by weighted objectives."""
+"""Rank designs by weighted objectives."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from pipeline.study.columns import Objective, costs, feasible, refuse
-
-Array = np.ndarray
+from pipeline.study.columns import Array, Objective, costs, feasible, refuse
 
 
 def rank(
     ds: xr.Dataset, objectives: Sequence[Objective], weights: Sequence[float] = (), where: Sequence[str] = ()
-) -> tuple[Array, Array]:
+) -> tuple[NDArray[np.intp], Array]:
     """Feasible designs, the best first, and their scores: indices (n,), scores (n,) in [0, sum of weights].
 
     The score is the weighted sum of objectives, each scaled so that it is 0 for the best and 1 for the worst of the

@@ -1,4 +1,4 @@
-"""The next sweep: the same file with its designs sampled around the best ones."""
+"""Refine a sweep: the same file with its designs sampled around the best ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from pipeline.study.columns import refuse, swept
+from pipeline.study.columns import Array, refuse, swept
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
 from robots.catalog import FAMILIES
-
-Array = np.ndarray
 
 MARGIN = 0.1
 """By how much of its length the box around the best designs is made larger at each end."""
@@ -24,7 +23,9 @@ KEPT = ("derive", "where")
 """Keys of the design section that stay."""
 
 
-def box(ds: xr.Dataset, best: Sequence[int] | Array, margin: float = MARGIN) -> dict[str, tuple[float, float]]:
+def box(
+    ds: xr.Dataset, best: Sequence[int] | NDArray[np.intp], margin: float = MARGIN
+) -> dict[str, tuple[float, float]]:
     """Bounds of every swept parameter around some designs, within those of a robot of the catalogue.
 
     A parameter on which they agree gets a tenth of its swept range to both sides.
@@ -43,7 +44,7 @@ def box(ds: xr.Dataset, best: Sequence[int] | Array, margin: float = MARGIN) -> 
 
 def refine(
     ds: xr.Dataset,
-    best: Sequence[int] | Array,
+    best: Sequence[int] | NDArray[np.intp],
     path: str | Path,
     *,
     count: int = 1024,

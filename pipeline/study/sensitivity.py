@@ -1,4 +1,4 @@
-"""Which parameters a metric depends on: shares of its variance, after Sobol.
+"""Variance-based sensitivity after Sobol: the shares of a metric's variance that parameters explain.
 
 First: the share that a parameter explains by itself. Total: the share that is lost when it is known last, so with all
 its interactions. Interaction of two: what they explain together beyond what each does alone. Inputs are taken to be
@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 from scipy import stats
 
-from pipeline.study.columns import Objective, refuse, value_of
-
-Array = np.ndarray
+from pipeline.study.columns import Array, Objective, refuse, value_of
 
 BINS = 24
 """Parts of a parameter's range for its first share, at most."""
@@ -101,17 +100,17 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolI
     if not np.ptp(values):
         zero = np.zeros(len(names))
         return SobolIndices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
-    given = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
+    values_of = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         # a parameter without effect has no interval; NaN says so
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.sobol_indices(func=given, n=n, rng=np.random.default_rng(seed))
-        spread = found.bootstrap(n_resamples=200)
+        indices = stats.sobol_indices(func=values_of, n=n, rng=np.random.default_rng(seed))
+        spread = indices.bootstrap(n_resamples=200)
         intervals = [
-            np.stack([np.ravel(each.confidence_interval.low), np.ravel(each.confidence_interval.high)], axis=1)
-            for each in (spread.first_order, spread.total_order)
+            np.stack([np.ravel(order.confidence_interval.low), np.ravel(order.confidence_interval.high)], axis=1)
+            for order in (spread.first_order, spread.total_order)
         ]
-    return SobolIndices(names, np.ravel(found.first_order), np.ravel(found.total_order), *intervals)
+    return SobolIndices(names, np.ravel(indices.first_order), np.ravel(indices.total_order), *intervals)
 
 
 def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
@@ -133,12 +132,12 @@ def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
     interaction = np.zeros((len(names), len(names)))
     for i in range(len(names)):
         for j in range(i):
-            both = _explained(coarse[i] * (coarse[j].max() + 1) + coarse[j], y)
-            interaction[i, j] = interaction[j, i] = both - alone[i] - alone[j]
+            pair = _explained(coarse[i] * (coarse[j].max() + 1) + coarse[j], y)
+            interaction[i, j] = interaction[j, i] = pair - alone[i] - alone[j]
     return Explained(names, first, interaction, len(y))
 
 
-def _parts(x: Array, most: int) -> Array:
+def _parts(x: Array, most: int) -> NDArray[np.intp]:
     """The number of the part that each sample is in: of its value where there are few, else of its quantile."""
     numbers, which = np.unique(x, return_inverse=True)
     if len(numbers) <= most:
@@ -147,7 +146,7 @@ def _parts(x: Array, most: int) -> Array:
     return rank * most // len(x)
 
 
-def _explained(part: Array, y: Array) -> float:
+def _explained(part: NDArray[np.intp], y: Array) -> float:
     """One less the unbiased variance within parts over that of all samples; 0 where nothing varies."""
     counts = np.bincount(part)
     sums, squares = np.bincount(part, y), np.bincount(part, y * y)
@@ -163,8 +162,8 @@ def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Arra
     part = _parts(np.asarray(x)[good], parts)
     counts = np.bincount(part)
     used = counts > 0
-    sums = (np.bincount(part, np.asarray(each, dtype=float)[good]) for each in (x, values))
-    middle, mean = (each[used] / counts[used] for each in sums)
+    sums = (np.bincount(part, np.asarray(column, dtype=float)[good]) for column in (x, values))
+    middle, mean = (total[used] / counts[used] for total in sums)
     return middle, mean
 
 
@@ -186,14 +185,14 @@ def interaction(x: Array, y: Array, values: Array, parts: int = PAIR_BINS) -> In
     """How a metric goes along with two parameters (n,), each cut as by `main_effect`; NaN among values is left out."""
     good = np.isfinite(values)
     z = np.asarray(values, dtype=float)[good]
-    chosen = [np.asarray(each, dtype=float)[good] for each in (x, y)]
-    rows, columns = (np.unique(_parts(each, parts), return_inverse=True)[1].ravel() for each in chosen)
+    pair = [np.asarray(parameter, dtype=float)[good] for parameter in (x, y)]
+    rows, columns = (np.unique(_parts(parameter, parts), return_inverse=True)[1].ravel() for parameter in pair)
     shape = int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1
     place = rows * shape[1] + columns
     counts = np.bincount(place, minlength=shape[0] * shape[1])
     with np.errstate(invalid="ignore"):
         mean = (np.bincount(place, z, minlength=len(counts)) / counts).reshape(shape)
-    middles = [np.bincount(part, each) / np.bincount(part) for part, each in zip((rows, columns), chosen, strict=True)]
+    middles = [np.bincount(part, x) / np.bincount(part) for part, x in zip((rows, columns), pair, strict=True)]
     alone = [np.bincount(part, z) / np.bincount(part) for part in (rows, columns)]
     total = z.mean() if len(z) else np.nan
     return Interaction(middles[0], middles[1], mean, mean - alone[0][:, None] - alone[1] + total)

@@ -1,1 +1,1 @@
-"""A sweep file: its sections, its axes and trajectories, and the checked `Sweep` that it means."""
+"""Read and check sweep files: sections, axes, trajectories, and the `Sweep` that they define."""

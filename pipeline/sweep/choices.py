@@ -1,30 +1,37 @@
-"""What a sweep file leaves to choose: one of several robots, and a named part of the axes.
+"""Choose one of the robots of a sweep file, or a named subset of its axes.
 
 A choice is a key of the file, `robot:` or `subset:`, so that the text of a sweep says all of it; `choose` adds one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path, parse_yaml
+from pipeline.documents.report import Report, sentence
+from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem
-from pipeline.sweep.axes.conditions import Rules
-from pipeline.sweep.axes.kinds import Axis
-from pipeline.sweep.robot import families
-from pipeline.sweep.sections import Axes, RobotSection, Subset
-from robots.model import Family
-from robots.parameters import Parameter, nearest
+from pipeline.sweep.axes.conditions import RuleReader
+from pipeline.sweep.friction import FrictionAxis
+from pipeline.sweep.robot import DesignAxis
+from pipeline.sweep.sections import SelectionSection, SubsetSection, SweepFile
+from robots.parameters import nearest
+from robots.trajectories.trajectory import Trajectory
 
-if TYPE_CHECKING:
-    from pipeline.sweep.trajectories.reader import Trajectory
+Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a subset is a part of: designs and friction sets, None where they are not sound, and trajectories."""
+
+    design: DesignAxis | None
+    friction: FrictionAxis | None
+    trajectories: tuple[Trajectory, ...]
 
 
 def choose(text: str, key: str, value: str, name: str) -> str:
-    """The text of a sweep file with one more key at its end. Raises InputError where it cannot be put there."""
+    """Add a key at the end of the text of a sweep file. Raises InputError where that is not possible."""
     longer = f"{text.rstrip()}\n{key}: {value}\n"
     try:
         fits = parse_yaml(longer, name).data.get(key) == value
@@ -36,81 +43,44 @@ def choose(text: str, key: str, value: str, name: str) -> str:
     return longer
 
 
-def robot_of(
-    report: Report, file: Mapping[str, Any], families: Mapping[str, Family]
-) -> tuple[str | None, RobotSection]:
-    """Name of the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
-    several: Mapping[str, RobotSection] | None = file.get("robots")
-    robot: str | None = file.get("robot")
-    for name in several or {}:
-        if name not in families:
-            report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
-    if robot is None:
-        if several is None:
-            if "robot" not in report.missing:
-                report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
-        elif len(several) > 1:
-            hint = "Read it with pipeline.sweep.several, or choose one with the key robot."
-            report(("robots",), Got(f"{len(several)} robots"), "one, because this is to be one sweep", hint)
-        return next(iter(several or ()), None), RobotSection()
-    if several is not None and robot not in several:
-        report(("robot",), robot, "one of robots", sentence(nearest(robot, several)))
-        return None, RobotSection()
-    if several is None and robot not in families:
-        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, families)))
-    return robot, (several or {}).get(robot) or RobotSection()
-
-
-def sections_of(file: Mapping[str, Any], robot: str, own: RobotSection) -> dict[str, tuple[Any, Path]]:
-    """The sections `parameters` and `design` of a robot, its own or the common ones, and where they stand."""
-    empty: dict[str, Any] = {"parameters": {}, "design": None}
-    return {
-        name: (file.get(name, default), (name,))
-        if getattr(own, name) is None
-        else (getattr(own, name), ("robots", robot, name))
-        for name, default in empty.items()
-    }
-
-
-def take_subset(report: Report, file: Mapping[str, Any], parts: dict[str, Any]) -> None:
-    """Restricts the axes and trajectories in `parts` to the chosen subset; all subsets have to be sound."""
-    subsets: Mapping[str, Subset] = file.get("subsets", {})
-    sound, result = not report.problems, parts
-    for name, subset in subsets.items():
-        chosen = name == file.get("subset")
-        restricted = _restricted(report, subset, parts, ("subsets", name), sound=sound, scan=sound and chosen)
-        result = parts | restricted if chosen else result
-    parts |= result
-    if (given := file.get("subset")) is not None and given not in subsets:
-        hint = sentence(nearest(given, subsets)) if subsets else "There is no section subsets."
-        report(("subset",), given, "the name of a subset", hint)
+def take_subset(report: Report, file: SweepFile, whole: Swept) -> Swept:
+    """Restrict a sweep to the subset that the key `subset` names, if any; checks all subsets of the file."""
+    sound, part = not report.problems, whole
+    for name, subset in file.subsets.items():
+        chosen = name == file.subset
+        restricted = _restricted(report, subset, whole, ("subsets", name), sound=sound, scan=sound and chosen)
+        part = restricted if chosen else part
+    if file.subset is not None and file.subset not in file.subsets:
+        hint = sentence(nearest(file.subset, file.subsets)) if file.subsets else "There is no section subsets."
+        report(("subset",), file.subset, "the name of a subset", hint)
+    return part
 
 
 def _restricted(
-    report: Report, subset: Subset, parts: Mapping[str, Any], path: Path, *, sound: bool, scan: bool
-) -> dict[str, Any]:
-    def part(axis: Axis, table: Mapping[str, Parameter], fixed: Mapping[str, float], key: str) -> Axis:
-        rules = Rules(report, table, fixed)
-        return rules.part(axis, getattr(subset, key), (*path, key), sound=sound, scan=scan)
+    report: Report, subset: SubsetSection, whole: Swept, path: KeyPath, *, sound: bool, scan: bool
+) -> Swept:
+    def part(sets: Sets, selection: SelectionSection | None, key: str) -> Sets:
+        rules = RuleReader(report, sets.parameters, sets.fixed)
+        return replace(sets, axis=rules.part(sets.axis, selection, (*path, key), sound=sound, scan=scan))
 
-    result: dict[str, Any] = {}
-    if "design" in parts:
-        table = {each.name: each for each in families(parts["description"])[parts["robot"]].parameters}
-        result["design"] = part(parts["design"], table, parts["fixed"], "design")
-    if friction := parts.get("friction"):
-        axis = part(friction.axis, friction.parameters, friction.fixed, "friction")
-        result["friction"] = replace(friction, axis=axis)
-    known: tuple[Trajectory, ...] = parts.get("trajectories", ())
-    if subset.trajectories is not None and known:
-        # Entries with problems of their own are no news; in a sound file, one entry may have become several motions.
-        names = [*(report.document.data["trajectories"] if report.problems else ()), *(each.name for each in known)]
-        for index, name in enumerate(subset.trajectories):
-            if name not in names:
-                report((*path, "trajectories", index), name, "a trajectory", sentence(nearest(name, names)))
-        result["trajectories"] = tuple(each for each in known if each.name in subset.trajectories)
-    return result
+    return Swept(
+        whole.design and part(whole.design, subset.design, "design"),
+        whole.friction and part(whole.friction, subset.friction, "friction"),
+        _named(report, whole.trajectories, subset.trajectories, (*path, "trajectories")),
+    )
 
 
-def is_empty(section: Axes | None) -> bool:
-    """Whether a section is there and has no axis."""
-    return section is not None and section.grid is None and section.listed is None and section.sample is None
+def _named(
+    report: Report, trajectories: tuple[Trajectory, ...], names: tuple[str, ...] | None, path: KeyPath
+) -> tuple[Trajectory, ...]:
+    """Select trajectories by name; all of them without names."""
+    if names is None or not trajectories:
+        return trajectories
+    known = [trajectory.name for trajectory in trajectories]
+    # Entries with problems of their own are no news; in a sound file, one entry may have become several motions.
+    if report.problems and isinstance(entries := report.document.data["trajectories"], dict):
+        known = [*entries, *known]
+    for index, name in enumerate(names):
+        if name not in known:
+            report((*path, index), name, "a trajectory", sentence(nearest(name, known)))
+    return tuple(trajectory for trajectory in trajectories if trajectory.name in names)

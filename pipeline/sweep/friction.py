@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
-from pipeline.sweep.sections import Friction
-from pipeline.sweep.sections import FrictionGroup as Section
-from robots.friction import CURVES, FORCE, LAWS
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from pipeline.sweep.sections import FrictionGroupSection as Section
+from pipeline.sweep.sections import FrictionSection as Friction
+from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
+from robots.friction.laws import CURVES, FORCE, LAWS
+from robots.joint_places import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 
@@ -60,10 +61,10 @@ NO_FRICTION = FrictionAxis()
 
 
 @dataclass(frozen=True)
-class _Read:
+class _Entry:
     """A group as it is written: where, its name, what it says."""
 
-    path: Path
+    path: KeyPath
     name: str
     section: Section
 
@@ -79,10 +80,10 @@ class _Read:
     def table(self) -> dict[str, Parameter]:
         """All parameters that it may be given, by their names in the axes."""
         law, load = LAWS[self.law], self.section.load
-        own = (*law.parameters, *law.options)
+        of_law = (*law.parameters, *law.options)
         if load != "constant":  # what is multiplied by a load is no force
-            own = tuple(replace(each, unit="1") if each.unit == FORCE else each for each in own)
-        return {self.prefixed(each.name): each for each in (*own, *LOADS[load])}
+            of_law = tuple(replace(p, unit="1") if p.unit == FORCE else p for p in of_law)
+        return {self.prefixed(p.name): p for p in (*of_law, *LOADS[load])}
 
 
 def read_friction(
@@ -92,45 +93,45 @@ def read_friction(
     if section is None:
         return NO_FRICTION
     before = len(report.problems)
-    groups = [each for each in _groups(report, section) if _known(report, each)]
-    table = {name: parameter for each in groups for name, parameter in each.table().items()}
+    entries = [entry for entry in _entries(report, section) if _known(report, entry)]
+    table = {name: parameter for entry in entries for name, parameter in entry.table().items()}
     fixed: dict[str, float] = {}
-    for each in groups:
-        own = {each.prefixed(name): value for name, value in each.section.parameters.items()}
-        keys = {each.prefixed(name): name for name in each.section.parameters}
-        fixed |= check_fixed(report, each.table(), own, (*each.path, "parameters"), keys)
+    for entry in entries:
+        values = {entry.prefixed(name): value for name, value in entry.section.parameters.items()}
+        keys = {entry.prefixed(name): name for name in entry.section.parameters}
+        fixed |= check_fixed(report, entry.table(), values, (*entry.path, "parameters"), keys)
     if len(report.problems) > before and not table:
         return NO_FRICTION
     axis = AxisReader(report, table, fixed, seed).axis(section, PATH)
-    made, places = [], [_places(report, each, mechanism) for each in groups]
-    _check_once(report, groups, places)
+    groups, places = [], [_places(report, entry, mechanism) for entry in entries]
+    _check_once(report, entries, places)
     parameters: dict[str, Parameter] = {}
-    for each, found in zip(groups, places, strict=True):
-        given = [p.name for p in LAWS[each.law].options if each.prefixed(p.name) in (*fixed, *axis.names)]
-        names = [p.name for p in group_parameters(each.law, each.section.load, given)]
-        made.append(FrictionGroup(each.name, each.law, each.section.load, found, tuple(names)))
-        parameters |= {each.prefixed(name): table[each.prefixed(name)] for name in names}
+    for entry, joints in zip(entries, places, strict=True):
+        options = [p.name for p in LAWS[entry.law].options if entry.prefixed(p.name) in (*fixed, *axis.names)]
+        names = [p.name for p in group_parameters(entry.law, entry.section.load, options)]
+        groups.append(FrictionGroup(entry.name, entry.law, entry.section.load, joints, tuple(names)))
+        parameters |= {entry.prefixed(name): table[entry.prefixed(name)] for name in names}
     rest = {name: fixed.get(name, p.scalar) for name, p in parameters.items() if name not in axis.names}
-    return FrictionAxis(tuple(made), tuple(each.section.joints for each in groups), axis, rest, parameters)
+    return FrictionAxis(tuple(groups), tuple(entry.section.joints for entry in entries), axis, rest, parameters)
 
 
-def _groups(report: Report, section: Friction) -> Iterator[_Read]:
+def _entries(report: Report, section: Friction) -> Iterator[_Entry]:
     if section.groups is None:
         if section.law is None:
             report(PATH, Got("no law"), "law, or groups that have one", f"Known: {', '.join(LAWS)}.")
         else:
-            yield _Read(PATH, "", section)
+            yield _Entry(PATH, "", section)
         return
     for key in section.model_fields_set & {"law", "joints", "load", "parameters"}:
         report((*PATH, key), Got(f"{key} beside groups"), "it inside each group", "Move it there.")
-    for name, each in section.groups.items():
-        if each.law is None:
+    for name, group in section.groups.items():
+        if group.law is None:
             report((*PATH, "groups", name), Got("no law"), "law", f"Known: {', '.join(LAWS)}.")
         else:
-            yield _Read((*PATH, "groups", name), name, each)
+            yield _Entry((*PATH, "groups", name), name, group)
 
 
-def _known(report: Report, group: _Read) -> bool:
+def _known(report: Report, group: _Entry) -> bool:
     law, load = str(group.section.law), group.section.load
     if law not in LAWS:
         report((*group.path, "law"), law, "a friction law", sentence(nearest(law, LAWS)))
@@ -142,7 +143,7 @@ def _known(report: Report, group: _Read) -> bool:
     return law in LAWS and load in LOADS
 
 
-def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[JointPlace, ...]:
+def _places(report: Report, group: _Entry, mechanism: Mechanism | None) -> tuple[JointPlace, ...]:
     if mechanism is None:
         return ()
     try:
@@ -153,10 +154,10 @@ def _places(report: Report, group: _Read, mechanism: Mechanism | None) -> tuple[
         return ()
 
 
-def _check_once(report: Report, groups: list[_Read], places: list[tuple[JointPlace, ...]]) -> None:
+def _check_once(report: Report, groups: list[_Entry], places: list[tuple[JointPlace, ...]]) -> None:
     owners: dict[JointPlace, str] = {}
-    for group, found in zip(groups, places, strict=True):
-        if shared := [owners[place] for place in found if place in owners]:
+    for group, joints in zip(groups, places, strict=True):
+        if shared := [owners[place] for place in joints if place in owners]:
             hint = f"They are in group {shared[0]} too. Name joints one by one, or by patterns."
             report((*group.path, "joints"), list(group.section.joints), "joints of no other group", hint)
-        owners |= dict.fromkeys(found, group.name)
+        owners |= dict.fromkeys(joints, group.name)

@@ -1,4 +1,4 @@
-"""What a Python function is, as a hash: its byte code, and the values and functions that it refers to.
+"""Hash a Python function: its byte code, and the values and functions that it refers to.
 
 Names of files, line numbers, comments and the spelling of the source do not count. Byte code differs between versions
 of Python, which a run does not mix anyway.
@@ -10,37 +10,36 @@ import hashlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 
-def of_function(function: Callable[..., Any]) -> str:
+def of_function(function: Callable[..., object]) -> str:
     """SHA-256 of a function written in Python, in hexadecimal."""
     assert isinstance(function, types.FunctionType)
     return hashlib.sha256(repr(list(_function(function, set()))).encode()).hexdigest()
 
 
-def _function(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
+def _function(function: types.FunctionType, seen: set[int]) -> Iterator[object]:
     if id(function) in seen:
         yield "again", function.__qualname__
         return
     seen.add(id(function))
     yield from _code(function.__code__)
     yield _value(function.__defaults__, seen), _value(function.__kwdefaults__, seen)
-    found = inspect.getclosurevars(function)
-    for name, value in sorted({**found.globals, **found.nonlocals}.items()):
+    variables = inspect.getclosurevars(function)
+    for name, value in sorted({**variables.globals, **variables.nonlocals}.items()):
         yield name, _value(value, seen)
 
 
-def _code(code: types.CodeType) -> Iterator[Any]:
+def _code(code: types.CodeType) -> Iterator[object]:
     yield code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars
     for constant in code.co_consts:
         yield list(_code(constant)) if isinstance(constant, types.CodeType) else _value(constant, set())
 
 
-def _value(value: Any, seen: set[int]) -> Any:
-    """A value as text, or as parts that have one; of what has no lasting text its type."""
+def _value(value: object, seen: set[int]) -> object:
+    """Convert a value to text, or to parts that have one; other objects to their type."""
     if isinstance(value, types.FunctionType):
         return list(_function(value, seen))
     if isinstance(value, types.ModuleType):
@@ -48,11 +47,11 @@ def _value(value: Any, seen: set[int]) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return "array", str(value.dtype), np.shape(value), hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, tuple | list):
-        return type(value).__name__, [_value(each, seen) for each in value]
+        return type(value).__name__, [_value(item, seen) for item in value]
     if isinstance(value, set | frozenset):
-        return type(value).__name__, sorted(repr(_value(each, seen)) for each in value)
+        return type(value).__name__, sorted(repr(_value(item, seen)) for item in value)
     if isinstance(value, Mapping):
-        return "mapping", sorted((repr(key), repr(_value(each, seen))) for key, each in value.items())
+        return "mapping", sorted((repr(key), repr(_value(item, seen))) for key, item in value.items())
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return repr(value)
     return "other", type(value).__module__, getattr(value, "__qualname__", type(value).__qualname__)

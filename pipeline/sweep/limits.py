@@ -1,4 +1,4 @@
-"""The limits section of a sweep file: ranges and rates of joints, and what actuators can give.
+"""Read the limits of a sweep file: ranges and rates of joints, and capacities of actuators.
 
 A key selects joints or actuators, in the words of friction groups; each joint and each actuator is selected once.
 """
@@ -6,14 +6,15 @@ A key selects joints or actuators, in the words of friction groups; each joint a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
-from pipeline.documents.yaml import Path
-from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, RobotSection
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, SweepFile
+from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.model import Mechanism
 from robots.parameters import ParameterError
@@ -28,22 +29,21 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
-UNIT: Mapping[JointKind, str] = {"revolute": "rad", "prismatic": "m"}
-Place = TypeVar("Place")
+Selected = TypeVar("Selected")
 
 
-def section_of(file: Mapping[str, Any], robot: str | None) -> tuple[LimitSection | None, Path]:
-    """The limits of a robot, its own where it is one of several and has some, and where they stand."""
-    several: Mapping[str, RobotSection] = file.get("robots") or {}
-    if robot is not None and robot in several and several[robot].limits is not None:
-        return several[robot].limits, ("robots", robot, KEY)
-    return file.get(KEY), (KEY,)
+def section_of(file: SweepFile, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
+    """Find the section with the limits of a robot, which one of several may have for itself, and its path."""
+    robots = file.robots or {}
+    if robot is not None and robot in robots and robots[robot].limits is not None:
+        return robots[robot].limits, ("robots", robot, KEY)
+    return file.limits, (KEY,)
 
 
 def read_limits(
-    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: Path = ("limits",)
+    report: Report, section: LimitSection | None, mechanism: Mechanism | None, within: KeyPath = ("limits",)
 ) -> Limits:
-    """The limits of a section that stands at `within`; without a mechanism, nothing is looked up.
+    """Read a section that stands at `within`; without a mechanism, no limits.
 
     Problems go to `report`.
     """
@@ -56,20 +56,23 @@ def read_limits(
     for name, joint in section.joints.items():
         path = (*within, "joints", name)
         hits = _selected(report, path, partial(select_joints, mechanism, name))
-        limit = _joint(report, joint, path, [each.kind for each in hits])
-        _take(report, path, joints, [each.place for each in hits], limit)
+        limit = _joint(report, joint, path, [hit.kind for hit in hits])
+        places = [hit.place for hit in hits]
+        _check_unlimited(report, path, places, joints)
+        joints |= dict.fromkeys(places, limit)
     for name, actuator in section.actuators.items():
         path = (*within, "actuators", name)
         numbers = _selected(report, path, partial(select_actuators, mechanism, name))
-        _take(report, path, actuators, numbers, _actuator(report, actuator, path))
+        _check_unlimited(report, path, numbers, actuators)
+        actuators |= dict.fromkeys(numbers, _actuator(report, actuator, path))
     return Limits(joints, actuators)
 
 
-def check_metrics(report: Report, file: Mapping[str, Any], section: LimitSection | None) -> None:
+def check_metrics(report: Report, metrics: Sequence[str], section: LimitSection | None) -> None:
     """Refuse metrics of limits that the section does not set."""
     if section is None and KEY in report.document.data:
         return  # what is wrong with it has been told
-    for index, name in enumerate(file.get("metrics", ())):
+    for index, name in enumerate(metrics):
         for kind, key in (SET_BY[need] for need in needs(name) if need in SET_BY):
             if section and _sets(section, kind, key):
                 continue
@@ -82,7 +85,8 @@ def _sets(section: LimitSection, kind: str, key: str) -> bool:
     return any(getattr(each, name) is not None for each in getattr(section, kind).values() for name in keys)
 
 
-def _selected(report: Report, path: Path, select: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+def _selected(report: Report, path: KeyPath, select: Callable[[], Sequence[Selected]]) -> Sequence[Selected]:
+    """Select the joints or actuators of a key; none where there are none, which is reported."""
     try:
         return select()
     except ParameterError as error:
@@ -90,18 +94,17 @@ def _selected(report: Report, path: Path, select: Callable[[], Sequence[Any]]) -
         return ()
 
 
-def _take(report: Report, path: Path, found: dict[Place, Any], places: Sequence[Place], limit: Any) -> None:
-    """Give a limit to joints or actuators, none of which may have one already."""
-    if any(place in found for place in places):
+def _check_unlimited(report: Report, path: KeyPath, selected: Sequence[Selected], limited: Container[Selected]) -> None:
+    """Refuse to give another limit to joints or actuators that have one."""
+    if any(item in limited for item in selected):
         hint = "Another key selects some of them, too. Name them one by one, or by patterns."
         report(path, str(path[-1]), f"{path[-2]} that no other key selects", hint, key=True)
-    found |= dict.fromkeys(places, limit)
 
 
-def _joint(report: Report, section: JointSection, path: Path, kinds: Sequence[JointKind]) -> JointLimit:
+def _joint(report: Report, section: JointSection, path: KeyPath, kinds: Sequence[JointKind]) -> JointLimit:
     if section.position is None and section.velocity is None:
         report(path, Got("neither position nor velocity"), "one of them, or both")
-    factor = _unit(report, section.unit, path, {UNIT[kind] for kind in kinds})
+    factor = _unit(report, section.unit, path, {JOINT_KINDS[kind].units.position for kind in kinds})
     low, high = (UNITS[factor].to_si(end) for end in section.position) if section.position else (-math.inf, math.inf)
     if low >= high:
         report((*path, "position"), list(section.position or ()), "[low, high] with low below high", "Exchange them.")
@@ -109,28 +112,29 @@ def _joint(report: Report, section: JointSection, path: Path, kinds: Sequence[Jo
     return JointLimit(low, high, velocity)
 
 
-def _unit(report: Report, given: str | None, path: Path, wanted: set[str]) -> str:
-    """The unit to convert from; the one of SI where none is given or the given one is refused."""
-    if given is None or not wanted:
+def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> str:
+    """Check the unit to convert from; the one of SI where none is given or the given one is refused."""
+    if unit is None or not wanted:
         return "1"
     mixed = "no unit, as some of these joints turn and others slide", "Name them apart."
-    if wrong := check_unit(given, *wanted) if len(wanted) == 1 else mixed:
-        report((*path, "unit"), given, *wrong)
+    if wrong := check_unit(unit, *wanted) if len(wanted) == 1 else mixed:
+        report((*path, "unit"), unit, *wrong)
         return "1"
-    return given
+    return unit
 
 
-def _actuator(report: Report, section: ActuatorSection, path: Path) -> Capacity:
-    given = {name: value for name in ("force", "velocity", "power") if (value := getattr(section, name)) is not None}
-    if not given:
+def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capacity:
+    numbers = section.model_dump(exclude_none=True)
+    if not numbers:
         report(path, Got("no limit"), "force, velocity or power")
-    return Capacity(**given)
+    return Capacity(**numbers)
 
 
-def describe(limits: Limits) -> dict[str, Any]:
-    """What defines limits, in types of JSON; infinite numbers are left out."""
-    joints = {f"{limb}, {joint}": _finite(each) for (limb, joint), each in sorted(limits.joints.items())}
-    return {"joints": joints, "actuators": {str(k): _finite(each) for k, each in sorted(limits.actuators.items())}}
+def describe_limits(limits: Limits) -> dict[str, Any]:
+    """Describe limits in types of JSON; infinite numbers are left out."""
+    joints = {f"{limb}, {joint}": _finite(limit) for (limb, joint), limit in sorted(limits.joints.items())}
+    actuators = {str(number): _finite(capacity) for number, capacity in sorted(limits.actuators.items())}
+    return {"joints": joints, "actuators": actuators}
 
 
 def _finite(limit: JointLimit | Capacity) -> dict[str, float]:

@@ -1,36 +1,29 @@
-"""The sections of a sweep file that make it a dataset for identification: what sensors do, and how it is split."""
+"""Read the sections `measurement` and `split` of a sweep file, which make it a dataset for identification."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.sections import Split
-from robots.measurement import CLEAN, MEASUREMENT, SHORTEST
+from pipeline.sweep.sections import SplitSection, SweepFile
+from pipeline.sweep.time import TimeGrid
+from robots.measurement import CLEAN, MEASUREMENT, SHORTEST, Sensors
 from robots.parameters import nearest
 
 PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What sensors do: all parameters of `robots.measurement`, and the seed of the noise."""
-
-    values: Mapping[str, float]
-    seed: int
-
-    def describe(self) -> dict[str, Any]:
-        """The same in types of JSON."""
-        return {"values": dict(self.values), "seed": self.seed}
+def describe_sensors(sensors: Sensors) -> dict[str, Any]:
+    """Parameters and seed of sensors in types of JSON."""
+    return {"values": dict(sensors.values), "seed": sensors.seed}
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Shares of what is kept from training."""
+class DatasetSplit:
+    """Shares of designs and trajectories for validation and for tests; the rest is for training."""
 
     validation: float
     test: float
@@ -40,7 +33,7 @@ class Parts:
         return {"validation": self.validation, "test": self.test}
 
     def of(self, start: int, stop: int) -> list[str]:
-        """The part of each design or trajectory from number `start` up to before `stop`.
+        """Assign a part to each design or trajectory from number `start` up to before `stop`.
 
         Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
         is made longer keeps the parts that it has.
@@ -53,46 +46,44 @@ class Parts:
         return "validation" if x < self.test + self.validation else "train"
 
 
-def read_measurement(
-    report: Report, file: Mapping[str, Any], outputs: tuple[str, ...], step: float, samples: int
-) -> Measured | None:
-    """The section `measurement`; what is wrong goes to `report`."""
-    given: Mapping[str, float] | None = file.get("measurement")
-    wanted = [name for name in outputs if name in CLEAN]
-    if given is None:
+def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> Sensors | None:
+    """Read the section `measurement`; problems go to `report`."""
+    section = file.measurement
+    wanted = [name for name in file.outputs if name in CLEAN]
+    if section is None:
         if wanted:
             hint = "Add it; {} changes nothing but differences for velocities."
             report(("outputs",), Got(f"{wanted[0]} without measurement"), "a section measurement", hint)
         return None
-    table = {each.name: each for each in MEASUREMENT}
-    for name, value in given.items():
+    table = {parameter.name: parameter for parameter in MEASUREMENT}
+    for name, value in section.items():
         if name not in table:
             report(
                 ("measurement", name), name, "a parameter of a measurement", sentence(nearest(name, table)), key=True
             )
         elif problem := table[name].problem(value):
             report(("measurement", name), value, table[name].bounds, f"It {problem}.")
-    if file.get("seed") is None:
+    if file.seed is None:
         report(
             ("measurement",), Got("noise without seed"), "a seed at the top of the file", "Add for instance seed: 1."
         )
     for name in wanted:
-        if CLEAN[name] not in outputs:
+        if CLEAN[name] not in file.outputs:
             report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
-    values = {name: float(given.get(name, each.scalar)) for name, each in table.items()}
-    if values["cutoff"] >= 0.5 / step:
+    values = {name: float(section.get(name, parameter.scalar)) for name, parameter in table.items()}
+    if values["cutoff"] >= 0.5 / grid.step:
         hint = "A filter cannot let through what sampling does not see."
-        report(("measurement", "cutoff"), given["cutoff"], f"less than half of {1.0 / step:.6g} Hz", hint)
-    if samples < SHORTEST:
-        report(("measurement",), Got(f"{samples} times"), f"at least {SHORTEST} times for filters and differences")
-    return Measured(values, file.get("seed") or 0)
+        report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / grid.step:.6g} Hz", hint)
+    if grid.samples < SHORTEST:
+        report(("measurement",), Got(f"{grid.samples} times"), f"at least {SHORTEST} times for filters and differences")
+    return Sensors(values, file.seed or 0)
 
 
-def read_split(report: Report, split: Split | None) -> Parts | None:
-    """The section `split`; what is wrong goes to `report`."""
+def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | None:
+    """Read the section `split`; problems go to `report`."""
     if split is None:
         return None
     if split.validation + split.test >= 1.0:
         got = Got(f"{split.validation:g} for validation and {split.test:g} for tests")
         report(("split",), got, "less than 1 together", "The rest is for training.")
-    return Parts(split.validation, split.test)
+    return DatasetSplit(split.validation, split.test)

@@ -1,4 +1,4 @@
-"""A sweep: what a user asked for, checked and in SI units. Pure data; `pipeline.plan` cuts it into blocks."""
+"""The `Sweep`: the checked content of a sweep file in SI units; `pipeline.plan` cuts it into blocks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.friction import FrictionAxis
-from pipeline.sweep.limits import describe
-from pipeline.sweep.measurement import Measured, Parts
+from pipeline.sweep.limits import describe_limits
+from pipeline.sweep.measurement import DatasetSplit, describe_sensors
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
-from pipeline.sweep.side_files import Source, source_of
+from pipeline.sweep.side_files import FileSource, source_of
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.trajectories.reader import Trajectory
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.trajectories.reader import describe_trajectory
+from pipeline.sweep.user_metric import PreparedMetric
 from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
+from robots.measurement import Sensors
 from robots.model import Family
+from robots.trajectories.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,12 @@ class Sweep:
     name: str = "sweep"
     """What messages call the file. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
-    measurement: Measured | None = None
-    split: Parts | None = None
+    measurement: Sensors | None = None
+    split: DatasetSplit | None = None
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     limits: Limits = NO_LIMITS
-    own: tuple[Prepared, ...] = ()
+    user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -60,12 +62,12 @@ class Sweep:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
-        """The sweep in a file; files that it names are looked up beside it. Raises InputError with all problems."""
+        """Read a sweep file; files that it names are in its folder. Raises InputError with all problems."""
         return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
 
     @classmethod
-    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | Source = ".") -> Sweep:
-        """The sweep in a text; messages call it `name`, files that it names are in `folder`, or another source.
+    def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | FileSource = ".") -> Sweep:
+        """Read the text of a sweep file; messages call it `name`, files that it names are in `folder`.
 
         Raises InputError.
         """
@@ -90,7 +92,9 @@ class Sweep:
     @property
     def parameters(self) -> dict[str, float]:
         """Every parameter of the robot in its order: fixed values, defaults for the others (swept ones too)."""
-        return {each.name: self.fixed.get(each.name, each.scalar) for each in self.family.parameters}
+        return {
+            parameter.name: self.fixed.get(parameter.name, parameter.scalar) for parameter in self.family.parameters
+        }
 
     def designs(self, start: int, stop: int) -> dict[str, Array]:
         """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
@@ -100,6 +104,7 @@ class Sweep:
     def canonical(self) -> dict[str, Any]:
         """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""
         swept = set(self.design.names)
+        metrics = {metric.name: metric.describe() for metric in self.user_metrics}
         return {
             "limbsweep": FORMAT,
             "title": self.title,
@@ -108,16 +113,16 @@ class Sweep:
             "parameters": {name: value for name, value in self.parameters.items() if name not in swept},
             "design": self.design.describe(),
             "friction": self.friction.describe(),
-            "trajectories": {each.name: each.describe() for each in self.trajectories},
-            "trajectory order": [each.name for each in self.trajectories],
+            "trajectories": {trajectory.name: describe_trajectory(trajectory) for trajectory in self.trajectories},
+            "trajectory order": [trajectory.name for trajectory in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
-            **({"limits": describe(self.limits)} if self.limits != NO_LIMITS else {}),
-            **({"own metrics": {each.name: each.describe() for each in self.own}} if self.own else {}),
-            **({"measurement": self.measurement.describe()} if self.measurement else {}),
+            **({"limits": describe_limits(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"own metrics": metrics} if metrics else {}),
+            **({"measurement": describe_sensors(self.measurement)} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }
 
@@ -128,14 +133,14 @@ class Sweep:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def difference(self, other: Sweep) -> tuple[str, ...]:
-        """One line for every value that `other` has otherwise; empty where the fingerprints are equal."""
+        """Compare with another sweep: a line for each value that differs; empty for equal fingerprints."""
         mine, theirs = dict(_flat(self.canonical)), dict(_flat(other.canonical))
         keys = [*mine, *(key for key in theirs if key not in mine)]
         pairs = ((key, mine.get(key, "nothing"), theirs.get(key, "nothing")) for key in keys)
         return tuple(f"{key}: {here} here, {there} there" for key, here, there in pairs if here != there)
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _flat(item, f"{path}.{key}" if path else str(key))

@@ -1,17 +1,16 @@
-"""A sweep file written once more with something changed; comments of the user stay where they are."""
+"""Rewrite a sweep file with changed data; the comments of the user stay where they are."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 
-def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
-    """The text of a file whose data `change` has changed in place, below a comment of one line; see `flowing`."""
+def rewritten(text: str, change: Callable[[CommentedMap], None], comment: str) -> str:
+    """Rewrite the text of a file after `change` has changed its data in place, below a comment of one line."""
     yaml = YAML()
     yaml.width = 120
     data = yaml.load(text)
@@ -22,12 +21,12 @@ def rewritten(text: str, change: Callable[[Any], None], comment: str) -> str:
     return stream.getvalue()
 
 
-def flowing(values: Any) -> Any:
-    """Lists within mappings and lists as YAML spells them on one line."""
+def flowing(values: object) -> object:
+    """Mark all lists within mappings and lists to be written on one line."""
     if isinstance(values, dict):
-        return {name: flowing(each) for name, each in values.items()}
+        return {name: flowing(item) for name, item in values.items()}
     if not isinstance(values, list):
         return values
-    made = CommentedSeq([flowing(each) for each in values])
-    made.fa.set_flow_style()
-    return made
+    sequence = CommentedSeq([flowing(item) for item in values])
+    sequence.fa.set_flow_style()
+    return sequence

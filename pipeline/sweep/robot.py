@@ -1,4 +1,4 @@
-"""The robot of a sweep where it is none of the catalogue: a robot file, or the content of one in the sweep itself.
+"""Read the robot of a sweep and its designs: a robot of the catalogue, one of several, or of a robot file.
 
 A store keeps the text of its sweep; so that it can be read again without the robot file, `inline` writes the robot into
 that text.
@@ -7,39 +7,61 @@ that text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pipeline.documents.report import Got, Report
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import beside, describe, is_file
+from pipeline.robot_files.names import is_file, read_robot_beside
+from pipeline.robot_files.reader import describe
+from pipeline.sweep.axes.kinds import Axis
+from pipeline.sweep.axes.reader import AxisReader, check_fixed
+from pipeline.sweep.sections import RobotSection, SweepFile
 from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.description import Description
 from robots.model import Family
+from robots.parameters import Parameter, nearest
 
 
-def take_description(report: Report, file: dict[str, Any], folder: Path) -> Description | None:
-    """The description that the key `robot` gives or names; `file` then has the robot's name there, or nothing."""
-    given, document = file.get("robot"), report.document
-    if given is not None and not isinstance(given, str | dict):
-        report(("robot",), given, "the name of a robot, or the content of a robot file")
+@dataclass(frozen=True)
+class DesignAxis:
+    """The designs of a robot: the axis of its swept parameters, and those that the file sets."""
+
+    family: Family
+    fixed: Mapping[str, float]
+    axis: Axis
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """All parameters of the robot by name."""
+        return {parameter.name: parameter for parameter in self.family.parameters}
+
+
+def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
+    """Read the description that the key `robot` gives or names a file of, and the name of the robot; None if none."""
+    robot: object = file.robot
+    document = report.document
+    if robot is not None and not isinstance(robot, str | dict):
+        report(("robot",), robot, "the name of a robot, or the content of a robot file")
         report.missing.append("robot")
-        file["robot"] = None
-    if not (isinstance(given, dict) or (isinstance(given, str) and is_file(given))):
-        return None
-    file["robot"] = None
-    if "robots" in file and file["robots"] is not None:
+        return None, None
+    if robot is None or (isinstance(robot, str) and not is_file(robot)):
+        return None, robot
+    if file.robots is not None:
         hint = "Make a sweep of its own for a robot file."
         report.problems.append(document.problem(("robots",), "robots beside a robot file", "one robot", hint, key=True))
     try:
-        made = describe(document.below("robot")) if isinstance(given, dict) else beside(given, folder, document.name)
+        if isinstance(robot, str):
+            description = read_robot_beside(robot, folder, document.name)
+        else:
+            description = describe(document.below("robot"))
     except InputError as error:
         report.take(error.problems)
         report.missing.append("robot")
-        return None
-    file["robot"] = made.name
-    return made
+        return None, None
+    return description, description.name
 
 
 def families(description: Description | None) -> Mapping[str, Family]:
@@ -47,17 +69,63 @@ def families(description: Description | None) -> Mapping[str, Family]:
     return FAMILIES if description is None else {description.name: description.family}
 
 
+def read_designs(
+    report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family]
+) -> DesignAxis | None:
+    """Read the designs of the robot that the file names; None where it is not known, which is reported."""
+    robot, section = _choose_robot(report, file.robots, robot, families)
+    if robot is None or robot not in families:
+        return None  # without a robot, nothing can be said about its parameters
+    family = families[robot]
+    table = {parameter.name: parameter for parameter in family.parameters}
+    values = file.parameters if section.parameters is None else section.parameters
+    fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
+    design, path = section.design or file.design, _section_path("design", robot, section)
+    axis = AxisReader(report, table, fixed, file.seed).axis(design, path)
+    if design is not None and design.grid is None and design.listed is None and design.sample is None:
+        report(path, Got("no axis"), "grid, list or sample", "Leave design out for a single design.")
+    return DesignAxis(family, fixed, axis)
+
+
+def _choose_robot(
+    report: Report, robots: Mapping[str, RobotSection] | None, robot: str | None, families: Mapping[str, Family]
+) -> tuple[str | None, RobotSection]:
+    """Choose the robot, one of `families`, and its own sections; None where it is not known, which is reported."""
+    for name in robots or {}:
+        if name not in families:
+            report(("robots", name), name, "a robot of the catalogue", sentence(nearest(name, families)), key=True)
+    if robot is None:
+        if robots is None:
+            if "robot" not in report.missing:
+                report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
+        elif len(robots) > 1:
+            hint = "Read it with pipeline.sweep.several, or choose one with the key robot."
+            report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
+        return next(iter(robots or ()), None), RobotSection()
+    if robots is not None and robot not in robots:
+        report(("robot",), robot, "one of robots", sentence(nearest(robot, robots)))
+        return None, RobotSection()
+    if robots is None and robot not in families:
+        report(("robot",), robot, "a robot of the catalogue", sentence(nearest(robot, families)))
+    return robot, (robots or {}).get(robot) or RobotSection()
+
+
+def _section_path(key: str, robot: str, section: RobotSection) -> KeyPath:
+    """Return the path of a section of a robot: among its own sections, or at the top of the file."""
+    return (key,) if getattr(section, key) is None else ("robots", robot, key)
+
+
 def inline(report: Report, description: Description | None) -> str:
-    """The text of the sweep with its robot in it."""
+    """Write the content of the robot file into the text of the sweep, in place of its name."""
     document = report.document
-    given = document.data.get("robot")
-    if description is None or not isinstance(given, str):
+    robot = document.data.get("robot")
+    if description is None or not isinstance(robot, str):
         return document.text
     lines = document.text.split("\n")
     line, column = document.where(("robot",))
     before, rest = lines[line - 1][: column - 1], lines[line - 1][column - 1 :]
     for quote in ("'", '"', ""):
-        if rest.startswith(written := f"{quote}{given}{quote}"):
+        if rest.startswith(written := f"{quote}{robot}{quote}"):
             lines[line - 1] = before + writing.flow(description) + rest.removeprefix(written)
             return "\n".join(lines)
     report(("robot",), Got("a name in a spelling of its own"), "the name of the file in one line", "Write it plainly.")

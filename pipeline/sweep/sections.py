@@ -1,4 +1,4 @@
-"""The sections of a sweep file as models: keys and types only; `pipeline.sweep.reader` has what they mean."""
+"""Models of the sections of a sweep file: keys and types; `pipeline.sweep.reader` has what they mean."""
 
 from __future__ import annotations
 
@@ -6,34 +6,31 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
-from pipeline.documents.report import Count, Integer, Number, Section, Text, Vector
+from pipeline.documents.section import Count, Integer, Name, Number, Section, Text, Vector
 
 FORMAT = 1
 """Version of the file format that this program reads."""
 
-Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
-Group = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
+GroupName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
-
-
 Seed = Annotated[Integer, Field(ge=0, le=2**128)]
 Scale = Literal["linear", "log"]
 MAX_RULES = 64
 """Conditions of an axis, or parameters that are derived on it."""
 
 
-def _bare_list(value: Any) -> Any:
+def _bare_list(value: object) -> object:
     return {"values": value} if isinstance(value, list) else value
 
 
-def _bare_text(value: Any) -> Any:
+def _bare_text(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
 Conditions = Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(max_length=MAX_RULES)]
 
 
-class Column(Section):
+class ColumnSection(Section):
     """Values of one parameter: a list, or these keys."""
 
     values: Numbers | None = Field(default=None, description="numbers one by one")
@@ -45,10 +42,10 @@ class Column(Section):
     unit: Text | None = Field(default=None, description="unit of the numbers, such as mm; default: SI")
 
 
-ColumnOrList = Annotated[Column, BeforeValidator(_bare_list)]
+ColumnOrList = Annotated[ColumnSection, BeforeValidator(_bare_list)]
 
 
-class Bounds(Section):
+class BoundsSection(Section):
     """Where a sampled parameter lies, both ends included."""
 
     low: Number = Field(description="least value")
@@ -57,7 +54,7 @@ class Bounds(Section):
     unit: Text | None = Field(default=None, description="unit of both ends; default: SI")
 
 
-class Sample(Section):
+class SampleSection(Section):
     """A seeded random sample. Without a seed it could not be repeated, so the seed is asked for."""
 
     method: Literal["latin_hypercube", "sobol", "uniform", "log_uniform"] = Field(
@@ -65,10 +62,12 @@ class Sample(Section):
     )
     count: Count = Field(description="sets that are drawn; a power of two suits `sobol`")
     seed: Seed | None = Field(default=None, description="default: the `seed` of the file")
-    parameters: Annotated[dict[Text, Bounds], Field(min_length=1)] = Field(description="bounds of each parameter")
+    parameters: Annotated[dict[Text, BoundsSection], Field(min_length=1)] = Field(
+        description="bounds of each parameter"
+    )
 
 
-class Axes(Section):
+class AxesSection(Section):
     """One axis: a grid, a list, a sample, or all combinations of these where several are given."""
 
     grid: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
@@ -77,7 +76,7 @@ class Axes(Section):
     listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
         default=None, alias="list", description="values that go together, all lists and ranges of one length"
     )
-    sample: Sample | None = Field(default=None, description="a seeded random sample")
+    sample: SampleSection | None = Field(default=None, description="a seeded random sample")
     derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(
         default_factory=dict, description="parameters that follow from others, such as `rod_length: 4 * upper_arm`"
     )
@@ -86,7 +85,7 @@ class Axes(Section):
     )
 
 
-class Selection(Section):
+class SelectionSection(Section):
     """A part of an axis: a range of its sets, every so many, or those that meet conditions."""
 
     start: Annotated[Integer, Field(ge=0)] = Field(default=0, description="first set, counted from 0")
@@ -95,17 +94,17 @@ class Selection(Section):
     where: Conditions = Field(default=(), description="conditions on the sets of the range")
 
 
-class Subset(Section):
+class SubsetSection(Section):
     """A named part of a sweep: `limbsweep run --subset NAME`."""
 
-    design: Selection | None = Field(default=None, description="which designs; default: all")
-    friction: Selection | None = Field(default=None, description="which friction sets; default: all")
+    design: SelectionSection | None = Field(default=None, description="which designs; default: all")
+    friction: SelectionSection | None = Field(default=None, description="which friction sets; default: all")
     trajectories: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None, description="names of trajectories; default: all"
     )
 
 
-Above = Annotated[Number, Field(gt=0)]
+Positive = Annotated[Number, Field(gt=0)]
 
 
 class JointSection(Section):
@@ -114,16 +113,16 @@ class JointSection(Section):
     position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="least and greatest position, zero at the reference pose; beyond it no sample is OK"
     )
-    velocity: Above | None = Field(default=None, description="largest size of the velocity")
+    velocity: Positive | None = Field(default=None, description="largest size of the velocity")
     unit: Text | None = Field(default=None, description="unit of positions, per second that of velocity; default: SI")
 
 
 class ActuatorSection(Section):
     """What some actuators can give."""
 
-    force: Above | None = Field(default=None, description="largest size of force or torque [N or N m]")
-    velocity: Above | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
-    power: Above | None = Field(default=None, description="largest size of the power [W]")
+    force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
+    velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
+    power: Positive | None = Field(default=None, description="largest size of the power [W]")
 
 
 class LimitSection(Section):
@@ -142,20 +141,20 @@ class RobotSection(Section):
     """What one of several robots has of its own, instead of the sections of these names at the top."""
 
     parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
-    design: Axes | None = Field(default=None, description="designs of this robot")
+    design: AxesSection | None = Field(default=None, description="designs of this robot")
     limits: LimitSection | None = Field(default=None, description="limits of its joints and actuators")
 
 
-def _names_of_robots(value: Any) -> Any:
+def _names_of_robots(value: object) -> object:
     if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
         return {name: {} for name in value}
-    return {name: own or {} for name, own in value.items()} if isinstance(value, dict) else value
+    return {name: section or {} for name, section in value.items()} if isinstance(value, dict) else value
 
 
 Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
 
 
-class FrictionGroup(Section):
+class FrictionGroupSection(Section):
     """A friction law and the joints that it acts in."""
 
     law: Text | None = Field(default=None, description="name of a friction law")
@@ -166,15 +165,15 @@ class FrictionGroup(Section):
     parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
 
 
-class Friction(FrictionGroup, Axes):
+class FrictionSection(FrictionGroupSection, AxesSection):
     """Friction sets: a law and its joints, or several groups of them, and what is swept."""
 
-    groups: Annotated[dict[Group, FrictionGroup], Field(min_length=1, max_length=100)] | None = Field(
+    groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = Field(
         default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
     )
 
 
-class Time(Section):
+class TimeSection(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
     stop: Annotated[Number, Field(gt=0)] = Field(description="end of all trajectories [s], included")
@@ -184,14 +183,14 @@ class Time(Section):
     )
 
 
-Share = Annotated[Number, Field(ge=0, lt=1)]
+Fraction = Annotated[Number, Field(ge=0, lt=1)]
 
 
-class Split(Section):
+class SplitSection(Section):
     """Shares of designs and of trajectories that are kept from training; the rest is for training."""
 
-    validation: Share = Field(default=0.1, description="share for validation")
-    test: Share = Field(default=0.2, description="share for tests")
+    validation: Fraction = Field(default=0.1, description="share for validation")
+    test: Fraction = Field(default=0.2, description="share for tests")
 
 
 class SweepFile(Section):
@@ -207,12 +206,12 @@ class SweepFile(Section):
         default=None, description="several robots, as a list or each with sections of its own: a store for each"
     )
     parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters of the robot, not swept")
-    design: Axes | None = Field(default=None, description="designs; default: one, of the fixed parameters")
-    friction: Friction | None = Field(default=None, description="friction sets; default: no friction")
+    design: AxesSection | None = Field(default=None, description="designs; default: one, of the fixed parameters")
+    friction: FrictionSection | None = Field(default=None, description="friction sets; default: no friction")
     trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
         description="motions of the platform, each under a name"
     )
-    time: Time = Field(description="time grid of all trajectories")
+    time: TimeSection = Field(description="time grid of all trajectories")
     gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
     precision: Literal["double", "single"] = Field(
         default="double", description="of the computation; single takes half the time and has six digits"
@@ -224,6 +223,6 @@ class SweepFile(Section):
     measurement: dict[Text, Number] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"
     )
-    split: Split | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")
-    subsets: dict[Name, Subset] = Field(default_factory=dict, description="named parts of the sweep")
+    split: SplitSection | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")
+    subsets: dict[Name, SubsetSection] = Field(default_factory=dict, description="named parts of the sweep")
     subset: Text | None = Field(default=None, description="the part to run, as `--subset` would say; default: all")

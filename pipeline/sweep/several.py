@@ -1,4 +1,4 @@
-"""A sweep file as the sweeps that it holds: one, or one for each of its robots, each to be stored on its own."""
+"""Read the sweeps of a file: one, or one for each of its robots, each with a store of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.sweep.model import Sweep
 
 
 def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tuple[Sweep, ...]:
-    """The sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
+    """Read the sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
 
     Each has a text of its own, from which it can be read again. Raises InputError with the problems of all of them.
     """
@@ -24,9 +24,9 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
     texts = [choose(text, "robot", name, document.name) for name in names] or [text]
     sweeps: list[Sweep] = []
     problems: dict[Problem, None] = {}
-    for each in texts:
+    for robot_text in texts:
         try:
-            sweeps.append(Sweep.from_text(each, document.name, Path(path).parent))
+            sweeps.append(Sweep.from_text(robot_text, document.name, Path(path).parent))
         except InputError as error:
             problems |= dict.fromkeys(error.problems)
     if problems:

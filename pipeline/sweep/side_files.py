@@ -1,4 +1,4 @@
-"""Files that a sweep names, such as points: from the folder of the sweep file, or from the store that was made from it.
+"""Read the files that a sweep names, such as points: from the folder of the sweep file, or from its store.
 
 Whatever is read is kept with the sweep, so that its store can hold it.
 """
@@ -18,8 +18,8 @@ from storage.places.access import locate
 from storage.places.location import Location, LocationLike
 
 
-class Source(Protocol):
-    """Where files are."""
+class FileSource(Protocol):
+    """A place to read the files of a sweep from."""
 
     @property
     def root(self) -> Path:
@@ -61,8 +61,8 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The files in a store with these attributes; what is lost there is taken from a folder, if it is the same file."""
+class StoredFiles:
+    """The files in a store; one that is lost there is read from a folder, if it has the same checksum."""
 
     place: Location
     attributes: Mapping[str, Any]
@@ -90,8 +90,8 @@ class Stored:
             return self.folder.read(name, limit)
         shown, hashed, data = sources.read(self.place, self.attributes, name)
         if data is None and self.folder.holds(name) and os.path.exists(self.folder.shown(name)):
-            other = self.folder.read(name, limit)
-            data = other if sources.digest(other) == hashed else None
+            content = self.folder.read(name, limit)
+            data = content if sources.digest(content) == hashed else None
         if data is None:
             hint = f"Put that file at {self.folder.shown(name)} as it was, then: limbsweep verify --repair."
             rule = f"the file {name} that the store was made from"
@@ -101,26 +101,26 @@ class Stored:
 
 @dataclass
 class SideFiles:
-    """The files of one sweep while it is read; `taken` are those that were asked for."""
+    """The files of one sweep, read on request; `contents` are those of the files that were read."""
 
-    source: Source
-    taken: dict[str, bytes] = field(default_factory=dict)
+    source: FileSource
+    contents: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file. Raises InputError."""
-        if name not in self.taken:
-            self.taken[name] = self.source.read(name, limit)
-        return self.taken[name]
+        if name not in self.contents:
+            self.contents[name] = self.source.read(name, limit)
+        return self.contents[name]
 
 
-def source_of(place: str | os.PathLike[str] | Source) -> Source:
-    """The source that a folder stands for, or the source itself."""
+def source_of(place: str | os.PathLike[str] | FileSource) -> FileSource:
+    """Return the source of a folder, or the source itself."""
     return Folder(Path(place)) if isinstance(place, str | os.PathLike) else place
 
 
-def stored_files(store: LocationLike, folder: str | Path = ".") -> Stored:
-    """The files in a store. Raises StoreError."""
+def stored_files(store: LocationLike, folder: str | Path = ".") -> StoredFiles:
+    """Open the files in a store. Raises StoreError."""
     from storage.manifest import Manifest
 
     place = locate(store)
-    return Stored(place, Manifest.load(place).attributes, Folder(Path(folder)))
+    return StoredFiles(place, Manifest.load(place).attributes, Folder(Path(folder)))

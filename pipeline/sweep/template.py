@@ -1,13 +1,13 @@
-"""The first sweep file of a user: a commented `sweep.yaml` for one robot, valid as it stands."""
+"""Write the first sweep file of a user: a commented, valid `sweep.yaml` for one robot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Family
-from robots.motions import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.parameters import Parameter
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.types import TRANSLATION
 
 SPREAD = 0.1
@@ -15,7 +15,7 @@ SPREAD = 0.1
 
 
 def sweep_text(family: Family, robot: str = "") -> str:
-    """The text of a sweep over a parameter of `family`, with what else may be swept in comments.
+    """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
     `robot` is what the file calls the robot, if not by its name: the place of a robot file.
     """
@@ -40,26 +40,26 @@ def _designs(family: Family) -> str:
     able = [p for p in family.parameters if p.default] or family.parameters
     if not able:
         return "# The robot has no parameters, so there is one design.\n"
-    first, other, last = able[0], able[min(1, len(able) - 1)], able[-1]
+    first, second, last = able[0], able[min(1, len(able) - 1)], able[-1]
     low, high = _around(first)
     return _DESIGNS.format(
         parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         first=first.name,
         last=last.name,
-        other=other.name,
-        low=f"{_around(other)[0]:.4g}",
-        high=f"{_around(other)[1]:.4g}",
+        other=second.name,
+        low=f"{_around(second)[0]:.4g}",
+        high=f"{_around(second)[1]:.4g}",
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
     )
 
 
 def _kinds(motions: Mapping[str, Motion]) -> str:
-    return _comment(f"{each.name:<11} {', '.join(p.name for p in each.parameters)}" for each in motions.values())
+    return _comment(f"{motion.name:<11} {', '.join(p.name for p in motion.parameters)}" for motion in motions.values())
 
 
 def _turns(family: Family) -> str:
-    """How the platform can turn, where it can."""
+    """List the kinds of turns, for a platform that can turn."""
     if set(family.reference.platform.mobility) <= set(TRANSLATION):
         return ""
     return f"\n{_TURNS}\n{_kinds(TURNS)}"

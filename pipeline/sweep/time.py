@@ -17,6 +17,11 @@ class TimeGrid:
     step: float
     samples: int
 
+    @property
+    def duration(self) -> float:
+        """The last time [s]."""
+        return (self.samples - 1) * self.step
+
     @cached_property
     def values(self) -> Array:
         """The times, (samples,), each computed by one product, so that no error grows along the grid."""

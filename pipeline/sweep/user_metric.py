@@ -1,22 +1,21 @@
-"""A metric of a user's own as a sweep has it, checked; `pipeline.sweep.user_metrics` makes it from a function."""
+"""A user metric that has been checked; `pipeline.sweep.user_metrics` makes it from a function."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from robots.metric_function import MetricFunction
 from robots.quantities import Quantity
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A metric that has been checked: its row in the store, its function pickled by value, what it asks for."""
+class PreparedMetric:
+    """A checked user metric: its variable, its function, and what identifies the function."""
 
     variable: Quantity
-    payload: bytes
+    function: MetricFunction
     fingerprint: str
-    series: tuple[str, ...]
-    values: tuple[str, ...]
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Metrics of a user's own for a sweep in Python: plain functions on the arrays of one case, shipped by value.
+"""Add user metrics to a sweep: Python functions on the arrays of one case, pickled by value.
 
 The parameters of a function name what it is given: series of the dataset, in their dims within a case, such as
 `actuator_force` (time, actuator); `time`; `parameters` and `friction`, the numbers of the design and of the friction
@@ -20,13 +20,13 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.user_metric import Prepared
+from pipeline.sweep.user_metric import PreparedMetric
+from robots.metric_function import VALUES, MetricFunction
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, Quantity, needing
 from storage.schema import NAME
-from tasks.blocks.user_metric import VALUES
 
-Function = Callable[..., Any]
+UserFunction = Callable[..., Any]
 
 DIMS = ("design", "friction", "trajectory")
 POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -36,42 +36,43 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD
 class UserMetric:
     """A function with its unit, its meaning, and whether it returns a number for each actuator instead of one."""
 
-    function: Function
+    function: UserFunction
     units: str = "1"
     long_name: str = ""
     per_actuator: bool = False
 
 
-def with_metrics(sweep: Sweep, metrics: Mapping[str, Function | UserMetric]) -> Sweep:
-    """The sweep with metrics of a user's own, which count as its content. Raises InputError with all problems."""
+def with_metrics(sweep: Sweep, metrics: Mapping[str, UserFunction | UserMetric]) -> Sweep:
+    """Add user metrics to a sweep; they are part of its fingerprint. Raises InputError with all problems."""
     problems: list[Problem] = []
-    made: list[Prepared] = []
-    for name, given in metrics.items():
-        metric = given if isinstance(given, UserMetric) else UserMetric(given)
-        found = [
-            *_wrong_name(sweep, name, [each.name for each in made]),
+    prepared: list[PreparedMetric] = []
+    for name, entry in metrics.items():
+        metric = entry if isinstance(entry, UserMetric) else UserMetric(entry)
+        wrong = [
+            *_wrong_name(sweep, name, [earlier.name for earlier in prepared]),
             *_wrong_function(sweep, name, metric.function),
         ]
-        if not found:
-            made.append(_prepared(name, metric))
-        problems += found
+        if not wrong:
+            prepared.append(_prepared(name, metric))
+        problems += wrong
     if problems:
         raise InputError(problems)
-    return replace(sweep, own=tuple(made))
+    return replace(sweep, user_metrics=tuple(prepared))
 
 
-def _prepared(name: str, metric: UserMetric) -> Prepared:
+def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
     asked = list(inspect.signature(metric.function).parameters)
     dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
     text = metric.long_name or name.replace("_", " ")
     variable = Quantity(name, dims, metric.units, text, "user")
-    series = tuple(each for each in asked if each in QUANTITIES)
-    values = tuple(each for each in asked if each in VALUES)
-    return Prepared(variable, _by_value(metric.function), of_function(metric.function), series, values)
+    series = tuple(name for name in asked if name in QUANTITIES)
+    values = tuple(name for name in asked if name in VALUES)
+    function = MetricFunction(_by_value(metric.function), series, values)
+    return PreparedMetric(variable, function, of_function(metric.function))
 
 
-def _by_value(function: Function) -> bytes:
-    """The function with the code of its module's other functions that it calls, so that no worker has to have it."""
+def _by_value(function: UserFunction) -> bytes:
+    """Pickle a function with the code of its module that it calls, so that no worker needs the module."""
     import cloudpickle
 
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -102,7 +103,7 @@ def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]
     return []
 
 
-def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:
+def _wrong_function(sweep: Sweep, name: str, function: object) -> list[Problem]:
     if not inspect.isfunction(function):
         got = f"a {type(function).__name__}"
         return [_problem(name, got, "a function written in Python", "Wrap it in one.")]
@@ -119,7 +120,7 @@ def _wrong_function(sweep: Sweep, name: str, function: Any) -> list[Problem]:
 
 
 def _series(sweep: Sweep) -> list[str]:
-    """Series that the sweep's robot has."""
+    """List the series that the robot of a sweep has."""
     mechanism = sweep.family.reference
     left_out = () if mechanism.motors else needing("motors")
     kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")

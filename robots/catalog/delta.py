@@ -66,17 +66,13 @@ def _delta(
     return Mechanism((limb,), instances, Platform(platform, TRANSLATION, shifted((0.0, 0.0, -h))))
 
 
-def _length(name: str, default: float, text: str, source: str) -> Parameter:
-    return Parameter(name, "m", default, 1e-3, 1e2, text, source)
-
-
 def _lengths(base: float, platform: float, arm: float, rod: float, link: float, source: str) -> tuple[Parameter, ...]:
     return (
-        _length("base_radius", base, "axis of the robot to the motor axes", source),
-        _length("platform_radius", platform, "axis of the platform to its joints", source),
-        _length("upper_arm", arm, "length of the driven arms", source),
-        _length("rod_length", rod, "length of the rods of the parallelograms", source),
-        _length("link_length", link, "distance of the two rods of a limb", source),
+        Parameter.length("base_radius", base, "axis of the robot to the motor axes", source),
+        Parameter.length("platform_radius", platform, "axis of the platform to its joints", source),
+        Parameter.length("upper_arm", arm, "length of the driven arms", source),
+        Parameter.length("rod_length", rod, "length of the rods of the parallelograms", source),
+        Parameter.length("link_length", link, "distance of the two rods of a limb", source),
     )
 
 
@@ -99,10 +95,10 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
 
 def _geared(p: Mapping[str, Number]) -> Mechanism:
     """The published robot, driven by its motors: what was an armature of the arms spins on the base."""
-    made = _published({**p, "gearbox_inertia": 0.0})
+    mechanism = _published({**p, "gearbox_inertia": 0.0})
     spin = Spin(p["gearbox_inertia"], BASE, MINUS_Y)
     drive = Drive("motor", (("1", p["gear_ratio"]),), (spin,), Motor(p["torque_constant"], p["resistance"]))
-    return replace(made, limbs=(replace(made.limbs[0], drives=(drive,)),))
+    return replace(mechanism, limbs=(replace(mechanism.limbs[0], drives=(drive,)),))
 
 
 def _published(p: Mapping[str, Number]) -> Mechanism:
@@ -131,11 +127,11 @@ def _inertia(name: str, default: float, text: str, source: str = DATASET) -> Par
 
 CYLINDERS = (
     *_lengths(0.150, 0.070, 0.250, 1.000, 0.080, PAPER),
-    _length("arm_diameter", 0.030, "diameter of the arms", PAPER),
-    _length("rod_diameter", 0.010, "diameter of the rods", PAPER),
-    _length("link_diameter", 0.020, "diameter of the links between the rods", PAPER),
-    _length("platform_diameter", 0.090, "diameter of the platform", PAPER),
-    _length("platform_height", 0.100, "height of the platform", PAPER),
+    Parameter.length("arm_diameter", 0.030, "diameter of the arms", PAPER),
+    Parameter.length("rod_diameter", 0.010, "diameter of the rods", PAPER),
+    Parameter.length("link_diameter", 0.020, "diameter of the links between the rods", PAPER),
+    Parameter.length("platform_diameter", 0.090, "diameter of the platform", PAPER),
+    Parameter.length("platform_height", 0.100, "height of the platform", PAPER),
     Parameter("density", "kg/m^3", 2700.0, 1.0, 1e5, "density of all bodies", "aluminium; not printed in the paper"),
 )
 """Parameters of a Delta whose bodies are cylinders."""

@@ -55,26 +55,18 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
 
 
-def _length(name: str, default: float, text: str, source: str) -> Parameter:
-    return Parameter(name, "m", default, 1e-3, 1e2, text, source)
-
-
-def _mass(name: str, default: float, text: str, source: str) -> Parameter:
-    return Parameter(name, "kg", default, 1e-6, 1e6, text, source)
-
-
 FIVE_BAR = Family(
     name="five_bar",
     title="Planar five-bar robot in a vertical plane, slender rods",
     source=SYMMETRIC,
     parameters=(
-        _length("proximal_length", 0.53, "length of the driven links", SYMMETRIC),
-        _length("distal_length", 0.4374, "length of the links at the platform", SYMMETRIC),
-        _length("base_half_width", 0.15, "middle of the robot to the motor axes", SYMMETRIC),
-        _length("home_height", 0.60, "platform below the motors at the reference pose", DECLARED),
-        _mass("proximal_mass", 1.5, "mass of a driven link", SYMMETRIC),
-        _mass("distal_mass", 1.5, "mass of a link at the platform", SYMMETRIC),
-        _mass("platform_mass", 0.1, "mass of the platform, a point", DECLARED),
+        Parameter.length("proximal_length", 0.53, "length of the driven links", SYMMETRIC),
+        Parameter.length("distal_length", 0.4374, "length of the links at the platform", SYMMETRIC),
+        Parameter.length("base_half_width", 0.15, "middle of the robot to the motor axes", SYMMETRIC),
+        Parameter.length("home_height", 0.60, "platform below the motors at the reference pose", DECLARED),
+        Parameter.mass("proximal_mass", 1.5, "mass of a driven link", SYMMETRIC),
+        Parameter.mass("distal_mass", 1.5, "mass of a link at the platform", SYMMETRIC),
+        Parameter.mass("platform_mass", 0.1, "mass of the platform, a point", DECLARED),
     ),
     assemble=_assemble,
 )

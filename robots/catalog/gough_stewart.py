@@ -7,6 +7,7 @@ the reference pose, so that all legs are one limb.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from robots import inertia
 from robots.geometry import along, length, minus, polar, shifted
@@ -61,9 +62,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((limb,), tuple(instances), Platform(plate, SPATIAL, Frame(IDENTITY, height)))
 
 
-def _length(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, "m", default, 1e-3, 1e2, text, CASE_STUDY)
-
+_length = partial(Parameter.length, source=CASE_STUDY)
 
 GOUGH_STEWART = Family(
     name="gough_stewart",

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from robots import inertia
 from robots.drives import Drive, Motor, Spin
@@ -88,18 +89,13 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
 
 def _screws(p: Mapping[str, Number]) -> Mechanism:
     """The same with a motor and a screw in each leg."""
-    made, ratio = _assemble(p), 2.0 * math.pi / p["lead"]
+    mechanism, ratio = _assemble(p), 2.0 * math.pi / p["lead"]
     spin = Spin(p["screw_inertia"], 1, Z, coupling=1.0)
     drive = Drive("motor", (("4", ratio), ("3", 1.0)), (spin,), Motor(p["torque_constant"], p["resistance"]))
-    return replace(made, limbs=(replace(made.limbs[0], drives=(drive,)),))
+    return replace(mechanism, limbs=(replace(mechanism.limbs[0], drives=(drive,)),))
 
 
-def _length(name: str, default: float, text: str, lower: float = 1e-3) -> Parameter:
-    return Parameter(name, "m", default, lower, 1e2, text, DECLARED)
-
-
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, "kg", default, 1e-6, 1e6, text, DECLARED)
+_length, _mass = partial(Parameter.length, source=DECLARED), partial(Parameter.mass, source=DECLARED)
 
 
 def _angle(name: str, default: float, text: str) -> Parameter:
@@ -114,8 +110,8 @@ HEXAPOD_6RRRPRR = Family(
         _length("base_radius", 0.30, "centre to the joints of the base"),
         _length("platform_radius", 0.20, "centre to the joints of the platform"),
         _length("home_height", 0.40, "circle of the platform's joints above that of the base at the reference pose"),
-        _length("base_offset", 0.015, "distance of the two axes at the base, U_b", 0.0),
-        _length("platform_offset", 0.015, "distance of the two axes at the platform, U_p", 0.0),
+        _length("base_offset", 0.015, "distance of the two axes at the base, U_b", lower=0.0),
+        _length("platform_offset", 0.015, "distance of the two axes at the platform, U_p", lower=0.0),
         _angle("base_half_angle", 15.0, "half the angle of a pair of base joints"),
         _angle("platform_half_angle", 45.0, "the platform joints of that pair, from the middle of the pair"),
         Parameter(
@@ -125,8 +121,8 @@ HEXAPOD_6RRRPRR = Family(
         _mass("screw_mass", 1.2, "mass of links 2 and 3"),
         _mass("feed_mass", 0.5, "mass of link 4"),
         _mass("platform_link_mass", 0.15, "mass of link 5"),
-        _length("screw_diameter", 0.05, "diameter of links 2 and 3", 0.0),
-        _length("feed_diameter", 0.03, "diameter of link 4", 0.0),
+        _length("screw_diameter", 0.05, "diameter of links 2 and 3", lower=0.0),
+        _length("feed_diameter", 0.03, "diameter of link 4", lower=0.0),
         _mass("platform_mass", 8.0, "mass of the platform"),
         Parameter(
             "platform_inertia_level", "kg m^2", 0.06, 0.0, 1e6, "inertia of the platform about x and y", DECLARED

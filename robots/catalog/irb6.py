@@ -79,11 +79,11 @@ def _drives(p: Mapping[str, Number]) -> tuple[Drive, ...]:
     return tuple(
         Drive(
             name,
-            each,
+            ratio,
             (Spin(p[f"rotor_{k}"], COLUMN if k > 1 else BASE, Y if k > 1 else Z, coupling=p["rotor_coupling"]),),
             motor,
         )
-        for k, (name, each) in enumerate(zip(MOTORS, ratios, strict=True), start=1)
+        for k, (name, ratio) in enumerate(zip(MOTORS, ratios, strict=True), start=1)
     )
 
 
@@ -101,12 +101,8 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism.chain("arm", _links(p), independent, (pin,), _drives(p))
 
 
-def _length(name: str, default: float, text: str, source: str) -> Parameter:
-    return Parameter(name, "m", default, 1e-3, 1e2, text, source)
-
-
 def _mass(body: str, default: float, why: str) -> Parameter:
-    return Parameter(f"{body}_mass", "kg", default, 1e-6, 1e6, f"mass of the {body.replace('_', ' ')}", DECLARED + why)
+    return Parameter.mass(f"{body}_mass", default, f"mass of the {body.replace('_', ' ')}", DECLARED + why)
 
 
 def _centre(body: str, default: float, text: str, why: str) -> Parameter:
@@ -114,7 +110,7 @@ def _centre(body: str, default: float, text: str, why: str) -> Parameter:
 
 
 def _diameter(body: str, default: float) -> Parameter:
-    return _length(
+    return Parameter.length(
         f"{body}_diameter", default, f"diameter of the {body}, a solid cylinder", DECLARED + "size of a cast"
     )
 
@@ -138,10 +134,12 @@ IRB6 = Family(
     title="Arm with five axes of IRb-6 class: motors on the column, parallelogram, coupled wrist",
     source=PAPER,
     parameters=(
-        _length("shoulder_height", 0.70, "shoulder above the base", QUOTED),
-        _length("upper_arm", 0.45, "shoulder to elbow", QUOTED),
-        _length("forearm", 0.67, "elbow to the tilt axis of the wrist", QUOTED),
-        _length("crank_length", 0.12, "length of the crank and of the tail of the forearm", DECLARED + "a quarter arm"),
+        Parameter.length("shoulder_height", 0.70, "shoulder above the base", QUOTED),
+        Parameter.length("upper_arm", 0.45, "shoulder to elbow", QUOTED),
+        Parameter.length("forearm", 0.67, "elbow to the tilt axis of the wrist", QUOTED),
+        Parameter.length(
+            "crank_length", 0.12, "length of the crank and of the tail of the forearm", DECLARED + "a quarter arm"
+        ),
         _mass("column", 40.0, "cast column with four motors"),
         _diameter("column", 0.30),
         _mass("upper_arm", 10.0, "cast arm of this length"),

@@ -13,6 +13,7 @@ There the four universal joints must not stand in one vertical plane.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from robots import inertia
 from robots.geometry import AXIS_MINUS_Y, about, around_z, circle, cross, dot, length, shifted, sqrt, transpose, unit
@@ -83,13 +84,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
 
 
-def _length(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, "m", default, 1e-3, 1e2, text, DECLARED)
-
-
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, "kg", default, 1e-6, 1e6, text, DECLARED)
-
+_length, _mass = partial(Parameter.length, source=DECLARED), partial(Parameter.mass, source=DECLARED)
 
 IRSBOT2 = Family(
     name="irsbot2",

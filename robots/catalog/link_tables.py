@@ -50,14 +50,14 @@ class Row:
 
 def parameters(rows: Sequence[Row], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
     """All parameters of a table; vectors have components along `directions` alone, and are zero along others."""
-    return tuple(each for row in rows for each in _of_row(row, source, directions))
+    return tuple(parameter for row in rows for parameter in _of_row(row, source, directions))
 
 
 def _of_row(row: Row, source: str, directions: str) -> Iterator[Parameter]:
     joint, body = row.joint.replace("_", " "), row.body.replace("_", " ")
     if row.origin is not None:
         yield from point(f"{row.body}_origin", row.origin, f"{joint} in the parent link", source, directions)
-    yield Parameter(f"{row.body}_mass", "kg", row.mass, 1e-6, 1e6, f"mass of {body}", source)
+    yield Parameter.mass(f"{row.body}_mass", row.mass, f"mass of {body}", source)
     yield from point(f"{row.body}_centre", row.centre, f"centre of mass of {body}", source, directions)
     for axis, moment in zip(ALL, row.moments, strict=True):
         text = f"inertia of {body} about its centre of mass, {axis}"

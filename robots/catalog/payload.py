@@ -28,27 +28,29 @@ def parameters() -> Iterator[Parameter]:
 PARAMETERS = tuple(parameters())
 
 
-def _carried(p: Mapping[str, Number]) -> Inertia:
+def _payload(p: Mapping[str, Number]) -> Inertia:
     x, y, z = (p[f"payload_centre_{axis}"] for axis in AXES)
     moments = (p[f"payload_inertia_{axis}{axis}"] for axis in AXES)
     return Inertia(p["payload_mass"], (x, y, z), diagonal(*moments))
 
 
 @dataclass(frozen=True)
-class _Loading:
-    """The assembly of a family with what it carries."""
+class _WithPayload:
+    """The assembly of a family with a payload."""
 
     family: Family
 
     def __call__(self, p: Mapping[str, Number]) -> Mechanism:
-        made, body = self.family.assemble(p), _carried(p)
-        if not made.is_chain:
-            return replace(made, platform=replace(made.platform, inertia=joined(made.platform.inertia, body)))
-        (limb,) = made.limbs
-        last = replace(limb.links[-1], inertia=joined(limb.links[-1].inertia, body))
-        return replace(made, limbs=(replace(limb, links=(*limb.links[:-1], last)),))
+        mechanism, payload = self.family.assemble(p), _payload(p)
+        if not mechanism.is_chain:
+            return replace(
+                mechanism, platform=replace(mechanism.platform, inertia=joined(mechanism.platform.inertia, payload))
+            )
+        (limb,) = mechanism.limbs
+        last = replace(limb.links[-1], inertia=joined(limb.links[-1].inertia, payload))
+        return replace(mechanism, limbs=(replace(limb, links=(*limb.links[:-1], last)),))
 
 
 def with_payload(family: Family) -> Family:
     """The family with parameters of a payload; for a mass of zero the same to the last bit."""
-    return replace(family, parameters=(*family.parameters, *PARAMETERS), assemble=_Loading(family))
+    return replace(family, parameters=(*family.parameters, *PARAMETERS), assemble=_WithPayload(family))

@@ -34,10 +34,10 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
 def _parameters() -> Iterator[Parameter]:
     for k, (length, mass) in enumerate(zip(LENGTHS, MASSES, strict=True), start=1):
         if k < 3:
-            yield Parameter(f"length_{k}", "m", length, 1e-3, 1e2, f"l_{k}: joint {k} to joint {k + 1}", DECLARED)
+            yield Parameter.length(f"length_{k}", length, f"l_{k}: joint {k} to joint {k + 1}", DECLARED)
         centre = f"l_{k}I: joint {k} to the centre of mass of link {k}"
         yield Parameter(f"centre_{k}", "m", 0.5 * length, -1e2, 1e2, centre, DECLARED)
-        yield Parameter(f"mass_{k}", "kg", mass, 1e-6, 1e6, f"m_{k}: mass of link {k}", DECLARED)
+        yield Parameter.mass(f"mass_{k}", mass, f"m_{k}: mass of link {k}", DECLARED)
         inertia = f"I_{k}: inertia of link {k} about its centre of mass, across the link"
         yield Parameter(f"inertia_{k}", "kg m^2", mass * length**2 / 12.0, 0.0, 1e6, inertia, DECLARED)
 

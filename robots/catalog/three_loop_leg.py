@@ -82,9 +82,9 @@ THREE_LOOP_LEG = Family(
     parameters=(
         *parameters(ROWS, PAPER, PLANE),
         *(
-            each
+            coordinate
             for name, default in PINS.items()
-            for each in point(name, default, "closure point " + name.replace("_", " "), PAPER, PLANE)
+            for coordinate in point(name, default, "closure point " + name.replace("_", " "), PAPER, PLANE)
         ),
     ),
     assemble=_assemble,

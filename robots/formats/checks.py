@@ -168,8 +168,9 @@ def _open(closure: Closure, at: dict[int, Pose]) -> str:
     """How far a closure is open, in words; nothing where it is closed."""
     (r_a, p_a), (r_b, p_b) = joined(at[closure.a], closure.frame_a), joined(at[closure.b], closure.frame_b)
     gap = p_b - p_a
-    if closure.kind in ("prismatic", "cylindrical"):
-        gap = gap - r_a[:, 2] * (r_a[:, 2] @ gap)
+    for freedom in closure.joint_kind.freedoms:
+        if freedom.slides and not freedom.turns:
+            gap = gap - r_a[:, freedom.axis] * (r_a[:, freedom.axis] @ gap)
     if (far := float(np.linalg.norm(gap))) > GAP:
         return f"a gap of {far:.6g} m at the reference pose"
     if (turned := _turned(closure, r_a, r_b)) > GAP:
@@ -178,11 +179,15 @@ def _open(closure: Closure, at: dict[int, Pose]) -> str:
 
 
 def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
-    """How far the axes of both sides (3, 3) are from where the joint holds them [about rad]."""
-    if closure.kind == "spherical":
+    """How far the axes of both sides (3, 3) are from where the joint holds them [about rad].
+
+    The angle of a screw is zero where it has not slid.
+    """
+    turning = [each.axis for each in closure.joint_kind.freedoms if each.turns and not each.slides]
+    if len(turning) == 3:
         return 0.0
-    if closure.kind == "universal":
-        return float(abs(a[:, 0] @ b[:, 1]))
-    if closure.kind == "prismatic":
-        return float(np.linalg.norm(a - b)) / math.sqrt(2.0)
-    return float(np.linalg.norm(np.cross(a[:, 2], b[:, 2])))
+    if len(turning) == 2:
+        return float(abs(a[:, turning[0]] @ b[:, turning[1]]))
+    if len(turning) == 1:
+        return float(np.linalg.norm(np.cross(a[:, turning[0]], b[:, turning[0]])))
+    return float(np.linalg.norm(a - b)) / math.sqrt(2.0)

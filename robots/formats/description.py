@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from robots import catalog
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 from robots.formats.templates import fill
 from robots.model import Family, Mechanism, Robot
 from robots.parameters import Parameter

@@ -7,14 +7,15 @@ without harm, a rod between two balls or a platform on a single hinge, is not as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.formats.checks import Finding, Pose, joined, poses_at
+from robots.joint_kinds import Freedom
 from robots.model import PLATFORM, Closure, Frame, Limb, Mechanism
-from robots.types import BASE, TWIST
+from robots.types import BASE, TWIST, Number
 
 Array = NDArray[np.float64]
 
@@ -91,20 +92,25 @@ def _rows(
         joined(at[body], _scaled(frame, scale))
         for body, frame in ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
     )
-    sides = [_twist_at(body, p_a, limb, at, first, origin, width) for body in (closure.a, closure.b)]
-    turning, moving = (sides[1] - sides[0]).reshape(2, 3, width)
-    x, y = r_a[:, :1].T, r_a[:, 1:2].T
-    across: Sequence[Array] = {
-        "spherical": (moving,),
-        "universal": (moving, np.cross(r_a[:, 0], r_b[:, 1])[None] @ turning),
-        "revolute": (moving, x @ turning, y @ turning),
-        "prismatic": (turning, x @ moving, y @ moving),
-        "cylindrical": (x @ turning, y @ turning, x @ moving, y @ moving),
-    }[closure.kind]
-    return np.concatenate(across)
+    sides = [_twist_at(body, p_a, limb, at, first, origin, width, scale) for body in (closure.a, closure.b)]
+    axes = {"a": r_a, "b": r_b}
+    free = [
+        _unit_twist(each, axes[each.side][:, each.axis], np.zeros(3), closure.pitch, scale)
+        for each in closure.joint_kind.freedoms
+    ]
+    return np.linalg.svd(free)[2][len(free) :] @ (sides[1] - sides[0])
 
 
-def _twist_at(body: int, point: Array, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int) -> Array:
+def _unit_twist(freedom: Freedom, axis: Array, arm: Array, pitch: Number | None, scale: float) -> Array:
+    """(angular, linear) (6,) of a point that is `arm` away from a freedom's axis, for a unit of its variable."""
+    turned = np.concatenate([axis, np.cross(axis, arm)]) if freedom.turns else np.zeros(6)
+    way = (1.0 if pitch is None else float(pitch) / scale) if freedom.slides else 0.0
+    return np.concatenate([turned[:3], turned[3:] + axis * way])
+
+
+def _twist_at(
+    body: int, point: Array, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int, scale: float
+) -> Array:
     """Angular velocity and velocity of a body at a point, (6, width)."""
     made = np.zeros((6, width))
     if body == PLATFORM:
@@ -115,9 +121,8 @@ def _twist_at(body: int, point: Array, limb: Limb, at: dict[int, Pose], first: i
     while body != BASE:
         link, (rotation, position) = limb.links[body], at[body]
         axis = rotation @ np.array(link.axis, dtype=float)
-        turns = link.kind == "revolute"
-        made[:3, first + body] = axis if turns else 0.0
-        made[3:, first + body] = np.cross(axis, point - position) if turns else axis
+        (freedom,) = link.joint_kind.freedoms
+        made[:, first + body] = _unit_twist(freedom, axis, point - position, link.pitch, scale)
         body = link.parent
     return made
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robots import geometry
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 from robots.types import IDENTITY, Matrix, Number, Vector
 
 Values = Mapping[str, Number]

@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robots.formats import checks, urdf_file
 from robots.formats.description import Description
-from robots.formats.urdf_file import KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
+from robots.formats.urdf_file import FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
 from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError
 from robots.inertia import joined, point
+from robots.joint_kinds import URDF_KINDS
 from robots.model import Closure, Frame, Inertia, Link, Mechanism
 from robots.parameters import nearest
-from robots.types import BASE, ClosureKind, JointKind, Vector
+from robots.types import BASE, JointKind, Number, Vector
 
 Pose = tuple[np.ndarray, np.ndarray]
 """Rotation (3, 3) and position (3,) [m] in an outer frame."""
@@ -43,11 +44,12 @@ class Loop:
     """A joint that closes a loop between two links, by name, with a frame in each of their URDF frames."""
 
     joint: str
-    kind: ClosureKind
+    kind: JointKind
     a: str
     frame_a: Frame
     b: str
     frame_b: Frame
+    pitch: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Tree:
 
     def _closure(self, loop: Loop) -> Closure:
         a, b = self._end(loop, loop.a, loop.frame_a), self._end(loop, loop.b, loop.frame_b)
-        return Closure(loop.joint, loop.kind, *a, *b)
+        return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
 
     def _end(self, loop: Loop, name: str, frame: Frame) -> tuple[int, Frame]:
         """The body of a URDF link, and a frame of the link in the body."""
@@ -154,7 +156,7 @@ def _ordered(file: UrdfFile) -> list[UrdfJoint]:
     for name in lost[:1]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
         file.refuse(file.links[name].line, f"link {name}", "a cycle of parents", "a tree", hint)
-    if not file.problems and not any(joint.kind != "fixed" for joint in order):
+    if not file.problems and not any(joint.kind != FIXED for joint in order):
         file.refuse(0, "", "no joint that moves", "at least one", f"Kinds are {', '.join(KINDS)}.")
     return order
 
@@ -166,17 +168,17 @@ def _tree(file: UrdfFile, order: Sequence[UrdfJoint]) -> Tree:
     for joint in order:
         body, pose = bodies[joint.parent]
         at, link = _compose(pose, _pose(joint.origin)), file.links[joint.child]
-        if joint.kind == "fixed":
+        if joint.kind == FIXED:
             bodies[joint.child] = (body, at)
             if body != BASE:
                 links[body] = _heavier(links[body], _inertia(link, at))
             continue
         axis, turned = _axis(joint.axis)
-        kind: JointKind = "prismatic" if joint.kind == "prismatic" else "revolute"
         own: Pose = (turned.T, np.zeros(3))
         placement = _frame((at[0] @ turned, at[1]))
         bodies[joint.child] = (len(links), own)
-        links.append(Link(joint.name, joint.child, body, kind, axis, placement, _inertia(link, own)))
+        kind, inertia = URDF_KINDS[joint.kind], _inertia(link, own)
+        links.append(Link(joint.name, joint.child, body, kind, axis, placement, inertia))
     return Tree(_name(file.name), tuple(links), bodies, tuple(file.warnings))
 
 
@@ -194,7 +196,7 @@ def _heavier(link: Link, more: Inertia) -> Link:
         heavy = inertia if inertia.mass else more
         tensor: np.ndarray = np.array(inertia.tensor) + np.array(more.tensor)
         inertia = Inertia(heavy.mass, heavy.centre, _rows(tensor))
-    return Link(link.joint, link.body, link.parent, link.kind, link.axis, link.placement, inertia)
+    return replace(link, inertia=inertia)
 
 
 def _inertia(link: UrdfLink, at: Pose) -> Inertia:

@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 
 from robots.formats.checks import LARGEST
 from robots.formats.xml_tree import Element, FormatError, parse
+from robots.joint_kinds import URDF_KINDS
 from robots.parameters import nearest
 
 Numbers = tuple[float, ...]
-KINDS = ("revolute", "continuous", "prismatic", "fixed")
+FIXED = "fixed"
+KINDS = (*URDF_KINDS, FIXED)
+_UNLIMITED = ("continuous", FIXED)
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _PASSED_OVER = {"material", "gazebo"}
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -209,7 +212,7 @@ class _Joint(_Reader):
 
     def axis(self, kind: str) -> Numbers:
         at = self.element.first("axis")
-        if at is None or kind == "fixed":
+        if at is None or kind == FIXED:
             return (1.0, 0.0, 0.0)
         given = self.numbers(at, "xyz", 3)
         size = math.hypot(*given)
@@ -223,7 +226,7 @@ class _Joint(_Reader):
     def limits(self, kind: str) -> None:
         at = self.element.first("limit")
         if at is None:
-            if kind in ("revolute", "prismatic"):
+            if kind in KINDS and kind not in _UNLIMITED:
                 hint = "Add it, or make the joint continuous."
                 self.refuse(self.element, f"a {kind} joint without <limit>", "<limit>", hint)
         else:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 from robots.formats.description import Description
 from robots.formats.templates import Along, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
@@ -101,6 +101,7 @@ def _limb(limb: Limb) -> dict[str, Any]:
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
     said: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
+    said |= {"pitch": link.pitch} if link.pitch is not None else {}
     said["axis"] = axis_name(link.axis)
     said |= {"placement": frame} if (frame := _frame(link.placement)) else {}
     said["inertia"] = _inertia(link.inertia)
@@ -116,7 +117,9 @@ def axis_name(axis: Vector) -> str:
 
 
 def _closure(closure: Closure, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"joint": closure.joint, "kind": closure.kind, "a": bodies[closure.a]}
+    said: dict[str, Any] = {"joint": closure.joint, "kind": closure.kind}
+    said |= {"pitch": closure.pitch} if closure.pitch is not None else {}
+    said["a"] = bodies[closure.a]
     said |= {"frame_a": frame} if (frame := _frame(closure.frame_a)) else {}
     said |= {"b": bodies[closure.b]} if closure.b != PLATFORM else {}
     return said | ({"frame_b": frame} if (frame := _frame(closure.frame_b)) else {})

@@ -1,4 +1,4 @@
-"""Finds the location of a store by path or URL, and holds it for one coordinator."""
+"""Find the location of a store by its path or URL, and lock it for one coordinator."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def locate(store: LocationLike) -> Location:
     if isinstance(store, Location):
         return store
     text = os.fspath(store)
-    found = _URL.fullmatch(text)
-    if found is None and "://" in text:
+    url = _URL.fullmatch(text)
+    if url is None and "://" in text:
         raise StoreError("a store's URL is a chain of protocols; expected one, such as s3://bucket/path")
-    if found is None or found["protocol"].lower() in ("file", "local"):
+    if url is None or url["protocol"].lower() in ("file", "local"):
         from storage.places.local import LocalFolder
 
-        if found and not found["rest"].startswith("/"):
+        if url and not url["rest"].startswith("/"):
             raise StoreError(
                 f"{text}: got a URL without an absolute path; expected file:///folder/name, or a plain path"
             )
-        return LocalFolder(found["rest"] if found else text)
+        return LocalFolder(url["rest"] if url else text)
     from storage.places.objects import ObjectPrefix
 
-    return ObjectPrefix(found["protocol"].lower(), found["rest"])
+    return ObjectPrefix(url["protocol"].lower(), url["rest"])
 
 
 @contextmanager
 def coordinator_lock(store: LocationLike) -> Iterator[None]:
-    """Holds a store for this process, after removing what killed writers have left.
+    """Lock a store for this process, and remove what killed writers have left.
 
     Raises StoreError that says who holds it.
     """

@@ -12,10 +12,9 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from typing import Any
 
 from storage.places.location import Location, Room
 from storage.places.lock import LOCK, holder_of, locked_file
@@ -28,7 +27,7 @@ PIECE = 1 << 20
 
 
 class LocalFolder(Location):
-    """A folder."""
+    """A store in a folder."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
@@ -50,8 +49,8 @@ class LocalFolder(Location):
         A link that is `replaced` may be the file itself.
         """
         file = self.path / key
-        seen, known = (os.path.dirname(file), os.path.dirname(key)) if replaced else (file, key)
-        if os.path.realpath(seen) != os.path.normpath(os.path.join(os.path.realpath(self.path), known)):
+        path, relative = (os.path.dirname(file), os.path.dirname(key)) if replaced else (file, key)
+        if os.path.realpath(path) != os.path.normpath(os.path.join(os.path.realpath(self.path), relative)):
             raise OSError(errno.ELOOP, "a link, where a store has files of its own", str(file))
         return file
 
@@ -122,7 +121,7 @@ class LocalFolder(Location):
         draft = self.path.parent / f".{self.path.name}.{uuid.uuid4().hex[:8]}{DRAFT}"
         try:
             draft.mkdir(parents=True)
-            with _occupied(draft):
+            with _locked(draft):
                 for key in (*(key for key in files if key != last), last):
                     (draft / key).parent.mkdir(parents=True, exist_ok=True)
                     _write(draft / key, (files[key],))
@@ -158,11 +157,11 @@ class LocalFolder(Location):
 
     def room(self) -> Room | None:
         """What `statvfs` says of the nearest folder that is there; some file systems keep no count."""
-        folder = next(each for each in (self.path, *self.path.parents) if each.is_dir())
+        folder = next(parent for parent in (self.path, *self.path.parents) if parent.is_dir())
         free = os.statvfs(folder)
         return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
 
-    def zarr_store(self) -> Any:
+    def zarr_store(self) -> Path:
         """The folder. Raises OSError where a part of it is a link, which Zarr would follow."""
         with os.scandir(self.path) as entries:
             for entry in entries:
@@ -270,19 +269,16 @@ def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
     return stream.readinto(piece) == len(piece) and piece == expected
 
 
-class _occupied:  # noqa: N801 - a context manager that reads as a word
-    """Shows others that a draft of a folder is being made: a lock that ends with its maker."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> None:
-        self.descriptor = os.open(self.folder, os.O_RDONLY)
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock the draft of a folder while it is being made; the lock ends with its maker."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
         with suppress(OSError):  # a file system without locks leaves drafts of killed makers to the user
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _remove_if_left(draft: Path) -> bool:

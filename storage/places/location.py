@@ -1,4 +1,4 @@
-"""Where a store lives: a folder or object storage, behind the few operations that a store needs.
+"""Where a store is: a folder or object storage, behind the few operations that a store needs.
 
 A key is a relative name with "/" between its parts. Whatever is written under a key is there whole or not at all, and
 stays after a loss of power. Folders are in `storage.places.local`, URLs in `storage.places.objects`; what is kept under
@@ -13,13 +13,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from storage.errors import StoreError
 
 
 class Journal(Protocol):
-    """Lines that are only ever added to. Used by one writer; readers may look at any time."""
+    """A log of lines, to which one writer adds; readers may look at any time."""
 
     name: str
 
@@ -57,7 +58,7 @@ class Room:
 
 
 class Location(ABC):
-    """A location for one store. Small to pickle; compares equal where it is the same location."""
+    """Where one store is. Small to pickle; compares equal where it is the same folder or prefix."""
 
     name: str
     """What messages call it. Never holds a secret."""
@@ -141,20 +142,21 @@ class Location(ABC):
         """What is free, without what is kept for the administrator; None where nobody can say."""
 
     @abstractmethod
-    def zarr_store(self) -> Any:
+    def zarr_store(self) -> Path | str:
         """What Zarr opens for reading."""
 
 
 LocationLike = str | os.PathLike[str] | Location
+"""What a user passes for a store: a path, a URL, or its location."""
 
 
 @contextmanager
-def refusals(what: object) -> Iterator[None]:
-    """Turns an error of the operating system or of a service into a StoreError that names the file and the reason."""
+def refusals(name: object) -> Iterator[None]:
+    """Turn an error of the operating system or of a service into a StoreError that names the file and the reason."""
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"{error.filename or what}: {error.strerror or str(error) or type(error).__name__}; "
+            f"{error.filename or name}: {error.strerror or str(error) or type(error).__name__}; "
             "check free space and permissions, or choose another store"
         ) from error

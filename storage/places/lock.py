@@ -188,6 +188,8 @@ def _machine() -> str:
 
 def _started(pid: int) -> str:
     """When a process began, in ticks since the machine did; "" where there is none, "?" where nobody says."""
+    # Not psutil's `create_time`: seconds since the epoch, from a start of the machine that moves when its clock is set,
+    # would make a living holder look dead. Ticks never change, and are what locks of older versions show.
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     except FileNotFoundError:

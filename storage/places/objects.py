@@ -54,7 +54,7 @@ NO_STORES = frozenset(
 
 
 class ObjectPrefix(Location):
-    """A prefix of keys in a bucket."""
+    """A store below a prefix of keys in a bucket."""
 
     def __init__(self, protocol: str, path: str) -> None:
         path = path.rstrip("/")
@@ -110,10 +110,10 @@ class ObjectPrefix(Location):
         """The length of an object."""
         files = self.files
         files.invalidate_cache()
-        found = files.info(self._path(key))
-        if found["type"] != "file":
+        info = files.info(self._path(key))
+        if info["type"] != "file":
             raise FileNotFoundError(self.at(key))
-        return int(found["size"])
+        return int(info["size"])
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Puts an object."""
@@ -155,7 +155,7 @@ class ObjectPrefix(Location):
             self.delete(MAKING)
 
     def journal(self, name: str) -> ObjectJournal:
-        """A row of objects."""
+        """A journal in objects."""
         return ObjectJournal(self, name)
 
     def lock(self) -> AbstractContextManager[None]:
@@ -178,10 +178,10 @@ class ObjectPrefix(Location):
         return 0
 
     def room(self) -> Room | None:
-        """Nobody can say."""
+        """Unknown: no service tells."""
         return None
 
-    def zarr_store(self) -> Any:
+    def zarr_store(self) -> str:
         """The URL, for Zarr to open through fsspec."""
         return self.name
 
@@ -261,7 +261,7 @@ class ObjectJournal:
 
 @contextmanager
 def _lease(location: ObjectPrefix) -> Iterator[None]:
-    """Holds a store through an object that only one can make.
+    """Lock a store through an object that only one process can make.
 
     Leases are numbered. Who finds one whose holder is dead makes the next number, which again only one can; one that
     appears beside ours, and that we have not seen dead, means that another was faster.
@@ -289,7 +289,7 @@ def _lease(location: ObjectPrefix) -> Iterator[None]:
 
 
 def _holds(location: ObjectPrefix, number: int) -> bool:
-    """Whether the holder of a lease lives."""
+    """Whether the holder of a lease is alive."""
     owner = _owner(location, number)
     if owner is None or owner.is_dead:
         return False
@@ -297,6 +297,7 @@ def _holds(location: ObjectPrefix, number: int) -> bool:
 
 
 def _owner(location: ObjectPrefix, number: int) -> Owner | None:
+    """The holder that a lease names."""
     return Owner.parse(_look(location, number))
 
 

@@ -1,9 +1,9 @@
 """What the bearings of a robot's joints carry, for batches: constraint forces and torques across and along each axis.
 
 The 3D force screw of a joint: its reaction, taken apart along its axis and across it. A revolute joint's bearings carry
-a moment and a force across the axis and a force along it; those of a prismatic one a moment and a force across and a
-moment along. The rest, the drive's part and friction, is no constraint. The same in kernels, for friction, is
-`tasks.friction.joints.carried`. Source: joint-friction paper, Eqs. (37) to (47).
+a moment and a force across the axis and a force along it, and so do those of a screw; those of a prismatic one a moment
+and a force across and a moment along. The rest, the drive's part and friction, is no constraint. The same in kernels,
+for friction, is `tasks.friction.joints.carried`. Source: joint-friction paper, Eqs. (37) to (47).
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.friction_groups import LOADS
+from robots.friction.groups import LOADS
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
+from robots.types import BASE
 from tasks.arrays.bodies import body_motion
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import joint_reactions
@@ -54,7 +56,7 @@ def constraint_forces(
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
     `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
-    `robots.friction_groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
+    `robots.friction.groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
     where `joint_reactions` has it. Raises ParameterError for arms that are unknown or out of bounds, else as
     `joint_reactions`. Source: Eqs. (39), (44), (46), (47), with the dimensions of the last as `normal_load` has them.
     """
@@ -65,7 +67,7 @@ def constraint_forces(
     for limb, joint, kind, axis in _axes(robot, moving):
         wrench = wrenches[..., limb, joint, :]
         (turned, bending), (pushed, radial) = (_apart(axis, each) for each in (wrench[..., :3], wrench[..., 3:]))
-        along = pushed if kind == "revolute" else turned
+        along = pushed if JOINT_KINDS[kind].turns else turned
         normal = normal_load(kind, bending, radial, along, known)
         for part, value in zip(parts, (bending, radial, along, normal), strict=True):
             part[..., limb, joint] = value
@@ -87,5 +89,7 @@ def _axes(robot: Robot, moving: Moving) -> Iterator[tuple[int, int, str, np.ndar
             yield k, i, link.kind, bodies[i].turned(link.axis)
         for i, cut in enumerate(limb.cuts, start=len(limb.links)):
             if limb.one_variable[i]:
-                z = np.asarray(cut.frame_a.rotation, dtype=float)[:, 2]
-                yield k, i, cut.kind, bodies[cut.a].turned((z[0], z[1], z[2]))
+                (freedom,) = cut.joint_kind.freedoms
+                x, y, z = np.asarray(cut.frame_a.rotation, dtype=float)[:, freedom.axis]
+                base = np.asarray(instance.base.rotation, dtype=float) @ (x, y, z)
+                yield k, i, cut.kind, base if cut.a == BASE else bodies[cut.a].turned((x, y, z))

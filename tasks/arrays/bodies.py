@@ -17,6 +17,7 @@ from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.types import BASE, Vector
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
+from tasks.mechanics.kinematics import JointState, sliding, way
 
 Array = Any
 
@@ -110,15 +111,20 @@ def limb_motion(
 def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> BodyMotion:
     placed = parent.rotation @ np.asarray(link.placement.rotation, dtype=float)
     axis = placed @ np.asarray(link.axis, dtype=float)
-    rate, drift = axis * qd[..., None], np.cross(parent.omega, axis * qd[..., None])
-    own, arm = axis * qdd[..., None], parent.turned(link.placement.position)
-    if link.kind == "prismatic":
-        arm = arm + axis * q[..., None]
-        velocity, acceleration = parent.velocity_of(arm) + rate, parent.acceleration_of(arm) + own + 2.0 * drift
-        return BodyMotion(placed, parent.position + arm, parent.omega, velocity, parent.alpha, acceleration)
-    omega, alpha = parent.omega + rate, parent.alpha + own + drift
-    turned = placed @ rotation_about(link.axis, q)
-    return BodyMotion(turned, parent.position + arm, omega, parent.velocity_of(arm), alpha, parent.acceleration_of(arm))
+    kind, state, arm = link.joint_kind, JointState(value=q), parent.turned(link.placement.position)
+    if kind.slides:
+        arm = arm + axis * way(link, state)[..., None]
+    rotation, omega, alpha = placed, parent.omega, parent.alpha
+    velocity, acceleration = parent.velocity_of(arm), parent.acceleration_of(arm)
+    if kind.slides:
+        speed, change = (axis * x[..., None] for x in sliding(link, state, qd, qdd))
+        velocity = velocity + speed
+        acceleration = acceleration + change + 2.0 * np.cross(parent.omega, speed)
+    if kind.turns:
+        rate = axis * qd[..., None]
+        rotation, omega = placed @ rotation_about(link.axis, q), parent.omega + rate
+        alpha = parent.alpha + axis * qdd[..., None] + np.cross(parent.omega, rate)
+    return BodyMotion(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
 
 
 def rotation_about(axis: Sequence[float], angle: Array) -> np.ndarray:

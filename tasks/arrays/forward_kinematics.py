@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
@@ -67,7 +68,7 @@ class _Search:
         self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
         limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
         # a turn of a motor behind a gear leads elsewhere
-        turns = [kind == "revolute" and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
+        turns = [JOINT_KINDS[kind].periodic and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
         self.turns = np.array(turns)
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)

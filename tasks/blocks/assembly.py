@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import MOTOR
+from robots.joint_places import MOTOR
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history

@@ -7,22 +7,21 @@ contiguous rows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.formats.description import Description, family_of
-from robots.friction_groups import FrictionGroup, varies
+from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
-from robots.motions import Turn
 from robots.quantities import FRICTION, QUANTITIES
+from robots.trajectories.trajectory import Trajectory
 from robots.types import TWIST
 from tasks.blocks.sensors import Measurement
-from tasks.blocks.user_metric import OwnMetric
+from tasks.blocks.user_metric import BlockMetric
 from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Values, indexed
@@ -34,19 +33,6 @@ from tasks.programs.assembly import even_weights
 from tasks.programs.stages import Request
 
 Arrays = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A trajectory: kind and values as in `robots.motions`, or the points (n, 1 + coordinates) of a spline.
-
-    `turn` is how a platform turns meanwhile; absent: it is held as at the reference pose.
-    """
-
-    kind: str
-    values: Mapping[str, Any]
-    points: np.ndarray | None = None
-    turn: Turn | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +59,7 @@ class Block:
     """What sensors make of positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
-    own: tuple[OwnMetric, ...] = ()
+    own: tuple[BlockMetric, ...] = ()
     """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
     """Those of `series` that are computed for own metrics alone, and not stored."""

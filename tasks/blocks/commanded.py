@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.model import Family
-from robots.motions import WORKSPACE
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 from tasks.arrays.inputs import JOINTS, Moving
-from tasks.blocks.block import Arrays, Block, Trajectory, time_first
+from tasks.blocks.block import Arrays, Block, time_first
 from tasks.mechanics.structure import structure_of
 from tasks.trajectories import closed_forms, turns
 
@@ -56,7 +57,7 @@ def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Se
 
 def volume_of(trajectory: Trajectory) -> float:
     """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
-    if trajectory.kind != WORKSPACE:
+    if not is_grid(trajectory.kind):
         return math.nan
     edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
     return math.prod(float(length) for length, count in edges if count > 1)

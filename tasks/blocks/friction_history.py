@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup
+from robots.joint_places import JointPlace
 from tasks.blocks.block import Block
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
@@ -40,6 +41,5 @@ def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
 
 
 def _force(group: FrictionGroup, values: Mapping[str, float], velocity: np.ndarray, times: np.ndarray) -> np.ndarray:
-    of_load = {parameter.name for parameter in LOADS[group.load]}
-    own = {name: float(value) for name, value in values.items() if name not in of_load}
+    own = {name: float(value) for name, value in group.of_law(values).items()}
     return along(group.law, velocity=velocity, times=times, values=own, load=float(values.get("preload", 1.0))).force

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robots.measurement import CLEAN
+from robots.measurement import CLEAN, Sensors
 from tasks.blocks.buffers import empty
 from tasks.identification import signals
 
@@ -16,19 +16,15 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What sensors do: all parameters of `robots.measurement`, the seed of the noise.
+    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep."""
 
-    `place` is that of the block's first case among designs, friction sets and trajectories of the sweep.
-    """
-
-    values: Mapping[str, float]
-    seed: int
+    sensors: Sensors
     place: tuple[int, int, int] = (0, 0, 0)
 
     def moved(self, *by: int) -> Measurement:
         """The same for a part of a block that begins so many cases further."""
         design, friction, trajectory = (a + b for a, b in zip(self.place, by, strict=True))
-        return Measurement(self.values, self.seed, (design, friction, trajectory))
+        return Measurement(self.sensors, (design, friction, trajectory))
 
 
 def series(
@@ -42,16 +38,16 @@ def series(
     out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
     if not out:
         return out
-    first, step = measurement.place, float(times[1] - times[0])
+    sensors, first, step = measurement.sensors, measurement.place, float(times[1] - times[0])
     sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
     for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
         position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
-        random = signals.generator(measurement.seed, place)
-        _keep(out, (d, j), signals.positions(measurement.values, step, position, random))
+        random = signals.generator(sensors.seed, place)
+        _keep(out, (d, j), signals.positions(sensors.values, step, position, random))
         for f in range(sets):
-            random = signals.generator(measurement.seed, (*place, first[1] + f))
+            random = signals.generator(sensors.seed, (*place, first[1] + f))
             force = arrays["actuator_force"][d, f, j]
-            _keep(out, (d, f, j), signals.forces(measurement.values, step, force, position, random))
+            _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
     return out
 
 

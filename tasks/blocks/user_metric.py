@@ -1,24 +1,21 @@
-"""A metric of a user's own as data: what a block is told of it. It is computed in `tasks.blocks.user_metrics`."""
+"""A user metric as a block computes it: data alone. `tasks.blocks.user_metrics` calls the function."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-TIME, PARAMETERS, FRICTION = "time", "parameters", "friction"
-VALUES = (TIME, PARAMETERS, FRICTION)
-"""What a function may ask for that is no series."""
+from robots.metric_function import MetricFunction
 
 
 @dataclass(frozen=True)
-class OwnMetric:
-    """A function, pickled by value, and what it asks for: series, and some of VALUES.
+class BlockMetric:
+    """A metric of the user's: its name, its function, and the dims of what that is given.
 
-    `inputs` has for each series whether it depends on design, on friction and on trajectory here. The result is one
-    number, or with `per_actuator` one for each actuator.
+    `depends` has for each series of the function whether it depends on design, on friction and on trajectory here. The
+    result is one number, or with `per_actuator` one for each actuator.
     """
 
     name: str
-    payload: bytes
-    inputs: tuple[tuple[str, tuple[bool, bool, bool]], ...]
-    values: tuple[str, ...]
+    function: MetricFunction
+    depends: tuple[tuple[bool, bool, bool], ...]
     per_actuator: bool

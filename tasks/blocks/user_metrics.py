@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from robots.metric_function import FRICTION, PARAMETERS, TIME
 from tasks.blocks.block import Arrays, Block
-from tasks.blocks.user_metric import FRICTION, PARAMETERS, TIME, OwnMetric
+from tasks.blocks.user_metric import BlockMetric
 
 REASON = 400
 """Characters of the text of an error that are kept."""
@@ -46,13 +47,13 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
 
 def computed(
-    block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray]
+    block: Block, metric: BlockMetric, arrays: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, list[MetricWarning]]:
     """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it."""
     core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
     shape = (block.designs, len(block.friction), len(block.trajectories))
     out, failed = np.full((*shape, *core), np.nan), list[tuple[Place, str]]()
-    function = _loaded(metric.payload)
+    function = _loaded(metric.function.payload)
     for place in np.ndindex(*shape):
         try:
             with np.errstate(all="ignore"):
@@ -71,10 +72,10 @@ def _number(value: Any, core: tuple[int, ...]) -> np.ndarray:
 
 
 def _inputs(
-    block: Block, metric: OwnMetric, arrays: Mapping[str, np.ndarray], place: tuple[int, ...]
+    block: Block, metric: BlockMetric, arrays: Mapping[str, np.ndarray], place: tuple[int, ...]
 ) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, depends in metric.inputs:
+    for name, depends in zip(metric.function.series, metric.depends, strict=True):
         view = arrays[name][tuple(at for at, has in zip(place, depends, strict=True) if has)].view()
         view.flags.writeable = False
         given[name] = view
@@ -84,7 +85,7 @@ def _inputs(
         PARAMETERS: lambda: _named([p.name for p in block.family.parameters], block.parameters[design]),
         FRICTION: lambda: _named(_friction_names(block), block.friction[friction]),
     }
-    return given | {name: names[name]() for name in metric.values}
+    return given | {name: names[name]() for name in metric.function.values}
 
 
 def _named(names: Sequence[str], values: np.ndarray) -> dict[str, float]:

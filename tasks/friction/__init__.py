@@ -1,5 +1,5 @@
 """Friction in joints: laws with and without a state, normal loads, and what friction does to actuators.
 
-`laws`, `stiction` and `lugre` are the laws; `given` is friction as callers give it; `joints` and `coupled` bring it to
-a whole robot.
+`laws` has a row of mathematics for each law; `states` follows those with a state along motions, `forward` all of them
+in forward dynamics; `given` is friction as callers give it; `joints` brings it to the joints of a robot.
 """

@@ -1,30 +1,29 @@
-"""A block on a rough plane, drawn by a spring: the usual test of a friction law with a state, in forward dynamics.
+"""A block on a rough plane, drawn by a spring: the usual test of a law with bristles, in forward dynamics.
 
-mass x'' = stiffness (pull(t) - x) - force(z, x', load), with the LuGre law: it sticks, slips and sticks again.
+mass x'' = stiffness (pull(t) - x) - force(z, x', load): it sticks, slips and sticks again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from robots.friction import LAWS
-from robots.parameters import complete
-from tasks.friction import lugre
-
-Array = Any
+from robots.friction import laws as data
+from robots.parameters import complete, nearest
+from tasks.friction.laws import LAWS
 
 
 class BlockMotion(NamedTuple):
     """Times [s], position [m], velocity [m/s] and deflection of the bristles [m] of the block, (time,) each."""
 
-    time: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    deflection: np.ndarray
+    time: NDArray[np.float64]
+    position: NDArray[np.float64]
+    velocity: NDArray[np.float64]
+    deflection: NDArray[np.float64]
 
 
 def simulate(
@@ -32,7 +31,8 @@ def simulate(
     mass: float,
     stiffness: float,
     pull: Callable[[float], float],
-    times: Array,
+    times: ArrayLike,
+    law: str,
     values: Mapping[str, float],
     load: float = 1.0,
     rtol: float = 1e-10,
@@ -40,19 +40,22 @@ def simulate(
 ) -> BlockMotion:
     """The motion from rest, with relaxed bristles, by scipy's Radau at `times` (time,) [s], from the first on.
 
-    pull(t) [m]: where the other end of the spring is. values: parameters of the LuGre law. Raises ParameterError for
-    them, ValueError for a mass or a stiffness that is not above zero, RuntimeError where the integrator gives up.
+    pull(t) [m]: where the other end of the spring is; law, values: a law with bristles and its parameters. Raises
+    ParameterError for them, ValueError for a mass or a stiffness that is not above zero and for another law,
+    RuntimeError where the integrator gives up.
     """
     if not (mass > 0.0 and stiffness > 0.0):
         raise ValueError(f"mass, stiffness: got {mass!r}, {stiffness!r}; expected both above zero")
-    law = LAWS["lugre"]
-    named = complete((*law.parameters, *law.options), values, owner="friction law lugre")
+    rates = {name: row.rate for name, row in LAWS.items() if row.rate is not None}
+    if law not in rates:
+        raise ValueError(f"friction law: got {law!r}; expected a law with bristles; {nearest(law, rates)}")
+    named = complete((*data.LAWS[law].parameters, *data.LAWS[law].options), values, owner=f"friction law {law}")
     instants = np.asarray(times, dtype=float)
 
-    def change(t: float, state: np.ndarray) -> list[float]:
-        x, v, z = (float(each) for each in state)
-        friction = lugre.force(z, v, load, **named)
-        return [v, (stiffness * (pull(t) - x) - friction) / mass, lugre.rate(z, v, load, **named)]
+    def change(t: float, state: NDArray[np.float64]) -> list[float]:
+        x, v, z = state.tolist()
+        friction = LAWS[law].force(z, v, load, **named)
+        return [v, (stiffness * (pull(t) - x) - friction) / mass, rates[law](z, v, load, **named)]
 
     ends = (float(instants[0]), float(instants[-1]))
     result = solve_ivp(change, ends, [0.0, 0.0, 0.0], "Radau", instants, rtol=rtol, atol=atol)

@@ -9,16 +9,17 @@ law: the curve is then the mean of both directions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeResult, least_squares
 
-from robots.friction import CURVES
+from robots.friction.laws import CURVES, FORCE, SPEED, VISCOUS
 from robots.parameters import Parameter, complete, nearest
 from tasks.friction import laws as friction
 
-Array = Any
+Numbers = NDArray[np.float64]
 
 STARTS = 8
 """Trial values of the speed at which a law bends: the fit is not convex in it."""
@@ -27,9 +28,9 @@ STARTS = 8
 class Curve(NamedTuple):
     """Speed (speeds,), friction at it, and its standard deviation over the positions."""
 
-    speed: np.ndarray
-    friction: np.ndarray
-    spread: np.ndarray
+    speed: Numbers
+    friction: Numbers
+    spread: Numbers
 
 
 class Fit(NamedTuple):
@@ -39,18 +40,22 @@ class Fit(NamedTuple):
     residual: float
 
 
-def half_difference(forward: Array, reverse: Array) -> np.ndarray:
+def half_difference(forward: ArrayLike, reverse: ArrayLike) -> Numbers:
     """Friction at positive velocity from torques at the same position both ways, Eq. (51)."""
     return 0.5 * (np.asarray(forward, dtype=float) - np.asarray(reverse, dtype=float))
 
 
-def half_sum(forward: Array, reverse: Array) -> np.ndarray:
+def half_sum(forward: ArrayLike, reverse: ArrayLike) -> Numbers:
     """Torque of gravity from torques at the same position both ways, by Eqs. (48) to (50)."""
     return 0.5 * (np.asarray(forward, dtype=float) + np.asarray(reverse, dtype=float))
 
 
 def curve(
-    speed: Array, forward: Array, reverse: Array, position: Array = None, reverse_position: Array = None
+    speed: ArrayLike,
+    forward: ArrayLike,
+    reverse: ArrayLike,
+    position: ArrayLike | None = None,
+    reverse_position: ArrayLike | None = None,
 ) -> Curve:
     """Friction over speed, averaged over positions.
 
@@ -59,15 +64,15 @@ def curve(
     (speeds, samples): torques of the reverse run are interpolated linearly, and samples beyond its range left out.
     Raises ValueError for shapes that do not fit and for runs without a common position.
     """
-    speeds, ahead, back = (np.asarray(each, dtype=float) for each in (speed, forward, reverse))
+    speeds, ahead, back = (np.asarray(values, dtype=float) for values in (speed, forward, reverse))
     if speeds.ndim != 1 or not (speeds > 0.0).all():
         raise ValueError(f"speed: got an array of shape {speeds.shape}; expected (speeds,), all above zero")
-    for name, each in (("forward", ahead), ("reverse", back)):
-        if each.ndim != 2 or len(each) != len(speeds) or not each.size:
-            raise ValueError(f"{name}: got an array of shape {each.shape}; expected ({len(speeds)}, samples)")
+    for name, torque in (("forward", ahead), ("reverse", back)):
+        if torque.ndim != 2 or len(torque) != len(speeds) or not torque.size:
+            raise ValueError(f"{name}: got an array of shape {torque.shape}; expected ({len(speeds)}, samples)")
     if (position is None) != (reverse_position is None):
         raise ValueError("position, reverse_position: got one of them; expected both or none")
-    if position is not None:
+    if position is not None and reverse_position is not None:
         back = _at_positions(np.asarray(position, dtype=float), np.asarray(reverse_position, dtype=float), back)
     if back.shape != ahead.shape:
         raise ValueError(f"reverse: got {back.shape[1]} samples for {ahead.shape[1]} forward; give positions of both")
@@ -75,21 +80,23 @@ def curve(
     return Curve(speeds, np.nanmean(rows, axis=1), np.nanstd(rows, axis=1))
 
 
-def _at_positions(position: np.ndarray, taken_at: np.ndarray, torque: np.ndarray) -> np.ndarray:
+def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numbers:
     """Torques (speeds, samples) at `position`; NaN outside the range of `taken_at`."""
     if taken_at.shape != torque.shape:
         raise ValueError(f"reverse_position: got an array of shape {taken_at.shape}; expected {torque.shape}")
-    result = []
+    rows = []
     for wanted, at, values in zip(position, taken_at, torque, strict=True):
         order = np.argsort(at)
-        result.append(np.interp(wanted, at[order], values[order], left=np.nan, right=np.nan))
-    together = np.array(result)
-    if not np.isfinite(together).any(axis=1).all():
+        rows.append(np.interp(wanted, at[order], values[order], left=np.nan, right=np.nan))
+    result = np.array(rows)
+    if not np.isfinite(result).any(axis=1).all():
         raise ValueError("position, reverse_position: got runs without a common position; expected runs over one range")
-    return together
+    return result
 
 
-def fit(law: str, speed: Array, torque: Array, *, load: float = 1.0, fixed: Mapping[str, float] | None = None) -> Fit:
+def fit(
+    law: str, speed: ArrayLike, torque: ArrayLike, *, load: float = 1.0, fixed: Mapping[str, float] | None = None
+) -> Fit:
     """The parameters of a law, within their bounds, that explain a curve best in the sense of least squares.
 
     speed, torque (speeds,). `fixed` parameters and options are not fitted; options that are not given are neutral.
@@ -107,38 +114,38 @@ def fit(law: str, speed: Array, torque: Array, *, load: float = 1.0, fixed: Mapp
             f"expected (speeds,) both, at least {len(free)}, the number of parameters to fit"
         )
 
-    def remainder(values: dict[str, float]) -> np.ndarray:
+    def remainder(values: dict[str, float]) -> Numbers:
         return np.array([friction.force(law, v, load, known | values) for v in speeds.tolist()]) - torques
 
     best = _best(remainder, free, np.abs(speeds), float(np.abs(torques).max()), load) if free else {}
     return Fit({p.name: (known | best)[p.name] for p in data.inputs(known)}, _rms(remainder(best)))
 
 
-def _rms(values: np.ndarray) -> float:
+def _rms(values: Numbers) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
 def _best(
-    remainder: Callable[[dict[str, float]], np.ndarray],
+    remainder: Callable[[dict[str, float]], Numbers],
     free: list[Parameter],
-    speeds: np.ndarray,
+    speeds: Numbers,
     largest: float,
     load: float,
 ) -> dict[str, float]:
     """The best of several fits, each from another speed at which the law bends, in variables of like size."""
     force = (largest or 1.0) / load
-    sizes = {"N m or N": force, "N m s/rad or N s/m": largest / speeds.max()}
+    sizes = {FORCE: force, VISCOUS: largest / speeds.max()}
     names = [parameter.name for parameter in free]
-    results: list[tuple[OptimizeResult, np.ndarray]] = []
-    bends = np.geomspace(speeds.min(), speeds.max(), STARTS) if "rad/s or m/s" in {p.unit for p in free} else (1.0,)
+    results: list[tuple[OptimizeResult, Numbers]] = []
+    bends = np.geomspace(speeds.min(), speeds.max(), STARTS) if SPEED in {p.unit for p in free} else (1.0,)
     for bend in bends:
         size = np.array([sizes.get(p.unit, bend) or 1.0 for p in free])
         bounds = np.array([(p.lower, p.upper) for p in free]).T / size
         start = np.clip(np.where([p.unit in sizes for p in free], 0.5, 1.0), *bounds)
 
-        def scaled(x: np.ndarray, size: np.ndarray = size) -> np.ndarray:
+        def scaled(x: Numbers, size: Numbers = size) -> Numbers:
             return remainder(dict(zip(names, (x * size).tolist(), strict=True))) / (largest or 1.0)
 
         results.append((least_squares(scaled, start, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12), size))
-    result, size = min(results, key=lambda each: each[0].cost)
+    result, size = min(results, key=lambda fitted: fitted[0].cost)
     return dict(zip(names, (result.x * size).tolist(), strict=True))

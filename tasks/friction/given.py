@@ -1,6 +1,6 @@
 """Friction as callers give it, brought to the groups and numbers of a friction program.
 
-One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction_groups.select`; `load`, where
+One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction.groups.select`; `load`, where
 the normal load comes from (absent: constant, so that parameters are forces); and parameters of law and load by name,
 defaults for the others. Several groups are a sequence of such mappings.
 """
@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from robots.friction import CURVES, LAWS, FrictionLaw
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace, group_parameters, select
+from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
+from robots.friction.laws import CURVES, LAWS, FrictionLaw
+from robots.joint_places import JointPlace
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
 
@@ -26,7 +28,7 @@ class FrictionInput:
     """Groups, and the case input `friction` (1, parameters of all groups)."""
 
     groups: tuple[FrictionGroup, ...]
-    values: np.ndarray
+    values: NDArray[np.float64]
 
     @property
     def statics(self) -> bool:
@@ -44,43 +46,43 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
     """
     if isinstance(friction, FrictionInput):
         return friction
-    given = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
+    entries = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
     groups: list[FrictionGroup] = []
     values: list[float] = []
-    seen: set[JointPlace] = set()
-    for number, one in enumerate(given):
-        group, numbers = _group(robot, one, laws, "friction" if len(given) == 1 else f"friction[{number}]")
-        if seen & set(group.places):
+    taken: set[JointPlace] = set()
+    for number, entry in enumerate(entries):
+        group, numbers = _group(robot, entry, laws, "friction" if len(entries) == 1 else f"friction[{number}]")
+        if taken & set(group.places):
             raise ParameterError(f"friction[{number}]: a joint of it is in another group too; name each joint once")
-        seen |= set(group.places)
+        taken |= set(group.places)
         groups.append(group)
         values += numbers
     return FrictionInput(tuple(groups), np.array([values], dtype=float))
 
 
-def without_zero_width(given: FrictionInput) -> FrictionInput:
+def without_zero_width(friction: FrictionInput) -> FrictionInput:
     """The same where a `width` of zero is left out, so that what is sharp is known to be."""
-    groups, values, rest = [], [], list(given.values[0]) if given.groups else []
-    for group in given.groups:
-        own = dict(zip(group.parameters, rest, strict=False))
-        rest = rest[len(own) :]
-        if own.get("width") == 0.0:
-            del own["width"]
-        groups.append(replace(group, parameters=tuple(own)))
-        values += list(own.values())
+    groups, values, rest = [], [], list(friction.values[0]) if friction.groups else []
+    for group in friction.groups:
+        parameters = dict(zip(group.parameters, rest, strict=False))
+        rest = rest[len(parameters) :]
+        if parameters.get("width") == 0.0:
+            del parameters["width"]
+        groups.append(replace(group, parameters=tuple(parameters)))
+        values += list(parameters.values())
     return FrictionInput(tuple(groups), np.array([values], dtype=float))
 
 
 def _group(
-    robot: Robot, given: Mapping[str, Any], laws: Mapping[str, FrictionLaw], where: str
+    robot: Robot, entry: Mapping[str, Any], laws: Mapping[str, FrictionLaw], where: str
 ) -> tuple[FrictionGroup, list[float]]:
-    law, load = given.get("law", ""), given.get("load", "constant")
+    law, load = entry.get("law", ""), entry.get("load", "constant")
     if law not in laws:
-        told = "has a state: see tasks.friction.states.along" if law in LAWS else nearest(str(law), laws)
-        raise ParameterError(f"{where}: got law {law!r}; {told}")
+        hint = "has a state: see tasks.friction.states.along" if law in LAWS else nearest(str(law), laws)
+        raise ParameterError(f"{where}: got law {law!r}; {hint}")
     if load not in LOADS:
         raise ParameterError(f"{where}: got load {load!r}; {nearest(str(load), LOADS)}")
-    numbers = {name: value for name, value in given.items() if name not in KEYS}
+    numbers = {name: value for name, value in entry.items() if name not in KEYS}
     values = complete(group_parameters(law, load, numbers), numbers, owner=f"friction law {law}")
-    places = select(robot.mechanism, given.get("joints", "actuated"), load)
+    places = select(robot.mechanism, entry.get("joints", "actuated"), load)
     return FrictionGroup("", law, load, places, tuple(values)), list(values.values())

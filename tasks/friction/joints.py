@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import LOADS, FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup
+from robots.joint_kinds import JOINT_KINDS
+from robots.joint_places import JointPlace
 from tasks.friction.laws import force
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
@@ -69,14 +71,15 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
     held_friction, wish_friction: as in `reactions.share`.
     """
-    rubbing = [statics.friction(joint) for joint in wanted.passive]
+    passive_friction = [statics.friction(joint) for joint in wanted.passive]
     rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
     result: dict[str, Array] = {}
-    if rubbing:
-        result["through"] = np.stack([array(statics.mounted.outward(statics.on_platform(each))) for each in rubbing])
+    if passive_friction:
+        through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
+        result["through"] = np.stack([array(row) for row in through])
         result["passive_rate"] = [rates[joint] for joint in wanted.passive]
-    if rubbing and wanted.statics:
-        result |= reactions.friction_share(statics, rubbing)
+    if passive_friction and wanted.statics:
+        result |= reactions.friction_share(statics, passive_friction)
     if not wanted.loaded:
         return result
 
@@ -88,8 +91,8 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     result["load_own"] = loads(motion)
     result["load_driven"] = _columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
     result["load_redundant"] = _columns([loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows)
-    if rubbing:
-        result["load_friction"] = _columns([loads(each) for each in rubbing], rows)
+    if passive_friction:
+        result["load_friction"] = _columns([loads(causes) for causes in passive_friction], rows)
     return result
 
 
@@ -100,22 +103,24 @@ def _columns(columns: Sequence[Sequence[Scalar]], rows: int) -> Array:
 def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
     """What the bearings of a joint carry: two components across its axis of moment and of force, then one along it.
 
-    Along the axis it is the force in a revolute joint, the moment in a prismatic one; the other is no constraint.
+    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
+    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
     """
     limb_, tips = statics.mounted.limb, statics.solved.tips
     if joint < len(limb_.links):
         link, inward = limb_.links[joint], tips.at[joint].rotation.T
-        along, turns = int(np.flatnonzero(link.axis)[0]), link.kind == "revolute"
+        along, kind = int(np.flatnonzero(link.axis)[0]), link.joint_kind
     else:
         joined = tips.cut_joints[joint - len(limb_.links)]
-        inward, along, turns = joined.a.axes.T, 2, joined.kind == "revolute"
+        inward, kind = joined.a.axes.T, JOINT_KINDS[joined.kind]
+        along = kind.freedoms[0].axis
     moment, push = (inward @ array(part) for part in wrench)
     across = [k for k in range(3) if k != along]
-    return [*moment[across], *push[across], (push if turns else moment)[along]]
+    return [*moment[across], *push[across], (push if kind.turns else moment)[along]]
 
 
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
-    """Equivalent normal torque [N m] of a revolute joint, or normal force [N] of a prismatic one; see `carried`."""
+    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides; see `carried`."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     return normal_load(kind, bending, radial, abs(carried[4]), arms)
 
@@ -127,7 +132,7 @@ def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms:
     tau_m / R_n.
     """
     side = bending / arms["bending_arm"] + radial
-    if kind == "revolute":
+    if JOINT_KINDS[kind].turns:
         return side * arms["pin_radius"] + along * arms["friction_arm"] + arms["preload"]
     return side + along / arms["friction_arm"] + arms["preload"]
 
@@ -150,8 +155,7 @@ class JointFriction:
     @property
     def own(self) -> dict[str, Scalar]:
         """The parameters of its law, without those of its load."""
-        of_load = {parameter.name for parameter in LOADS[self.group.load]}
-        return {name: value for name, value in self.values.items() if name not in of_load}
+        return self.group.of_law(self.values)
 
     def force(self, velocity: Scalar, load: Scalar) -> Scalar:
         """Its friction against positive velocity [N m or N]."""

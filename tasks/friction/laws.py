@@ -1,35 +1,50 @@
-"""Friction laws without a state, for one sample of one joint: force against the motion from velocity and normal load.
+"""Friction laws for one sample of one joint: a row of mathematics for each in `robots.friction.laws.LAWS`.
 
-Every law of `LAWS` is `law(velocity, load, **parameters)`, on floats or traced; names, units and options of parameters
-are in `robots.friction`. Positive results oppose positive velocity: an actuator has to add them, and force * velocity,
-the power that is lost, is never negative. `load` multiplies dry friction, not viscous friction: 1 where the parameters
-are forces, else the joint's normal torque or force. At rest, motion does not determine the friction of a law with a
-sharp sign; it is given as zero, its value for sgn(0) = 0. Laws with a state are in `tasks.friction.states`.
+A row has functions on floats or traced, called with the law's parameters and options by name. Positive forces oppose
+positive velocity: an actuator has to add them, and force * velocity, the power that is lost, is never negative in a law
+without a state. `load` multiplies dry friction, not viscous friction: 1 where the parameters are forces, else the
+joint's normal torque or force. At rest, motion does not determine the friction of a law with a sharp sign; it is given
+as zero, its value for sgn(0) = 0; what holds a joint there is `Law.breakaway`. All else derives from the rows: along
+given motions `tasks.friction.states`, in forward dynamics `tasks.friction.forward`.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
-from robots import friction as data
+from robots.friction import laws as data
 from robots.parameters import nearest
-from tasks.mathematics.algebra import is_zero, where
-from tasks.mathematics.elementary import exp, power, tanh
-
-Scalar = Any
-Directed = Callable[[Scalar], Scalar]
-"""A magnitude with the sign of the velocity."""
-Parts = tuple[Scalar, Scalar]
-"""Dry friction at load 1, viscous friction."""
+from tasks.friction import lugre, stiction
+from tasks.friction.sliding import ONSET, Directed, Parts, scales, scaling, sign, stribeck_magnitude
+from tasks.mathematics.algebra import Scalar, where
+from tasks.mathematics.elementary import tanh
 
 
-class Sliding(NamedTuple):
-    """How a joint slides at one instant: velocity [rad/s or m/s] and normal load."""
+@dataclass(frozen=True)
+class Law:
+    """The mathematics of a friction law; its functions take the values of parameters by name.
 
-    velocity: Scalar
-    load: Scalar
+    `force(state, velocity, load)` against positive motion, of laws without a state whatever `state` is.
+
+    `breakaway(side, load)`: the largest magnitude with which a joint at rest holds against motion to a `side`, 1 or -1;
+    absent: the force at the onset of that motion. Only joints of a law that `sticks` hold.
+
+    `advance(state, before, after, step)`: the state after a step [s] between two instants, each a `Sliding`, along a
+    given motion. Forward dynamics asks for one of the two others: `rate(state, velocity, load)`, the time derivative of
+    a state that is integrated; `switched(state, velocity, stuck)`, a state that only events change, once the joint has
+    come to this velocity, `stuck` (1) or not (0).
+    """
+
+    force: Callable[..., Scalar]
+    breakaway: Callable[..., Scalar] | None = None
+    advance: Callable[..., Scalar] | None = None
+    rate: Callable[..., Scalar] | None = None
+    switched: Callable[..., Scalar] | None = None
+
+
+# --- laws without a state: dry friction at load 1, and viscous friction ---------------------------------------------
 
 
 def none(velocity: Scalar, directed: Directed) -> Parts:
@@ -45,7 +60,7 @@ def viscous(velocity: Scalar, directed: Directed, viscous: Scalar) -> Parts:
 def coulomb_viscous(
     velocity: Scalar, directed: Directed, coulomb: Scalar, viscous: Scalar, starting: Scalar = 0.0
 ) -> Parts:
-    """Eq. (42) of the joint friction paper; `starting` is about rest, see `tasks.friction.forward`."""
+    """Eq. (42) of the joint friction paper; `starting` is about rest, see `coulomb_breakaway`."""
     return directed(coulomb), viscous * velocity
 
 
@@ -62,13 +77,6 @@ def stribeck(
     return directed(stribeck_magnitude(velocity, coulomb, static, stribeck_velocity, shape)), viscous * velocity
 
 
-def stribeck_magnitude(
-    velocity: Scalar, coulomb: Scalar, static: Scalar, stribeck_velocity: Scalar, shape: Scalar = 2.0
-) -> Scalar:
-    """Dry friction of Bo and Pavelescu without its sign: from static at rest to coulomb."""
-    return coulomb + (static - coulomb) * exp(-power(abs(velocity) / stribeck_velocity, shape))
-
-
 def brown_mcphee(
     velocity: Scalar, directed: Directed, dynamic: Scalar, static: Scalar, viscous: Scalar, transition_velocity: Scalar
 ) -> Parts:
@@ -78,77 +86,58 @@ def brown_mcphee(
     return dynamic * tanh(v * 4.0) + (static - dynamic) * (v / (bump * bump)), viscous * velocity
 
 
-def sign(velocity: Scalar, width: Scalar = 0.0) -> Directed:
-    """What gives a magnitude the sign of the velocity: sgn with sgn(0) = 0, or tanh(velocity / width)."""
+def curve(parts: Callable[..., Parts], breakaway: Callable[..., Scalar] | None = None) -> Law:
+    """The law whose force follows from the velocity of the moment: its parts, with all that options do around them."""
 
-    def sharp(magnitude: Scalar) -> Scalar:
-        return where(velocity > 0.0, magnitude, where(velocity < 0.0, -magnitude, 0.0))
+    def force(_: Scalar, velocity: Scalar, load: Scalar, *, width: Scalar = 0.0, **values: Scalar) -> Scalar:
+        options, own = scaling(values)
+        dry, fluid = parts(velocity, sign(velocity, width), **own)
+        dry_scale, fluid_scale = scales(velocity, load, **options)
+        return dry * dry_scale + fluid * fluid_scale
 
-    return sharp if is_zero(width) else lambda magnitude: magnitude * _saturated(velocity, width, sharp(1.0))
-
-
-def scales(
-    velocity: Scalar,
-    load: Scalar,
-    *,
-    negative: Scalar = 1.0,
-    temperature: Scalar = 0.0,
-    coulomb_temperature: Scalar = 0.0,
-    viscous_temperature: Scalar = 0.0,
-    transition_load: Scalar = 0.0,
-) -> Parts:
-    """Factors of dry and of viscous friction: load, direction, temperature. Declared here, but for `transition_load`.
-
-    Dry friction is linear in temperature, and never negative; viscous friction exponential, as the viscosity of oil is
-    over some ten kelvin.
-    """
-    side = where(velocity < 0.0, negative, 1.0)
-    linear = coulomb_temperature * temperature + 1.0
-    dry = (linear + abs(linear)) * 0.5
-    arriving = _saturated(load * 4.0, transition_load, 1.0)
-    return side * (load * dry), side * (exp(viscous_temperature * temperature) * arriving)
+    return Law(force, breakaway)
 
 
-def _saturated(x: Scalar, scale: Scalar, sharp: Scalar) -> Scalar:
-    """tanh(x / scale), or `sharp` where the scale is zero."""
-    if is_zero(scale):
-        return sharp
-    smooth = scale > 0.0
-    return where(smooth, tanh(x / where(smooth, scale, 1.0)), sharp)
+def coulomb_breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
+    """Coulomb friction, or `starting` where that is above it; industrial manipulators paper, Eq. (17)."""
+    force = functools.partial(curve(coulomb_viscous).force, 0.0, side * ONSET, load)
+    sliding = force(**values) * side
+    if "starting" not in values:
+        return sliding
+    starting = force(**values | {"coulomb": values["starting"]}) * side
+    return where(starting > sliding, starting, sliding)
 
 
-_SCALES = frozenset(("negative", "temperature", "coulomb_temperature", "viscous_temperature", "transition_load"))
+# --- all laws ---------------------------------------------------------------------------------------------------------
 
-
-def scaling(values: Mapping[str, Scalar]) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
-    """The `values` that `scales` takes, and the others."""
-    return {k: v for k, v in values.items() if k in _SCALES}, {k: v for k, v in values.items() if k not in _SCALES}
-
-
-def _evaluate(
-    parts: Callable[..., Parts], velocity: Scalar, load: Scalar, *, width: Scalar = 0.0, **values: Scalar
-) -> Scalar:
-    options, own = scaling(values)
-    dry, viscous = parts(velocity, sign(velocity, width), **own)
-    dry_scale, viscous_scale = scales(velocity, load, **options)
-    return dry * dry_scale + viscous * viscous_scale
-
-
-LAWS: Mapping[str, Callable[..., Scalar]] = {
-    parts.__name__: functools.partial(_evaluate, parts)
-    for parts in (none, viscous, coulomb_viscous, stribeck, brown_mcphee)
+LAWS: Mapping[str, Law] = {
+    "none": curve(none),
+    "viscous": curve(viscous),
+    "coulomb_viscous": curve(coulomb_viscous, coulomb_breakaway),
+    "stribeck": curve(stribeck),
+    "brown_mcphee": curve(brown_mcphee),
+    "stiction": Law(stiction.force, stiction.breakaway, stiction.advance, switched=stiction.switched),
+    "lugre": Law(lugre.force, advance=lugre.advance, rate=lugre.rate),
 }
 
 
 def force(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> Scalar:
-    """Force of the law of that name with the `values` of its parameters, and of those options that are wanted.
+    """Force of the law without a state of that name, with the `values` of its parameters and of options.
 
-    Raises ValueError for a name that is not in `LAWS`.
+    Raises ValueError for any other name.
     """
-    if law not in LAWS:
-        told = "has a state: see tasks.friction.states" if law in data.LAWS else nearest(law, LAWS)
-        raise ValueError(f"friction law: got {law!r}; expected a law without a state; {told}")
-    return LAWS[law](velocity, load, **values)
+    if law not in data.CURVES:
+        hint = "has a state: see tasks.friction.states" if law in data.LAWS else nearest(law, data.CURVES)
+        raise ValueError(f"friction law: got {law!r}; expected a law without a state; {hint}")
+    return LAWS[law].force(0.0, velocity, load, **values)
+
+
+def breakaway(law: str, side: float, load: Scalar, values: Mapping[str, Scalar]) -> Scalar:
+    """The largest magnitude with which a joint at rest holds against motion to a `side`, 1 or -1."""
+    row = LAWS[law]
+    if row.breakaway is not None:
+        return row.breakaway(side, load, **values)
+    return row.force(0.0, side * ONSET, load, **values) * side
 
 
 def columns(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -156,6 +145,6 @@ def columns(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scala
 
     `values` of the others count, such as the velocity of the Stribeck effect. Raises ValueError as `force`.
     """
-    linear = [each.name for each in data.LAWS[law].linear]
+    linear = [parameter.name for parameter in data.LAWS[law].linear]
     off = {**values, **dict.fromkeys(linear, 0.0)}
     return {name: force(law, velocity, load, {**off, name: 1.0}) for name in linear}

@@ -5,20 +5,16 @@ Canudas de Wit, Olsson, Astrom and Lischinsky 1995:
     z' = v - sigma0 |v| / g(v) z,    g(v) = load (coulomb + (static - coulomb) exp(-(v / v_s)^2)),
     force = sigma0 z + sigma1 z' + sigma2 v,    in steady motion g(v) sgn(v) + sigma2 v.
 
-Functions are as in `tasks.friction.stiction`; all take the law's parameters and options by name, on floats or traced.
-Asymmetry and temperature scale g and sigma2, so that the force stays continuous where the velocity changes its sign.
-Unlike the laws without a state it may give power back: bristles are springs.
+Functions are those of `tasks.friction.laws.Law`; all take the law's parameters and options by name, on floats or
+traced. Asymmetry and temperature scale g and sigma2, so that the force stays continuous where the velocity changes its
+sign. Unlike the laws without a state it may give power back: bristles are springs.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from tasks.friction.laws import Sliding, scales, scaling, stribeck_magnitude
-from tasks.mathematics.algebra import reciprocal, where
+from tasks.friction.sliding import Sliding, scales, scaling, stribeck_magnitude
+from tasks.mathematics.algebra import Scalar, reciprocal, where
 from tasks.mathematics.elementary import expm1
-
-Scalar = Any
 
 INSTANT = 1e12
 """Rate [1/s] beyond which bristles follow at once: those of a joint without load, which g = 0 would make infinite."""

@@ -9,18 +9,14 @@ The state is 1 from rest on until the joint has broken away, then 0:
   difference of the two curves is the hysteresis.
 
 Along a given motion friction at rest is not determined: anything up to static * load holds. `force` gives zero for zero
-velocity, as the laws without a state do; `balance` gives what holds a known applied force, for forward dynamics.
-Functions are as in `tasks.friction.lugre`; all take the law's parameters and options by name, on floats or traced.
+velocity, as the laws without a state do; `balance` gives what holds a known applied force. Functions are those of
+`tasks.friction.laws.Law`; all take the law's parameters and options by name, on floats or traced.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from tasks.friction.laws import Sliding, scales, scaling, sign, stribeck_magnitude
-from tasks.mathematics.algebra import where
-
-Scalar = Any
+from tasks.friction.sliding import ONSET, Sliding, scales, scaling, sign, stribeck_magnitude
+from tasks.mathematics.algebra import Scalar, where
 
 BROKEN_AWAY = 3.0
 """Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""
@@ -41,6 +37,17 @@ def force(stuck: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Sc
     start = where(stuck > 0.5, own["static"], own["kinetic"])
     magnitude = stribeck_magnitude(velocity, own["coulomb"], start, own["stribeck_velocity"])
     return sign(velocity)(magnitude) * dry_scale + own["viscous"] * viscous_scale * velocity
+
+
+def breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
+    """Largest magnitude with which a joint at rest holds against motion to a side, 1 or -1: static * load."""
+    return force(1.0, side * ONSET, load, **values) * side
+
+
+def switched(stuck: Scalar, velocity: Scalar, held: Scalar, **values: Scalar) -> Scalar:
+    """State in forward dynamics once the joint has come to a velocity: 1 where it is held, 0 past breaking away."""
+    fast = values["stribeck_velocity"] * BROKEN_AWAY
+    return where(held > 0.5, 1.0, where(abs(velocity) >= fast, 0.0, stuck))
 
 
 def balance(stuck: Scalar, velocity: Scalar, applied: Scalar, load: Scalar, **values: Scalar) -> Scalar:

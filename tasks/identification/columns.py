@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Family, Inertia, Limb, Link
 from tasks.kernels.expression import CASE, Graph
 from tasks.mathematics.algebra import array, is_zero
@@ -31,7 +32,6 @@ BODY: Mapping[str, str] = {
 """Inertial parameters of a body, with their units."""
 
 ARMATURE, SPIN = "armature", "spin"
-DRIVE_UNITS = {"revolute": "kg m^2", "prismatic": "kg"}
 PLATFORM = "platform"
 
 
@@ -87,10 +87,11 @@ class LimbColumns:
         """The columns in order; `prefix` goes before the names of bodies and joints."""
         links = limb.links
         result = [Column(prefix + links[k].body, name, unit) for k in self.bodies for name, unit in BODY.items()]
-        result += [Column(prefix + links[k].joint, ARMATURE, DRIVE_UNITS[links[k].kind]) for k in self.armatures]
+        result += [Column(prefix + links[k].joint, ARMATURE, links[k].joint_kind.units.inertia) for k in self.armatures]
         for k, place in self.spins:
             drive = limb.drives[k]
-            result.append(Column(prefix + drive.name, f"{SPIN}_{place + 1}", DRIVE_UNITS[drive.kind]))
+            unit = JOINT_KINDS[drive.kind].units.inertia
+            result.append(Column(prefix + drive.name, f"{SPIN}_{place + 1}", unit))
         return result
 
     def values(self, limb: Limb) -> np.ndarray:

@@ -17,9 +17,9 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import minimize
 
-from robots.fourier import FREE, Series
 from robots.model import Robot
 from robots.parameters import nearest
+from robots.trajectories.fourier import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
@@ -217,13 +217,17 @@ class Excitation:
 
     def search(self, free: Array, steps: int = 15) -> tuple[float, np.ndarray]:
         """The least cost near free numbers, and where it is; never above that of the start."""
+        best = (np.inf, np.asarray(free))
 
         def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
-            found = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]))
-            return float(found[0]), (found[1:] - found[0]) / STEP
+            nonlocal best
+            costs = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]))
+            best = min(best, (float(costs[0]), x.copy()), key=lambda point: point[0])
+            return float(costs[0]), (costs[1:] - costs[0]) / STEP
 
-        found = minimize(with_slope, free, jac=True, method="L-BFGS-B", options={"maxiter": steps})
-        return float(found.fun), np.asarray(found.x)
+        # Shrinking a motion until its limits hold makes the cost jump, and a line search may then end above its start.
+        minimize(with_slope, free, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+        return best
 
     def optimise(self, starts: int = 8, seed: int = 0, steps: int = 15, threads: int = 2) -> Optimum:
         """The best of several searches from random starts, in threads; the same for any number of them."""

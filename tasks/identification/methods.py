@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robots.friction import LAWS
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
+from robots.friction.laws import LAWS
 from robots.parameters import Parameter
 from tasks.friction.given import FrictionInput
 from tasks.identification import estimators

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family, Limb
 from robots.types import TWIST
 from tasks.friction import joints as joint_friction
@@ -26,6 +26,7 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
+from tasks.mechanics.kinematics import along
 from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
@@ -53,9 +54,7 @@ def on_joints(mounted: limb.Mounted, solved: limb.Solved, body: int) -> np.ndarr
     for unit in np.eye(6):
         own = [(unit[:3], unit[3:]) if k == body else nothing for k in range(len(links))]
         carried = recursion.joint_wrenches(links, solved.states, own)
-        columns.append(
-            [array(x.axis) @ w[0 if x.kind == "revolute" else 1] for x, w in zip(links, carried, strict=True)]
-        )
+        columns.append([along(x, state, *w) for x, state, w in zip(links, solved.states, carried, strict=True)])
     return array(np.array(columns, dtype=object).T)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from robots.friction import LAWS
-from robots.friction_groups import places
+from robots.friction.laws import LAWS
+from robots.joint_places import places
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters

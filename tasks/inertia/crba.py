@@ -42,24 +42,22 @@ class Composite:
     def __add__(self, other: Composite) -> Composite:
         return Composite(self.mass + other.mass, self.first + other.first, self.tensor + other.tensor)
 
-    def wrench(self, joint: Body) -> tuple[Array, Array]:
-        """Moment about the origin, which is the joint's, and force for unit acceleration of the joint."""
-        if joint.kind == "prismatic":
-            return cross(self.first, joint.axis), joint.axis * self.mass
-        return self.tensor @ joint.axis, cross(joint.axis, self.first)
+    def wrench(self, omega: Array, v: Array) -> tuple[Array, Array]:
+        """Moment about the origin and force that accelerate it from rest by this twist of the origin."""
+        return self.tensor @ omega + cross(self.first, v), cross(omega, self.first) + v * self.mass
 
 
 def matrix(placed: Placed) -> np.ndarray:
     """The inertia matrix (n, n) without drives."""
     values: dict[tuple[int, int], Scalar] = {}
     for u, composite in _composites(placed).items():
-        moment, force = composite.wrench(placed.bodies[u])
+        moment, force = composite.wrench(*placed.bodies[u].column(placed.bodies[u].origin))
         at = placed.bodies[u].origin
         for k in reversed(placed.chain(u)):
             joint = placed.bodies[k]
             if k != u:
                 moment, at = moment + cross(at - joint.origin, force), joint.origin
-            values[u, k] = joint.axis @ (force if joint.kind == "prismatic" else moment)
+            values[u, k] = joint.along(moment, force)
     return symmetric(len(placed.bodies), values)
 
 

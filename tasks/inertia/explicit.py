@@ -1,9 +1,9 @@
 """Elements of the inertia matrix and of the bias vector of a tree, each as an expression of its own.
 
 Element (u, k) couples the acceleration of joint k into the force of joint u. It is zero for joints on different
-branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k, and the kinds of the joints
-and their order say which term: the eight cases of the paper, which are the rows of `CASES`. No element needs another
-one.
+branches. Else it is n_u . (sum of one term over the bodies that both joints move) n_k. Whether the joints turn or slide
+and their order say which term: the eight cases of the paper, which are the rows of `CASES`; both together add up. No
+element needs another one.
 
 Source: Wang, Ju, An explicit modelling method of joint-space inertia matrix for tree-chain dynamic system, Eqs. (30)
 to (37); bias vector: Eqs. (21), (22) of the paper on explicit dynamics with joint friction. What is misprinted there:
@@ -12,6 +12,7 @@ docs/theory/inertia_matrix.md.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +72,7 @@ class Case:
     over: str
 
 
-R, P = "revolute", "prismatic"
+R, P = "turns", "slides"
 BEFORE, FROM = "before", "from"
 """Where joint k is: nearer to the root than u, or in the subtree of u, which holds u itself."""
 
@@ -85,7 +86,12 @@ CASES: Mapping[tuple[str, str, str], Case] = {
     (P, R, FROM): Case(36, _slide_by_turn, "k"),
     (P, P, FROM): Case(37, _slide_by_slide, "k"),
 }
-"""Kind of joint u, kind of joint k, place of k."""
+"""What joint u does, what joint k does, place of k."""
+
+
+def _parts(body: Body) -> list[tuple[str, Scalar]]:
+    """What a joint does for unit rate, with how much of it."""
+    return [(R, 1.0)] * body.turns + [(P, body.slope)] * body.slides
 
 
 def _place(placed: Placed, u: int, k: int) -> str | None:
@@ -95,13 +101,17 @@ def _place(placed: Placed, u: int, k: int) -> str | None:
     return BEFORE if k in placed.chain(u) else None
 
 
-def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
-    """(3, 3): turns the acceleration vector of joint k into a moment or force at joint u, of which n_u . is felt."""
-    place = _place(placed, u, k)
-    if place is None:
-        return np.zeros((3, 3))
+def _coupling(placed: Placed, u: int, k: int, moved: Sequence[tuple[str, Scalar]]) -> np.ndarray:
+    """(3, 3): turns the acceleration vector of what joint k does, `moved`, into what n_u . feels at joint u."""
+    place, result = _place(placed, u, k), np.zeros((3, 3))
+    if place is not None:
+        for (first, share), (second, amount) in itertools.product(_parts(placed.bodies[u]), moved):
+            result = result + _term_sum(placed, u, k, CASES[first, second, place]) * (share * amount)
+    return result
+
+
+def _term_sum(placed: Placed, u: int, k: int, case: Case) -> np.ndarray:
     first, second = placed.bodies[u], placed.bodies[k]
-    case = CASES[first.kind, second.kind, place]
     bodies = [placed.bodies[j] for j in placed.subtree({"u": u, "k": k}[case.over])]
     return sum(
         (case.term(body, body.centre - first.origin, body.centre - second.origin) for body in bodies[1:]),
@@ -111,7 +121,7 @@ def _coupling(placed: Placed, u: int, k: int) -> np.ndarray:
 
 def element_of(placed: Placed, u: int, k: int) -> Scalar:
     """Element (u, k) of the inertia matrix of a tree at a configuration, without drive."""
-    return placed.bodies[u].axis @ (_coupling(placed, u, k) @ placed.bodies[k].axis)
+    return placed.bodies[u].axis @ (_coupling(placed, u, k, _parts(placed.bodies[k])) @ placed.bodies[k].axis)
 
 
 def matrix(placed: Placed) -> np.ndarray:
@@ -168,11 +178,12 @@ class _Flow:
         pull: dict[int, Array] = {}
         for i, body in placed.bodies.items():
             before = omega.get(body.parent, ZERO)
-            rate, turning = body.axis * rates[i], body.kind == R
+            rate = body.axis * rates[i]
             behind = placed.bodies[body.parent].origin if body.parent in placed.bodies else body.origin
-            omega[i] = before + rate if turning else before
-            drift[i] = cross(before, rate) if turning else ZERO
-            slide = ZERO if turning else cross(before, rate) * 2.0
+            omega[i] = before + rate if body.turns else before
+            drift[i] = cross(before, rate) if body.turns else ZERO
+            curved = body.axis * (body.bend * rates[i] * rates[i])
+            slide = cross(before, rate * body.slope) * 2.0 + curved if body.slides else ZERO
             swirl[i] = swirl.get(body.parent, ZERO) + _twice(before, body.origin - behind) + slide
             pull[i] = swirl[i] + _twice(omega[i], body.centre - body.origin) - gravity
         return cls(placed, omega, drift, pull)
@@ -183,15 +194,15 @@ def _twice(omega: Array, arm: Array) -> np.ndarray:
 
 
 def _bias_element(flow: _Flow, u: int) -> Scalar:
-    """Eq. (21) of a revolute joint, Eq. (22) of a prismatic one."""
+    """Eq. (21) of a joint that turns, Eq. (22) of one that slides."""
     placed, joint = flow.placed, flow.placed.bodies[u]
-    turning = [k for k in (*placed.chain(u)[:-1], *placed.subtree(u)) if placed.bodies[k].kind == R]
-    total = sum((_coupling(placed, u, k) @ flow.drift[k] for k in turning), start=ZERO)
+    turning = [k for k in (*placed.chain(u)[:-1], *placed.subtree(u)) if placed.bodies[k].turns]
+    total = sum((_coupling(placed, u, k, [(R, 1.0)]) @ flow.drift[k] for k in turning), start=ZERO)
     for j in placed.subtree(u):
         body, force = placed.bodies[j], flow.pull[j] * placed.bodies[j].mass
-        if joint.kind == R:
+        if joint.turns:
             gyroscopic = cross(flow.omega[j], body.tensor @ flow.omega[j])
             total = total + cross(body.centre - joint.origin, force) + gyroscopic
-        else:
-            total = total + force
+        if joint.slides:
+            total = total + force * joint.slope
     return joint.axis @ total

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Link
 from robots.types import BASE, JointKind
 from tasks.mathematics.algebra import array, cross
-from tasks.mechanics.kinematics import ZERO, JointState, poses
+from tasks.mechanics.kinematics import ZERO, JointState, bend, poses, slope
 
 Scalar = Any
 Array = Any
@@ -25,7 +26,8 @@ Array = Any
 class Body:
     """A link and its joint: `axis`, `origin`, `centre` (3,), `rotation` and `tensor` about the centre (3, 3).
 
-    These are in the axes of the root; `inertia` is in those of the link.
+    These are in the axes of the root; `inertia` is in those of the link. `slope` is the way that the joint slides per
+    unit of its variable, and `bend` how it changes over that.
     """
 
     parent: int
@@ -36,6 +38,18 @@ class Body:
     rotation: Array
     tensor: Array
     inertia: Inertia
+    slope: Scalar = 0.0
+    bend: Scalar = 0.0
+
+    @property
+    def turns(self) -> bool:
+        """Whether the joint turns."""
+        return JOINT_KINDS[self.kind].turns
+
+    @property
+    def slides(self) -> bool:
+        """Whether the joint slides."""
+        return JOINT_KINDS[self.kind].slides
 
     @property
     def mass(self) -> Scalar:
@@ -44,9 +58,17 @@ class Body:
 
     def column(self, point: Array) -> tuple[Array, Array]:
         """Angular velocity, and velocity of a point beyond the joint, for unit rate of the joint."""
-        if self.kind == "prismatic":
-            return ZERO, self.axis
-        return self.axis, cross(self.axis, point - self.origin)
+        if not self.turns:
+            return ZERO, self.axis * self.slope
+        v = cross(self.axis, point - self.origin)
+        return self.axis, v + self.axis * self.slope if self.slides else v
+
+    def along(self, moment: Array, force: Array) -> Scalar:
+        """What a wrench at the origin does along the joint's variable."""
+        if not self.slides:
+            return self.axis @ moment
+        pushed = (self.axis @ force) * self.slope
+        return self.axis @ moment + pushed if self.turns else pushed
 
 
 @dataclass(frozen=True)
@@ -66,7 +88,10 @@ class Placed:
             tensor = turned_tensor(pose.rotation, array(link.inertia.tensor))
             axis = pose.rotation @ array(link.axis)
             centre = pose.at(link.inertia.centre)
-            result[i] = Body(link.parent, link.kind, axis, pose.position, centre, pose.rotation, tensor, link.inertia)
+            steepness = slope(link, pose.joint), bend(link, pose.joint)
+            result[i] = Body(
+                link.parent, link.kind, axis, pose.position, centre, pose.rotation, tensor, link.inertia, *steepness
+            )
         return cls(result)
 
     def chain(self, i: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics.recursion import Massing
 
 Array = Any
@@ -27,7 +27,7 @@ def matrix(placed: Placed) -> np.ndarray:
     weighted = {(j, k): each @ weights[j] for (j, k), each in derivatives.items()}
 
     def element(u: int, k: int) -> Any:
-        return sum((_trace(weighted[j, u], derivatives[j, k]) for j in placed.subtree(u)), start=0.0)
+        return sum((trace_of_product(weighted[j, u], derivatives[j, k]) for j in placed.subtree(u)), start=0.0)
 
     return by_elements(placed, element)
 
@@ -35,12 +35,10 @@ def matrix(placed: Placed) -> np.ndarray:
 def _derivative(body: Body, joint: Body) -> np.ndarray:
     """U (4, 4) of a body beyond a joint."""
     result = np.array(np.zeros((4, 4)), dtype=object)
-    if joint.kind == "prismatic":
-        result[:3, 3] = joint.axis
-        return array(result)
-    for k in range(3):
-        result[:3, k] = cross(joint.axis, body.rotation[:, k])
-    result[:3, 3] = cross(joint.axis, body.origin - joint.origin)
+    if joint.turns:
+        for k in range(3):
+            result[:3, k] = cross(joint.axis, body.rotation[:, k])
+    result[:3, 3] = joint.column(body.origin)[1]
     return array(result)
 
 
@@ -49,8 +47,3 @@ def _pseudo_inertia(body: Body) -> np.ndarray:
     mass = Massing.of(body.inertia)
     first = mass.first.reshape(3, 1)
     return array(np.block([[array(mass.second), first], [first.T, array([[mass.mass]])]]))
-
-
-def _trace(a: Array, b: Array) -> Any:
-    """tr(a b^T) without the elements beside the diagonal."""
-    return np.sum(a * b)

@@ -24,8 +24,9 @@ import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics import drives
+from tasks.mechanics.kinematics import bend, slope
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
 
@@ -96,6 +97,8 @@ class Chain:
         joints, at = self._chain(link), self.transform(link)
         turned = {m: self._screw(m) @ at for m in joints}
         products = {(m, n): self._screw(m) @ turned[n] for b, n in enumerate(joints) for m in joints[: b + 1]}
+        for m in joints:
+            products[m, m] = products[m, m] + self._bend(m) @ at
         for j in range(self.count):
             for k in range(j + 1):
                 total = self._summed(link, self.second[:, j, k])
@@ -119,11 +122,16 @@ class Chain:
         link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
         axis = pose.rotation @ array(link.axis)
         result = np.array(np.zeros((4, 4)), dtype=object)
-        if link.kind == "prismatic":
-            result[:3, 3] = axis
-        else:
+        if link.joint_kind.turns:
             result[:3, :3], result[:3, 3] = _skew(axis), cross(pose.position, axis)
+        if link.joint_kind.slides:
+            result[:3, 3] = result[:3, 3] + axis * slope(link, pose.joint)
         return array(result)
+
+    def _bend(self, joint: int) -> Array:
+        """How that changes over the joint's variable."""
+        link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
+        return _four(np.zeros((3, 3)), (pose.rotation @ array(link.axis)) * bend(link, pose.joint), 0.0)
 
     def _summed(self, link: int, amounts: Array) -> Array:
         at, total = self.transform(link), np.zeros((4, 4))
@@ -138,8 +146,8 @@ def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coeffi
     weight = _pseudo(massing)
     slopes, curves, n = chain.slopes(link), chain.curves(link), range(chain.count)
     weighted = [slope @ weight for slope in slopes]
-    mass = [[_trace(weighted[i], slopes[j]) for j in n] for i in n]
-    velocity = [[[_trace(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
+    mass = [[trace_of_product(weighted[i], slopes[j]) for j in n] for i in n]
+    velocity = [[[trace_of_product(weighted[i], curves[j][k]) for k in n] for j in n] for i in n]
     first = array([*massing.first, massing.mass])
     pull = [-(array(gravity) @ (slope @ first)[:3]) for slope in slopes]
     return Coefficients(array(mass), array(velocity), array(pull))
@@ -214,8 +222,8 @@ class _Rotor:
         """Terms without T_p: last ones of D_ij and D_ijk."""
         n = range(len(self.ratio))
         spun = [self.slope(i) @ self.pseudo for i in n]
-        mass = [[_trace(spun[i], self.slope(j)) for j in n] for i in n]
-        velocity = [[[_trace(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
+        mass = [[trace_of_product(spun[i], self.slope(j)) for j in n] for i in n]
+        velocity = [[[trace_of_product(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
         return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
 
     def coupled(self, chain: Chain, carrier: int, simplified: bool) -> Coefficients:
@@ -225,7 +233,7 @@ class _Rotor:
 
         def term(left: Array, a: Array, b: Array, right: Array) -> Scalar:
             """Trace of left a J_a b^T right^T."""
-            return _trace(left @ (a @ j_a), right @ b)
+            return trace_of_product(left @ (a @ j_a), right @ b)
 
         one, s = np.eye(4), [self.slope(j) for j in n]
         velocity = np.array(still.velocity, dtype=object)
@@ -277,8 +285,3 @@ def _pseudo(massing: Massing) -> Array:
     result[:3, :3], result[:3, 3], result[3, :3] = massing.second, massing.first, massing.first
     result[3, 3] = massing.mass
     return array(result)
-
-
-def _trace(a: Array, b: Array) -> Scalar:
-    """tr(a b^T) without the elements beside the diagonal."""
-    return np.sum(a * b)

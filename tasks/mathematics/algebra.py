@@ -64,6 +64,11 @@ def cross(a: Array, b: Array) -> np.ndarray:
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
+def trace_of_product(a: Array, b: Array) -> Scalar:
+    """tr(a b^T), without the elements of the product beside its diagonal."""
+    return np.sum(a * b)
+
+
 def rotation(axis: Sequence[float], cos: Scalar, sin: Scalar) -> np.ndarray:
     """Rotation about a coordinate axis given with sign, e.g. (0, -1, 0)."""
     k = int(np.flatnonzero(axis)[0])

@@ -1,9 +1,10 @@
 """Kinematics of a chain without platform, for one sample: its independent joints are given, its loops are solved.
 
 The dependent joints of a closed chain are followed from the reference configuration along a straight line to the given
-values of the independent ones, in steps that stay on the branch; a full turn is taken back. What comes out is what
-`tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same functions: the platform's
-twist is replaced by the rates of the independent joints. Source: joint-friction paper, section 2.3 and Algorithm 1.
+values of the independent ones, in steps that stay on the branch; a full turn is taken back where no screw counts it.
+What comes out is what `tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same
+functions: the platform's twist is replaced by the rates of the independent joints. Source: joint-friction paper,
+section 2.3 and Algorithm 1.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from robots.types import BASE
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
-from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, Mounted, Solved
+from tasks.mechanics.kinematics import unpacked as from_numbers
+from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
 
 Scalar = Any
 Array = Any
@@ -128,14 +130,14 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
     if not dependent:
         return states
-    targets = {joint: _within_turn(links[joint], q[place[joint]]) for joint in looped}
+    winds = chain.limb.winds
+    targets = {i: q[place[i]] if winds else _within_turn(links[i], q[place[i]]) for i in looped}
     enough = CONVERGED * _size(start)
 
     def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
         values, result = iter(flat), list(states)
         for i in dependent:
-            revolute = links[i].kind == "revolute"
-            result[i] = JointState(next(values), next(values)) if revolute else JointState(shift=next(values))
+            result[i] = from_numbers(links[i], values)
         reached = list(values)
         for i, value in zip(looped, reached, strict=True):
             result[i] = state_at(links[i], value)
@@ -155,23 +157,19 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
         near = opposite(longest > STEP_LIMIT)
         scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
         moved = {i: current[i].moved(links[i], whole[i] * scale) for i in dependent}
-        following = [x for i in dependent for x in _packed(links[i], moved[i])]
+        following = [x for i in dependent for x in moved[i].packed(links[i])]
         for joint, value, rest in zip(looped, reached, left, strict=True):
             following.append(where(near, targets[joint], value + rest * scale))
         # NaN counts as done: it will not get better
         return following, opposite(total([*embedding.residuals(), *left]) > enough)
 
-    first = [x for i in dependent for x in _packed(links[i], HOME)] + [0.0] * len(looped)
-    return unpacked(iterate(step, step(first)[0], ITERATIONS))[0]
-
-
-def _packed(link: Link, state: JointState) -> list[Scalar]:
-    return [state.cos, state.sin] if link.kind == "revolute" else [state.shift]
+    first = [x for i in dependent for x in HOME.packed(links[i])] + [0.0] * len(looped)
+    return unpacked(iterate(step, step(first)[0], WINDING if winds else ITERATIONS))[0]
 
 
 def _within_turn(link: Link, value: Scalar) -> Scalar:
     """The same position of a joint within half a turn of its reference."""
-    if link.kind == "prismatic":
+    if not link.joint_kind.periodic:
         return value
     return value - np.rint(value * (0.5 / math.pi)) * (2.0 * math.pi)
 

@@ -1,21 +1,25 @@
 """Closure constraints of cut joints, for one sample: residuals, Jacobian rows, and what velocity adds to acceleration.
 
-Rows of a closure: distances of the two joint origins, then the orientation conditions of its kind. Joints that cannot
-slide keep all three distances, in the axes of the root; joints that slide along z keep those along x and y of frame a,
-which moves. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), distances of the former kind in the axes of the
-root.
+Rows of a closure follow from what its kind leaves free: distances of the two joint origins, then orientation. Joints
+that cannot slide keep all three distances, in the axes of the root; joints that slide keep those along other axes of
+frame a, which moves; joints that slide as they turn have a last row for that. Source: hybrid-limb paper, section 3.3.1,
+Eqs. (16)-(42), distances of the former kind in the axes of the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from robots.model import Frame
-from robots.types import ClosureKind
+import numpy as np
+
+from robots.joint_kinds import JOINT_KINDS, X, Y, Z
+from robots.model import Closure, Frame
+from robots.types import JointKind
 from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.elementary import atan2
 from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.leads import LEADS, variable
 
 Scalar = Any
 Array = Any
@@ -124,43 +128,113 @@ class Perpendicular:
         return _dot(moving.a.alpha - moving.b.alpha, normal) + _dot(omega_a - omega_b, change)
 
 
-X, Y, Z = range(3)
-_COINCIDE = (Distance(X), Distance(Y), Distance(Z))
-_ON_LINE = (Offset(X), Offset(Y))
-_ALIGNED = (Perpendicular(X, Z), Perpendicular(Y, Z))
+@dataclass(frozen=True)
+class Coupled:
+    """The joint has slid along an axis of frame a by what its lead law says for its angle about it."""
 
-ROWS: Mapping[ClosureKind, tuple[Row, ...]] = {
-    "revolute": (*_COINCIDE, *_ALIGNED),
-    "universal": (*_COINCIDE, Perpendicular(X, Y)),
-    "spherical": _COINCIDE,
-    "prismatic": (*_ON_LINE, *_ALIGNED, Perpendicular(X, Y)),
-    "cylindrical": (*_ON_LINE, *_ALIGNED),
-}
-"""What each kind of joint holds."""
+    kind: JointKind
+    axis: int
+    pitch: Scalar
+
+    def residual(self, a: End, b: End) -> Scalar:
+        """Way that the angle asks for, less the one there is [m]."""
+        angle, shift = angle_about(self.axis, a, b), way_along(self.axis, a, b)
+        return LEADS[self.kind].way(self.pitch, variable(self.kind, self.pitch, angle, shift)) - shift
+
+    def _law(self, a: End, b: End) -> tuple[Scalar, Scalar]:
+        """The slope of the law, and how it changes over the angle."""
+        lead = LEADS[self.kind]
+        angle = variable(self.kind, self.pitch, angle_about(self.axis, a, b), way_along(self.axis, a, b))
+        return lead.slope(self.pitch, angle), 0.0 if lead.bend is None else lead.bend(self.pitch, angle)
+
+    def wrench(self, a: End, b: End) -> tuple[Array, Array]:
+        """A force along the axis, and the moment that it makes with the slope of the thread."""
+        axis = array(a.axes[:, self.axis])
+        return axis * -self._law(a, b)[0], axis
+
+    def drift(self, a: End, b: End, moving: Relative) -> Scalar:
+        """Second derivative of the residual, with the axes of both frames on one line."""
+        slope, bend = self._law(a, b)
+        rate, change = turning(self.axis, a, moving.a, moving.b)
+        return Offset(self.axis).drift(a, b, moving) + slope * change + bend * rate * rate
 
 
-def row_count(kind: ClosureKind) -> int:
+def way_along(axis: int, a: End, b: End) -> Scalar:
+    """How far the origin of frame b is along an axis of frame a [m]."""
+    return _dot(a.axes[:, axis], b.origin - a.origin)
+
+
+def angle_about(axis: int, a: End, b: End) -> Scalar:
+    """How far frame b has turned about an axis that it shares with frame a [rad], within half a turn."""
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    return atan2(a.axes[:, second] @ b.axes[:, first], a.axes[:, first] @ b.axes[:, first])
+
+
+def turning(axis: int, a: End, of_a: Motion, of_b: Motion) -> tuple[Scalar, Scalar]:
+    """Rate and acceleration of the angle about an axis of frame a [rad/s, rad/s^2]."""
+    along, relative = a.axes[:, axis], of_b.omega - of_a.omega
+    return along @ relative, along @ (of_b.alpha - of_a.alpha) + cross(of_a.omega, along) @ relative
+
+
+def conditions(kind: JointKind, pitch: Scalar = None) -> tuple[Row, ...]:
+    """What a kind of joint holds: everything but its freedoms."""
+    row = JOINT_KINDS[kind]
+    coupled = tuple(Coupled(kind, each.axis, pitch) for each in row.freedoms if each.turns and each.slides)
+    return (*_places(row.sliding), *_directions(row.turning), *coupled)
+
+
+def _places(sliding: tuple[int, ...]) -> tuple[Row, ...]:
+    """Rows of the origins, which are apart along some axes of frame a."""
+    if not sliding:
+        return Distance(X), Distance(Y), Distance(Z)
+    return tuple(Offset(axis) for axis in (X, Y, Z) if axis not in sliding)
+
+
+def _directions(turning: tuple[int, ...]) -> tuple[Row, ...]:
+    """Rows of the axes, which turn about none, about one that both frames share, about one of each, or about all."""
+    if len(turning) == 3:
+        return ()
+    if len(turning) == 2:
+        return (Perpendicular(*turning),)
+    shared = turning[0] if turning else Z
+    across = [axis for axis in (X, Y, Z) if axis != shared]
+    aligned = tuple(Perpendicular(axis, shared) for axis in across)
+    return aligned if turning else (*aligned, Perpendicular(*across))
+
+
+def row_count(kind: JointKind) -> int:
     """Number of rows of a closure before redundant ones are dropped."""
-    return len(ROWS[kind])
+    return 6 - len(JOINT_KINDS[kind].freedoms)
 
 
 @dataclass(frozen=True)
 class Joined:
     """Both ends of a cut joint; methods give chosen rows only."""
 
-    kind: ClosureKind
+    kind: JointKind
     a: End
     b: End
     rows: tuple[int, ...]
+    pitch: Scalar = None
+
+    @classmethod
+    def of(cls, closure: Closure, a: Pose, b: Pose, rows: tuple[int, ...]) -> Joined:
+        """A cut joint between bodies at these poses, with these rows."""
+        return cls(closure.kind, End.of(a, closure.frame_a), End.of(b, closure.frame_b), rows, closure.pitch)
+
+    @property
+    def conditions(self) -> tuple[Row, ...]:
+        """All that the joint holds."""
+        return conditions(self.kind, self.pitch)
 
     @property
     def point(self) -> Array:
         """Where the velocity of body a counts: the origin of its frame, or for a joint that slides that of frame b."""
-        return self.b.origin if ROWS[self.kind][0] in _ON_LINE else self.a.origin
+        return self.b.origin if JOINT_KINDS[self.kind].slides else self.a.origin
 
     def residual(self) -> list[Scalar]:
         """How far each row is from closed [m, or cosine]."""
-        return [ROWS[self.kind][row].residual(self.a, self.b) for row in self.rows]
+        return [self.conditions[row].residual(self.a, self.b) for row in self.rows]
 
     def rate(self, omega: Array, v: Array) -> list[Scalar]:
         """Change of each row when body a has this angular velocity, and velocity at `point`, relative to body b.
@@ -172,7 +246,7 @@ class Joined:
 
     def wrench(self, row: int) -> tuple[Array, Array]:
         """The direction of a row: (moment, force at the joint) whose power is the row's rate."""
-        return ROWS[self.kind][row].wrench(self.a, self.b)
+        return self.conditions[row].wrench(self.a, self.b)
 
     def drift(self, a: Motion, b: Motion, offset_a: Array, offset_b: Array) -> list[Scalar]:
         """Second derivative of each row for motions of the two bodies.
@@ -180,7 +254,29 @@ class Joined:
         offset_a: from body a's origin to `point`; offset_b: from body b's origin to that of frame b.
         """
         moving = Relative(a, b, a.at(offset_a), b.at(offset_b))
-        return [ROWS[self.kind][row].drift(self.a, self.b, moving) for row in self.rows]
+        return [self.conditions[row].drift(self.a, self.b, moving) for row in self.rows]
+
+    def position(self) -> Scalar:
+        """The joint's variable [rad or m], zero where both frames coincide; NaN where it has several."""
+        kind = JOINT_KINDS[self.kind]
+        if not kind.one_variable:
+            return np.nan
+        ((_, axis, turns, slides),) = kind.freedoms
+        angle = angle_about(axis, self.a, self.b) if turns else 0.0
+        return variable(self.kind, self.pitch, angle, way_along(axis, self.a, self.b)) if slides else angle
+
+    def motion(self, a: tuple[Motion, Array], b: tuple[Motion, Array]) -> tuple[Scalar, Scalar]:
+        """Rate and acceleration of the variable from motions and origins of the bodies; NaN where it has several."""
+        kind = JOINT_KINDS[self.kind]
+        if not kind.one_variable:
+            return np.nan, np.nan
+        (freedom,) = kind.freedoms
+        if freedom.turns:
+            return turning(freedom.axis, self.a, a[0], b[0])
+        row = Offset(freedom.axis)
+        moving = Relative(a[0], b[0], *(motion.at(self.b.origin - origin) for motion, origin in (a, b)))
+        along = row.wrench(self.a, self.b)[1]
+        return _dot(along, moving.point_b[0] - moving.point_a[0]), -row.drift(self.a, self.b, moving)
 
 
 def _dot(a: Array, b: Array) -> Scalar:

@@ -8,29 +8,18 @@ Source: hybrid-limb paper, section 3.4, Eqs. (50), (58)-(60), (73), (74).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg
 
-from robots.types import ClosureKind
+from robots.joint_kinds import JOINT_KINDS
 from tasks.mechanics.closures import Joined
 from tasks.mechanics.embedding import SolvedLoop
 from tasks.mechanics.kinematics import columns
+from tasks.mechanics.leads import slope
 
 RANK_TOLERANCE = 1e-9
-
-TURNS: Mapping[ClosureKind, tuple[tuple[str, int], ...]] = {
-    "revolute": (("a", 2),),
-    "universal": (("a", 0), ("b", 1)),
-    "spherical": (("a", 0), ("a", 1), ("a", 2)),
-    "prismatic": (),
-    "cylindrical": (("a", 2),),
-}
-"""Axes, of frame a or b, about which a cut joint turns."""
-
-SLIDES: Mapping[ClosureKind, tuple[int, ...]] = {"prismatic": (2,), "cylindrical": (2,)}
-"""Axes of frame a along which a cut joint slides."""
 
 
 class LoopError(ValueError):
@@ -50,10 +39,13 @@ def loop_screws(loop: SolvedLoop) -> np.ndarray:
 def _cut_screws(joined: Joined) -> list[np.ndarray]:
     """Motions of body b relative to body a that the cut joint allows."""
     axes = {"a": joined.a.axes, "b": joined.b.axes}
-    turns = [axes[side][:, k] for side, k in TURNS[joined.kind]]
-    slides = [joined.a.axes[:, k] for k in SLIDES.get(joined.kind, ())]
-    about = [np.concatenate([axis, np.cross(joined.b.origin, axis)]) for axis in turns]
-    return [*about, *(np.concatenate([np.zeros(3), axis]) for axis in slides)]
+    screws = []
+    for freedom in JOINT_KINDS[joined.kind].freedoms:
+        axis = axes[freedom.side][:, freedom.axis]
+        screw = np.concatenate([axis, np.cross(joined.b.origin, axis)]) if freedom.turns else np.zeros(6)
+        screw[3:] += axis * slope(freedom, joined.kind, joined.pitch, joined.position())
+        screws.append(screw)
+    return screws
 
 
 def rank(screws: np.ndarray) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
 from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
-from tasks.mechanics.closures import End, Joined, row_count
+from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses
 
 Scalar = Any
@@ -92,8 +92,7 @@ class SolvedLoop:
 
     def with_rows(self, rows: tuple[int, ...]) -> Joined:
         """Both ends of the cut joint with these rows."""
-        c = self.closure
-        return Joined(c.kind, End.of(self.at[c.a], c.frame_a), End.of(self.at[c.b], c.frame_b), rows)
+        return Joined.of(self.closure, self.at[self.closure.a], self.at[self.closure.b], rows)
 
     @cached_property
     def joined(self) -> Joined:
@@ -264,9 +263,7 @@ class Tips:
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
         other = self.platform if closure.b == PLATFORM else self.at[closure.b]
-        return Joined(
-            closure.kind, End.of(self.at[closure.a], closure.frame_a), End.of(other, closure.frame_b), tuple(rows)
-        )
+        return Joined.of(closure, self.at[closure.a], other, tuple(rows))
 
     @cached_property
     def joined(self) -> tuple[Joined, ...]:

@@ -22,7 +22,7 @@ from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
-from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation
+from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
 from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
 from tasks.mechanics.recursion import Massing
 
@@ -123,25 +123,25 @@ def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Arra
         omega, v = moving[link.parent]
         axis, inward = array(link.axis), array(link.placement.rotation)
         turn = joint_rotation(link, states[i])
-        at = array(link.placement.position) + (inward @ axis) * states[i].shift
+        at = array(link.placement.position) + (inward @ axis) * way(link, states[i])
         omega, v = turn.T @ (inward.T @ omega), turn.T @ (inward.T @ (v + cross(omega, at)))
-        if link.kind == "revolute":
+        if link.joint_kind.turns:
             omega = omega + axis * rates[i]
-        else:
-            v = v + axis * rates[i]
+        if link.joint_kind.slides:
+            v = v + axis * (rates[i] * slope(link, states[i]))
         moving[i] = (omega, v)
         result.append(array([*omega, *v]))
     return result
 
 
 def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
-    """How the joint states change along the motion: turned by their rates."""
+    """How the joint states change along the motion: turned by their rates, values at them."""
     seeds: dict[Expression, Scalar] = {}
     for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
-        if link.kind == "revolute":
+        if link.joint_kind.turns:
             seeds[state.cos], seeds[state.sin] = -(state.sin * rate), state.cos * rate
-        else:
-            seeds[state.shift] = rate
+        if link.joint_kind.slides:
+            seeds[state.value] = rate
     return seeds
 
 

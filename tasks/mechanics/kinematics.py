@@ -2,13 +2,13 @@
 
 All vectors are in the axes of one `root` frame: the limb's mount frame, or the link at which a loop starts. Joint
 variables are held as `JointState`s: the cosine and sine of a revolute joint, the displacement of a prismatic one; so
-neither Newton steps nor dynamics need a sine. Source: hybrid-limb paper, section 3.2 and appendix A, written in spatial
-axes.
+neither Newton steps nor dynamics need a sine of these. Source: hybrid-limb paper, section 3.2 and appendix A, written
+in spatial axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 from robots.model import Link
 from robots.types import BASE
 from tasks.mathematics.algebra import array, cross, rotation, turned
-from tasks.mathematics.elementary import sincos
+from tasks.mathematics.elementary import atan2, sincos
+from tasks.mechanics.leads import LEADS
 
 Scalar = Any
 Array = Any
@@ -27,17 +28,25 @@ ZERO = np.zeros(3)
 
 @dataclass(frozen=True)
 class JointState:
-    """Position of one joint: `cos`, `sin` of a revolute joint's angle, or `shift` [m] of a prismatic one."""
+    """Position of one joint: `cos`, `sin` of the angle that it has turned, `value` [rad or m] of one that slides."""
 
     cos: Scalar = 1.0
     sin: Scalar = 0.0
-    shift: Scalar = 0.0
+    value: Scalar = 0.0
 
     def moved(self, link: Link, step: Scalar) -> JointState:
         """The state after a step of the joint variable."""
-        if link.kind == "prismatic":
-            return JointState(shift=self.shift + step)
-        return JointState(*turned(self.cos, self.sin, step))
+        if link.joint_kind.periodic:
+            return JointState(*turned(self.cos, self.sin, step))
+        return state_at(link, self.value + step)
+
+    def position(self, link: Link) -> Scalar:
+        """The joint variable [rad or m]: within half a turn of the reference pose where a full turn leads back."""
+        return atan2(self.sin, self.cos) if link.joint_kind.periodic else self.value
+
+    def packed(self, link: Link) -> list[Scalar]:
+        """The numbers that the state is made of."""
+        return [self.cos, self.sin] if link.joint_kind.periodic else [self.value]
 
 
 HOME = JointState()
@@ -45,18 +54,64 @@ HOME = JointState()
 
 def state_at(link: Link, value: Scalar) -> JointState:
     """The state of a joint at this value of its variable [rad or m]."""
-    if link.kind == "prismatic":
-        return JointState(shift=value)
+    kind = link.joint_kind
+    if not kind.turns:
+        return JointState(value=value)
     sine, cosine = sincos(value)
-    return JointState(cosine, sine)
+    return JointState(cosine, sine, value) if kind.slides else JointState(cosine, sine)
+
+
+def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:
+    """The state of the next numbers, as `JointState.packed` gives them."""
+    return JointState(next(values), next(values)) if link.joint_kind.periodic else state_at(link, next(values))
+
+
+def way(link: Link, state: JointState) -> Scalar:
+    """How far a joint has slid along its axis [m]."""
+    return LEADS[link.kind].way(link.pitch, state.value) if link.joint_kind.slides else 0.0
+
+
+def slope(link: Link, state: JointState) -> Scalar:
+    """Way of a joint per unit of its variable."""
+    return LEADS[link.kind].slope(link.pitch, state.value) if link.joint_kind.slides else 0.0
+
+
+def bend(link: Link, state: JointState) -> Scalar:
+    """How the slope changes over the variable; zero for all that have one slope."""
+    law = LEADS[link.kind].bend if link.joint_kind.slides else None
+    return 0.0 if law is None else law(link.pitch, state.value)
+
+
+def sliding(link: Link, state: JointState, rate: Scalar, second: Scalar) -> tuple[Scalar, Scalar]:
+    """Speed and acceleration along the axis of a joint that slides, from those of its variable [m/s, m/s^2]."""
+    steep, change = slope(link, state), second * slope(link, state)
+    if LEADS[link.kind].bend is not None:
+        change = change + bend(link, state) * rate * rate
+    return rate * steep, change
+
+
+def along(link: Link, state: JointState, moment: Array, force: Array) -> Scalar:
+    """What a wrench at the joint does along its variable [N m or N]: its power at unit rate; all in the joint's axes.
+
+    Eq. (148): the screw coordinates of a joint are its axis and the way that it slides meanwhile.
+    """
+    kind, axis = link.joint_kind, array(link.axis)
+    if not kind.slides:
+        return axis @ moment
+    pushed = (axis @ force) * slope(link, state)
+    return axis @ moment + pushed if kind.turns else pushed
 
 
 @dataclass(frozen=True)
 class Pose:
-    """`rotation` (3, 3) from the body's axes to the root's; `position` (3,) of the body's origin from the root's."""
+    """`rotation` (3, 3) from the body's axes to the root's; `position` (3,) of the body's origin from the root's.
+
+    Of a link also the state of its `joint`.
+    """
 
     rotation: Array
     position: Array
+    joint: JointState = HOME
 
     def at(self, point: Array) -> Array:
         """Position of a point of the body."""
@@ -65,21 +120,21 @@ class Pose:
 
 def joint_rotation(link: Link, state: JointState) -> np.ndarray:
     """Rotation from a link's axes to those of its joint's placement."""
-    return rotation(link.axis, state.cos, state.sin) if link.kind == "revolute" else np.eye(3)
+    return rotation(link.axis, state.cos, state.sin) if link.joint_kind.turns else np.eye(3)
 
 
 def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> dict[int, Pose]:
     """Poses of the root (identity) and of all links beyond it."""
-    result = {root: Pose(np.eye(3), ZERO)}
+    result = {root: Pose(np.eye(3), ZERO, HOME if root == BASE else states[root])}
     for i, (link, state) in enumerate(zip(links, states, strict=True)):
         if link.parent not in result or i in result:
             continue
         parent = result[link.parent]
         turned_to = parent.rotation @ array(link.placement.rotation)
         position = parent.at(link.placement.position)
-        if link.kind == "prismatic":
-            position = position + (turned_to @ array(link.axis)) * state.shift
-        result[i] = Pose(turned_to @ joint_rotation(link, state), position)
+        if link.joint_kind.slides:
+            position = position + (turned_to @ array(link.axis)) * way(link, state)
+        result[i] = Pose(turned_to @ joint_rotation(link, state), position, state)
     return result
 
 
@@ -124,12 +179,16 @@ def motions(
             continue
         parent, axis, rate = result[link.parent], at[i].rotation @ array(link.axis), rates[i]
         second = accelerations[i] if accelerations is not None else 0.0
+        omega, alpha = parent.omega, parent.alpha
         v, a = parent.at(at[i].position - at[link.parent].position)
-        drift = cross(parent.omega, axis * rate)
-        if link.kind == "revolute":
-            result[i] = Motion(parent.omega + axis * rate, v, parent.alpha + axis * second + drift, a)
-        else:
-            result[i] = Motion(parent.omega, v + axis * rate, parent.alpha, a + axis * second + 2.0 * drift)
+        if link.joint_kind.turns:
+            drift = cross(omega, axis * rate)
+            omega, alpha = omega + axis * rate, alpha + axis * second + drift
+        if link.joint_kind.slides:
+            speed, change = sliding(link, at[i].joint, rate, second)
+            drift = cross(parent.omega, axis * speed)
+            v, a = v + axis * speed, a + axis * change + 2.0 * drift
+        result[i] = Motion(omega, v, alpha, a)
     return result
 
 
@@ -139,9 +198,14 @@ def columns(
     """Angular velocity, and velocity of a point, for unit rate of each joint: columns of the geometric Jacobian."""
     result = {}
     for i in joints:
-        axis = at[i].rotation @ array(links[i].axis)
-        if links[i].kind == "revolute":
-            result[i] = (axis, cross(axis, point - at[i].position))
-        else:
-            result[i] = (ZERO, axis)
+        result[i] = unit_twist(links[i], at[i], point)
     return result
+
+
+def unit_twist(link: Link, at: Pose, point: Array) -> tuple[Array, Array]:
+    """Angular velocity, and velocity of a point beyond the joint of a link, for unit rate of the joint. Eq. (148)."""
+    kind, axis = link.joint_kind, at.rotation @ array(link.axis)
+    if not kind.turns:
+        return ZERO, axis * slope(link, at.joint)
+    v = cross(axis, point - at.position)
+    return axis, v + axis * slope(link, at.joint) if kind.slides else v

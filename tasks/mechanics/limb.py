@@ -16,19 +16,19 @@ from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Dual
-from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
-from tasks.mathematics.elementary import atan2
+from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.frames import inverse_pose, joined_pose
-from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
+from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions, unpacked
 
 Scalar = Any
 Array = Any
 
 ITERATIONS = 20
+WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
@@ -98,8 +98,7 @@ class Solved:
         """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose."""
         if joint in self.given:
             return self.given[joint]
-        state = self.states[joint]
-        return atan2(state.sin, state.cos) if limb.links[joint].kind == "revolute" else state.shift
+        return self.states[joint].position(limb.links[joint])
 
 
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
@@ -191,22 +190,17 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
 
     first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
-    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), ITERATIONS))
+    limit = WINDING if mounted.limb.winds else ITERATIONS
+    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), limit))
 
 
 def _packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
-    flat: list[Scalar] = []
-    for link, state in zip(limb.links, states, strict=True):
-        flat += [state.cos, state.sin] if link.kind == "revolute" else [state.shift]
-    return flat
+    return [x for link, state in zip(limb.links, states, strict=True) for x in state.packed(link)]
 
 
 def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
     values = iter(flat)
-    return [
-        JointState(next(values), next(values)) if link.kind == "revolute" else JointState(shift=next(values))
-        for link in limb.links
-    ]
+    return [unpacked(link, values) for link in limb.links]
 
 
 def _branch_status(tips: Tips, start: Tips) -> Scalar:
@@ -232,11 +226,7 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
     NaN for a cut joint with several variables.
     """
     angles = [replace(solved, given={}).position(mounted.limb, joint) for joint in range(len(solved.states))]
-    for joined in solved.tips.cut_joints:
-        a, b = joined.a.axes, joined.b.axes
-        one = joined.kind == "revolute"
-        angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
-    return angles
+    return angles + [joined.position() for joined in solved.tips.cut_joints]
 
 
 def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:
@@ -251,11 +241,10 @@ def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[lis
     """Velocities and accelerations in the order of `joint_angles`."""
     tips, limb = solved.tips, mounted.limb
     bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}
+    origins = {k: pose.position for k, pose in tips.at.items()} | {PLATFORM: tips.reference}
     rates, accelerations = list(solved.rates), list(solved.accelerations)
-    for closure, joined in zip((*limb.tips, *limb.loops), tips.cut_joints, strict=True):
-        a, b, axis = bodies[closure.a], bodies[closure.b], joined.a.axes[:, 2]
-        relative = b.omega - a.omega
-        one = joined.kind == "revolute"
-        rates.append(axis @ relative if one else np.nan)
-        accelerations.append(axis @ (b.alpha - a.alpha) + cross(a.omega, axis) @ relative if one else np.nan)
+    for closure, joined in zip(limb.cuts, tips.cut_joints, strict=True):
+        rate, acceleration = joined.motion(*((bodies[k], origins[k]) for k in (closure.a, closure.b)))
+        rates.append(rate)
+        accelerations.append(acceleration)
     return rates, accelerations

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
-from robots.types import TWIST
+from robots.types import BASE, TWIST
 from tasks.mathematics.algebra import array, cross, inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.closures import Joined
@@ -98,7 +99,8 @@ class LimbStatics:
         """Velocity of a cut joint over the rates of the tree, the platform at rest."""
         tips, links = self.solved.tips, self.mounted.limb.links
         closure, joined = self.mounted.limb.cuts[index], tips.cut_joints[index]
-        axis, turns = joined.a.axes[:, 2], closure.kind == "revolute"
+        (freedom,) = closure.joint_kind.freedoms
+        axis, turns = joined.a.axes[:, freedom.axis], freedom.turns
         row = np.array(np.zeros(len(links)), dtype=object)
         for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
             side = path(links, body) if body != PLATFORM else ()
@@ -141,7 +143,7 @@ class LimbStatics:
         closures = (*limb.tips, *limb.loops)
         for closure, joined, (moment, force) in zip(closures, tips.cut_joints, cut, strict=True):
             for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
-                if body != PLATFORM:
+                if body not in (PLATFORM, BASE):
                     arm, inward = joined.point - tips.at[body].position, tips.at[body].rotation.T
                     m, f = inward @ (moment + cross(arm, force)) * sign, inward @ force * sign
                     own[body] = (own[body][0] + m, own[body][1] + f)
@@ -185,9 +187,10 @@ class LimbStatics:
 
 
 def _along(joined: Joined, size: Scalar) -> Wrench:
-    """A moment about the axis of a cut joint, or a force along it, on body a."""
-    push = joined.a.axes[:, 2] * size
-    return (push, NOTHING[1]) if joined.kind == "revolute" else (NOTHING[0], push)
+    """A moment about the axis of a cut joint, or of one that does not turn a force along it, on body a."""
+    freedom = JOINT_KINDS[joined.kind].freedoms[0]
+    push = joined.a.axes[:, freedom.axis] * size
+    return (push, NOTHING[1]) if freedom.turns else (NOTHING[0], push)
 
 
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")

@@ -17,7 +17,7 @@ from robots.model import Inertia, Link
 from robots.types import BASE
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.field import Field
-from tasks.mechanics.kinematics import JointState, joint_rotation
+from tasks.mechanics.kinematics import JointState, along, joint_rotation, sliding, way
 
 Scalar = Any
 Array = Any
@@ -102,10 +102,7 @@ def joint_forces(
 ) -> list[Scalar]:
     """The same from the wrenches that the motions of bodies take."""
     wrenches = joint_wrenches(links, states, own)
-    return [
-        (array(link.axis) @ wrenches[i][0 if link.kind == "revolute" else 1]) + link.armature * accelerations[i]
-        for i, link in enumerate(links)
-    ]
+    return [along(link, states[i], *wrenches[i]) + link.armature * accelerations[i] for i, link in enumerate(links)]
 
 
 def body_motions(
@@ -118,15 +115,16 @@ def body_motions(
         parent, axis = moving[link.parent], array(link.axis)
         inward = array(link.placement.rotation)
         turn = joint_rotation(link, states[i])
-        at = array(link.placement.position) + (inward @ axis) * states[i].shift
+        at = array(link.placement.position) + (inward @ axis) * way(link, states[i])
         omega, alpha, acceleration = (
             turn.T @ (inward.T @ x) for x in (parent.omega, parent.alpha, parent.acceleration + parent.spin @ at)
         )
-        if link.kind == "revolute":
+        if link.joint_kind.slides:
+            speed, change = sliding(link, states[i], rates[i], accelerations[i])
+            acceleration = acceleration + axis * change + cross(omega, axis * speed) * 2.0
+        if link.joint_kind.turns:
             alpha = alpha + axis * accelerations[i] + cross(omega, axis * rates[i])
             omega = omega + axis * rates[i]
-        else:
-            acceleration = acceleration + axis * accelerations[i] + cross(omega, axis * rates[i]) * 2.0
         moving[i] = BodyMotion(omega, alpha, spin_matrix(omega, alpha), acceleration)
     return moving
 
@@ -154,7 +152,7 @@ def joint_wrenches(
             continue
         inward = array(link.placement.rotation)
         turn = joint_rotation(link, states[i])
-        at = array(link.placement.position) + (inward @ array(link.axis)) * states[i].shift
+        at = array(link.placement.position) + (inward @ array(link.axis)) * way(link, states[i])
         moment, force = (inward @ (turn @ x) for x in total[i])
         before = total[link.parent]
         total[link.parent] = (before[0] + moment + cross(at, force), before[1] + force)

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TWIST
-from tasks.mechanics.closures import End, Joined, row_count
+from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
 from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.kinematics import HOME, JointState, Pose, path, poses
@@ -230,8 +230,7 @@ def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose | None) -> 
     residuals, matrices = [], []
     for closure in (*limb.loops, *limb.tips):
         other = target if closure.b == PLATFORM and target is not None else at[closure.b]
-        ends = End.of(at[closure.a], closure.frame_a), End.of(other, closure.frame_b)
-        joined = Joined(closure.kind, *ends, tuple(range(row_count(closure.kind))))
+        joined = Joined.of(closure, at[closure.a], other, _every_row(closure))
         side_a, side_b = _sides(limb.links, closure.a, closure.b)
         residuals += joined.residual()
         matrices.append(loop_matrix(limb, at, joined, side_a, side_b))

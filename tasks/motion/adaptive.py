@@ -63,7 +63,7 @@ def simulate_chain_adaptive(
         raise ValueError(f"q, qd, force, ...: got batch dims {batch}; expected one case, or call simulate")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, state, pushes, float(wanted[0]), 1.0)
-        case = _Case(system, pushes, "DOP853" if not system.smooth.any() else "Radau", rtol, atol)
+        case = _Case(system, pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
         kept = list(case.kept(now, wanted))
         found = collected(system, kept, ())
     if found.status == Status.OK and not imbalance(robot, found, gravity) <= balance:

@@ -2,7 +2,7 @@
 
 Fixed steps that are cut, for each sample by itself, where a joint comes to rest or breaks away: what is at rest stays
 at rest to the last bit, and what slides stops where it should. Joints are those of `tasks.friction.given`, with any law
-of `robots.friction.LAWS`; see `tasks.friction.forward` for how they come to rest. Parallel robots:
+of `robots.friction.laws.LAWS`; see `tasks.friction.forward` for how they come to rest. Parallel robots:
 `tasks.motion.platforms`.
 """
 

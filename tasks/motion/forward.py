@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.friction.forward import Braked
+from tasks.friction.forward import ForwardFriction
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array, is_zero, where
@@ -100,7 +100,7 @@ class Pushed:
     speed: Array
     gravity: Array
     push: Array
-    joints: Sequence[Braked]
+    joints: Sequence[ForwardFriction]
     modes: Modes
     stage: Stage
 
@@ -145,8 +145,8 @@ class Pushed:
         statics = LimbStatics(self.mounted, self.solved)
         return array(np.stack([self._row(each, statics) for each in self.joints]))
 
-    def _row(self, each: Braked, statics: LimbStatics) -> Array:
-        place = each.rubbing.place
+    def _row(self, each: ForwardFriction, statics: LimbStatics) -> Array:
+        place = each.joint.place
         if place.actuator >= 0:
             return self.jacobian[place.actuator]
         return array(self.mounted.outward(statics.on_platform(statics.friction(place.joint))))

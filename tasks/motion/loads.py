@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from tasks.friction import joints as joint_friction
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
@@ -70,11 +70,11 @@ class Loads:
     @property
     def _loaded(self) -> list[int]:
         joints = self.pushed.joints
-        return [k for k, each in enumerate(joints) if each.rubbing.group.load == "reaction"]
+        return [k for k, each in enumerate(joints) if each.joint.group.load == "reaction"]
 
     def _all(self, reactions_: Sequence[Scalar]) -> list[Scalar]:
         loads = iter(reactions_)
-        joints = (each.rubbing for each in self.pushed.joints)
+        joints = (each.joint for each in self.pushed.joints)
         return [next(loads) if each.group.load == "reaction" else each.load(None) for each in joints]
 
     def _step(self, loads: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
@@ -85,15 +85,15 @@ class Loads:
 
     def _following(self, loads: Sequence[Scalar]) -> list[Scalar]:
         moved = self.pushed.moved(self._all(loads))
-        rubbing = [each.rubbing for each in self.pushed.joints]
-        friction = {each.place: tau for each, tau in zip(rubbing, moved.friction, strict=True)}
+        joints = [each.joint for each in self.pushed.joints]
+        friction = {joint.place: tau for joint, tau in zip(joints, moved.friction, strict=True)}
         net = np.array(array(self.pushed.push), dtype=object)
         for place, tau in friction.items():
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
         chain = _Chain(self.family, coupled_friction.wanted(self.family, self.groups), array(net), self._given(moved))
         passive = array([friction[place] for place in chain.places])
-        return [rubbing[k].load(chain.carried(rubbing[k].place, passive)) for k in self._loaded]
+        return [joints[k].load(chain.carried(joints[k].place, passive)) for k in self._loaded]
 
     def _given(self, moved: Moved) -> Mapping[str, Any]:
         """What `coupled_friction` asks of the limb, at these accelerations."""

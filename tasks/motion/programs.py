@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup
+from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
 from tasks.friction import joints as joint_friction
-from tasks.friction.forward import Braked
+from tasks.friction.forward import ForwardFriction
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
@@ -81,7 +81,7 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
-        joints = [Braked(each) for each in joint_friction.of_groups(groups, joint_kinds(family), friction)]
+        joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
         stage = _stage(parts, given.get("stage"))
         pushed = Pushed(mounted, solved, qd, array(gravity), force, joints, modes, stage)

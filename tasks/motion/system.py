@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays import inputs
-from tasks.friction.forward import bristles, sticks
+from tasks.friction.forward import bristles
 from tasks.friction.given import Friction, FrictionInput, friction_input, without_zero_width
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import Kernel
@@ -82,11 +82,9 @@ class ChainSystem:
         }
         group_of = [group for group in friction.groups for _ in group.places]
         self.layout = layout(robot.family, friction.groups)
-        self.sticking = np.array([sticks(group) for group in group_of], dtype=bool)
+        self.sticking = np.array([group.sticks for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
-        self.smooth = ~self.sticking & np.array(
-            [group.law not in ("none", "viscous") for group in group_of], dtype=bool
-        )
+        self.stiff = np.array([group.stiff for group in group_of], dtype=bool)
 
     @classmethod
     def of(cls, robot: Robot, friction: Friction, gravity: Array) -> ChainSystem:

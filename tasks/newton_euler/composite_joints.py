@@ -8,29 +8,21 @@ here, the drive holds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robots.model import PLATFORM, Closure, Frame, Limb, Link
-from robots.types import ClosureKind
-from tasks.arrays.bodies import BodyMotion
+from robots.model import PLATFORM, Closure, Instance, Limb, Link
+from robots.types import BASE
+from tasks.arrays.bodies import BodyMotion, platform_motion
+from tasks.mechanics.leads import slope
 
 Array = Any
 
 CONCURRENT = 1e-12
 """Distance [m] up to which an axis counts as passing through a point."""
-
-FREEDOMS: Mapping[ClosureKind, tuple[tuple[Literal["a", "b"], int, bool], ...]] = {
-    "revolute": (("a", 2, True),),
-    "universal": (("a", 0, True), ("b", 1, True)),
-    "spherical": (("a", 0, True), ("a", 1, True), ("a", 2, True)),
-    "prismatic": (("a", 2, False),),
-    "cylindrical": (("a", 2, True), ("a", 2, False)),
-}
-"""Freedoms of a cut joint: whose frame, which of its axes, and whether it turns (else it slides)."""
 
 
 class Part(NamedTuple):
@@ -83,23 +75,26 @@ def _massless(link: Link) -> bool:
 class Screw:
     """One freedom of a joint, of its child relative to its parent: `axis` and a `point` of it, (n, 3), world axes.
 
-    `driven` by an actuator or passive; `inertial` (n,) is what the drive's own inertia takes [N m or N].
+    It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator or passive;
+    `inertial` (n,) is what the drive's own inertia takes [N m or N].
     """
 
     axis: np.ndarray
     point: np.ndarray
     turns: bool
+    slope: Any = 0.0
     driven: bool = False
     inertial: Any = 0.0
 
     def twist_at(self, point: np.ndarray) -> np.ndarray:
         """(angular, linear) (n, 6) of a body point for unit rate; exactly angular where the axis meets the point."""
+        along = self.axis * np.reshape(self.slope, (-1, 1))
         if not self.turns:
-            return np.concatenate([np.zeros_like(self.axis), self.axis], axis=-1)
+            return np.concatenate([np.zeros_like(self.axis), along], axis=-1)
         arm = point - self.point
         across = np.cross(self.axis, arm)
         meets = np.abs(across).max(initial=0.0) <= CONCURRENT
-        return np.concatenate([self.axis, np.zeros_like(across) if meets else across], axis=-1)
+        return np.concatenate([self.axis, along if meets else across + along], axis=-1)
 
 
 class Joint(NamedTuple):
@@ -110,35 +105,49 @@ class Joint(NamedTuple):
 
 
 def limb_joints(
-    limb: Limb, mount: Frame, moving: Sequence[BodyMotion], platform: BodyMotion, acceleration: np.ndarray
+    limb: Limb,
+    instance: Instance,
+    moving: Sequence[BodyMotion],
+    platform: BodyMotion,
+    position: np.ndarray,
+    acceleration: np.ndarray,
 ) -> tuple[Joint, ...]:
     """All joints of a limb in the order of `Limb.joints`.
 
-    moving: motions of its links; mount: the limb's frame at the platform; acceleration (n, joint) of the tree joints.
+    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints.
     """
     tree = (
-        _tree_joint(link, body, link.joint in limb.actuated, acceleration[:, k])
+        _tree_joint(link, body, link.joint in limb.actuated, position[:, k], acceleration[:, k])
         for k, (link, body) in enumerate(zip(limb.links, moving, strict=True))
     )
+    mount, base = instance.platform, instance.base
     target = platform._replace(
         rotation=platform.rotation @ np.asarray(mount.rotation, dtype=float), position=platform.point(mount.position)
     )
-    ends = dict(enumerate(moving)) | {PLATFORM: target}
-    return (*tree, *(_cut_joint(each, ends[each.a], ends[each.b]) for each in (*limb.tips, *limb.loops)))
+    still = platform_motion(position.shape[:1], base.position, base.rotation)
+    ends = dict(enumerate(moving)) | {PLATFORM: target, BASE: still}
+    cuts = enumerate(limb.cuts, start=len(limb.links))
+    return (*tree, *(_cut_joint(each, ends[each.a], ends[each.b], position[:, k]) for k, each in cuts))
 
 
-def _tree_joint(link: Link, body: BodyMotion, driven: bool, acceleration: np.ndarray) -> Joint:
-    axis, armature = body.turned(link.axis), float(link.armature)
-    return Joint(body.position, (Screw(axis, body.position, link.kind == "revolute", driven, armature * acceleration),))
+def _tree_joint(link: Link, body: BodyMotion, driven: bool, position: np.ndarray, acceleration: np.ndarray) -> Joint:
+    (freedom,) = link.joint_kind.freedoms
+    axis, inertial = body.turned(link.axis), float(link.armature) * acceleration
+    steep = slope(freedom, link.kind, link.pitch, position)
+    return Joint(body.position, (Screw(axis, body.position, freedom.turns, steep, driven, inertial),))
 
 
-def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion) -> Joint:
+def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion, position: np.ndarray) -> Joint:
     axes = {
         "a": a.rotation @ np.asarray(closure.frame_a.rotation, dtype=float),
         "b": b.rotation @ np.asarray(closure.frame_b.rotation, dtype=float),
     }
     origin = b.point(closure.frame_b.position)
-    return Joint(origin, tuple(Screw(axes[end][..., k], origin, turns) for end, k, turns in FREEDOMS[closure.kind]))
+    screws = (
+        Screw(axes[each.side][..., each.axis], origin, each.turns, slope(each, closure.kind, closure.pitch, position))
+        for each in closure.joint_kind.freedoms
+    )
+    return Joint(origin, tuple(screws))
 
 
 class Transmission(NamedTuple):

@@ -96,9 +96,10 @@ class Assembly:
         return (*links, *("platform" for _ in self.ends))
 
     def _joints(self) -> Iterator[Mounted]:
-        start, platform, accelerations = 0, self.motion.platform, self.motion.joints.acceleration
+        start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
-            joints = limb_joints(limb, instance.platform, self.motion.limbs[k], platform, accelerations[:, k])
+            own = moved.position[:, k], moved.acceleration[:, k]
+            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *own)
             for chain in chains(limb):
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import MOTOR, FrictionGroup, JointPlace, places
+from robots.friction.groups import FrictionGroup
+from robots.joint_places import MOTOR, JointPlace, places
 from robots.limits import Capacity
 from robots.model import Family
 from robots.quantities import any_needs, reduction

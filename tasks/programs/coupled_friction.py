@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robots.friction_groups import FrictionGroup, JointPlace
+from robots.friction.groups import FrictionGroup
+from robots.joint_places import JointPlace
 from robots.model import Family
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction

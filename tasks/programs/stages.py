@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.friction_groups import FrictionGroup, settles
+from robots.friction.groups import FrictionGroup, settles
 from robots.model import Family
 from robots.quantities import QUANTITIES, any_needs, names
 from robots.quantities import Stage as StageName

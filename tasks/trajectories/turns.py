@@ -1,39 +1,22 @@
-"""How a platform turns along a trajectory: rotation, angular velocity and acceleration; kinds in `robots.motions`.
+"""How a platform turns along a trajectory: rotation, angular velocity and acceleration, and their kinds.
 
-Angles over time are closed forms of `tasks.trajectories.closed_forms`. A rotation is a smooth function of roll, pitch
+Angles over time are those of `tasks.trajectories.closed_forms.FORMS`. A rotation is a smooth function of roll, pitch
 and yaw everywhere; only the way back has singularities, and nobody goes it.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robots.motions import TURNS, Turn
+from robots.trajectories.kinds import TURNS, Turn
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import Array, array
 from tasks.mathematics.elementary import sincos
 from tasks.mathematics.rotations import from_sines
-from tasks.trajectories import closed_forms
-
-Array = Any
-
-
-def constant(t: Any) -> closed_forms.Instant:
-    """No turn."""
-    return np.zeros(3), np.zeros(3), np.zeros(3)
-
-
-ANGLES: Mapping[str, Callable[..., closed_forms.Instant]] = {
-    "constant": constant,
-    "harmonic": closed_forms.line_sine,
-    "quintic": closed_forms.quintic,
-    "fourier": closed_forms.fourier,
-}
-"""Angles [rad] over time, with rates and accelerations."""
+from tasks.trajectories.closed_forms import FORMS, Numbers, evaluated, padded_times, unpacked
 
 
 @functools.cache
@@ -45,11 +28,9 @@ def program(kind: str) -> Program:
     """
     shapes = {p.name: p.shape for p in TURNS[kind].parameters}
 
-    def one_sample(t: Array, rest: Array, **values: Any) -> dict[str, Any]:
-        given = {name: value if shapes[name] else value[0] for name, value in values.items()}
-        angles, rates, accelerations = ANGLES[kind](t[0], **given)
-        sines = [sincos(x) for x in angles]
-        sin, cos = (array([each[k] for each in sines]) for k in (0, 1))
+    def one_sample(t: Array, rest: Array, **values: Array) -> dict[str, Array]:
+        angles, rates, accelerations = FORMS[kind](t[0], **unpacked(values, shapes))
+        sin, cos = (array(part) for part in zip(*map(sincos, angles), strict=True))
         turned = from_sines(sin, cos, array(rates), array(accelerations))
         rotation = array(turned.rotation) @ array(rest).reshape(3, 3)
         return {"motion": np.concatenate([rotation.ravel(), turned.omega, turned.alpha])}
@@ -58,8 +39,8 @@ def program(kind: str) -> Program:
     return trace(f"trajectory.turn.{kind}", one_sample, case={**case, "rest": (9,)}, sample={"t": (1,)})
 
 
-def turning(turn: Turn | None, home: Array, times: np.ndarray) -> np.ndarray:
+def turning(turn: Turn | None, home: ArrayLike, times: Numbers) -> Numbers:
     """Rotation, angular velocity and acceleration (15, padded samples) at `times`; `home` (3, 3) is at reference."""
     turn = turn or Turn("constant", {})
     rest = np.array(turn.orientation, dtype=float) @ np.array(home, dtype=float)
-    return closed_forms.evaluated(program(turn.kind), {**turn.values, "rest": rest}, closed_forms.padded_times(times))
+    return evaluated(program(turn.kind), {**turn.values, "rest": rest}, padded_times(times))

@@ -43,8 +43,9 @@ def _full(patch: pytest.MonkeyPatch) -> None:
 
 
 def _shared(patch: pytest.MonkeyPatch) -> None:
-    Path("mounts").write_text(f"30 1 0:1 / / rw - ext4 /dev/a rw\n31 30 0:2 / {Path.cwd()} rw - nfs4 server:/home rw\n")
-    patch.setattr("pipeline.cluster.worker_folders.MOUNTS", "mounts")
+    kinds = {"/": "ext4", os.path.realpath("."): "nfs4"}
+    mounts = [SimpleNamespace(mountpoint=folder, fstype=kind) for folder, kind in kinds.items()]
+    patch.setattr("psutil.disk_partitions", lambda *, all: mounts)
 
 
 def _locked(patch: pytest.MonkeyPatch) -> None:

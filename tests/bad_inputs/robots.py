@@ -77,9 +77,10 @@ ROWS = (
     ),
     urdf("D13 limits swapped", 'lower="-1"', 'lower="2"', "lower 2 above upper 1", "Swap them."),
     urdf("D14 limit nan", 'lower="-1"', 'lower="nan"', "lower 'nan'; expected a finite number"),
-    robot(
-        "D16 a screw", "kind: revolute, axis: z", "kind: screw, axis: z", "expected one of 'revolute' or 'prismatic'"
-    ),
+    robot("D16 a screw without pitch", "kind: revolute, axis: z", "kind: screw, axis: z", "got no key 'pitch'"),
+    robot("D16 a pitch of 0", "kind: revolute, axis: z", "kind: screw, pitch: 0, axis: z", "a pitch other than 0"),
+    robot("D16 a pitch that turns", "axis: z", "axis: z, pitch: 0.1", "expected no pitch of a revolute joint"),
+    robot("D16 no kind", "kind: revolute, axis: z", "kind: ball, axis: z", "one of 'revolute', 'prismatic' or 'screw'"),
     robot(
         "D17 too few actuators",
         "mobility: [vx, vz]",

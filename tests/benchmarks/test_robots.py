@@ -41,7 +41,7 @@ def test_a_job_gives_what_the_functions_of_tasks_give(name: str) -> None:
     states, done = regions.states(robot, STATES), job(robot)
     # with reactions, products that a sum would take in have other uses: fused elsewhere, rounded elsewhere
     force = inverse_dynamics(robot, **states)
-    np.testing.assert_allclose(done.assembled["force"][0].T, force, rtol=0, atol=1e-13 * np.abs(force).max())
+    np.testing.assert_allclose(done.values["force"][0].T, force, rtol=0, atol=1e-13 * np.abs(force).max())
     expected = joint_reactions(robot, **states)
     for k, wrenches in enumerate(done.reactions):
         np.testing.assert_array_equal(wrenches[0].T.reshape(expected[:, k].shape), expected[:, k])
@@ -69,10 +69,10 @@ def test_wrong_results_are_seen(what: str) -> None:
     done, states = job(robot), regions.states(robot, STATES)
     robots.check(done, states)
     if what == "status":
-        done.assembled["status"][0, 0, -1] = 3.0
+        done.values["status"][0, 0, -1] = 3.0
         expected = "five_bar: 1 states of 16 are not solved"
     elif what == "force":
-        done.assembled["force"][0, 1, 2] *= 1.0 + 1e-6
+        done.values["force"][0, 1, 2] *= 1.0 + 1e-6
         expected = r"five_bar: forces differ from the Newton-Euler system by .*; expected below 1e-09"
     else:
         done.reactions[1][0, 0, 3] = np.nan

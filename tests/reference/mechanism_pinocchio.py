@@ -16,7 +16,12 @@ from scipy.spatial.transform import Rotation
 from .delta_bodies import GRAVITY, Array
 from .tree_pinocchio import BASE, TreeBody, tree_pinocchio
 
-PERPENDICULAR = {"revolute": ((0, 2), (1, 2)), "universal": ((0, 1),), "spherical": ()}
+PERPENDICULAR = {
+    "revolute": ((0, 2), (1, 2)),
+    "universal": ((0, 1),),
+    "spherical": (),
+    "weld": ((0, 1), (0, 2), (1, 2)),
+}
 """Axes of the two frames of a closed joint that stay at right angles."""
 
 
@@ -158,7 +163,7 @@ def _body(link: Any, base: Any) -> TreeBody:
         placement = _placement(base) * placement
     solid = link.inertia
     where = (link.parent, placement.rotation, placement.translation, link.axis, link.kind)
-    return TreeBody(*where, float(solid.mass), solid.centre, solid.tensor)
+    return TreeBody(*where, float(solid.mass), solid.centre, solid.tensor, float(link.pitch or 0.0))
 
 
 def _platform_bodies(platform: Any, start: int) -> list[TreeBody]:

@@ -17,17 +17,19 @@ BASE = -1
 class TreeBody(NamedTuple):
     """A body and its joint: index of the parent body (-1: base), frame of the joint in the parent, axis in that frame.
 
-    Mass, centre (3,) and inertia (3, 3) about the centre are in the frame of the body, which is the joint's at zero.
+    Mass, centre (3,) and inertia (3, 3) about the centre are in the frame of the body, which is the joint's at zero;
+    pitch [m/rad] of a screw.
     """
 
     parent: int
     rotation: Any
     position: Any
     axis: Any
-    kind: Literal["revolute", "prismatic"]
+    kind: Literal["revolute", "prismatic", "screw"]
     mass: float
     centre: Any
     tensor: Any
+    pitch: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,15 @@ def _depth_first(bodies: Sequence[TreeBody], parent: int = BASE) -> list[int]:
 
 
 def _add(model: Any, joint: Sequence[int], body: TreeBody, name: str) -> int:
-    kinds = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
+    axis = np.asarray(body.axis, dtype=float)
+    joint_model = {
+        "revolute": pin.JointModelRevoluteUnaligned,
+        "prismatic": pin.JointModelPrismaticUnaligned,
+        "screw": lambda axis: pin.JointModelHelicalUnaligned(axis, float(body.pitch)),
+    }[body.kind]
     parent = 0 if body.parent == BASE else joint[body.parent]
     placement = pin.SE3(np.asarray(body.rotation, dtype=float), np.asarray(body.position, dtype=float))
-    number = model.addJoint(parent, kinds[body.kind](np.asarray(body.axis, dtype=float)), placement, name)
+    number = model.addJoint(parent, joint_model(axis), placement, name)
     inertia = pin.Inertia(body.mass, np.asarray(body.centre, dtype=float), np.asarray(body.tensor, dtype=float))
     model.appendBodyToJoint(number, inertia, pin.SE3.Identity())
     return int(number)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from robots import Robot, catalog
-from robots.friction import LAWS
-from robots.motions import MOTIONS
+from robots.friction.laws import LAWS
 from robots.parameters import ParameterError
+from robots.trajectories.kinds import MOTIONS
 from robots.types import BASE
 from tests.reference.delta_bodies import parse_delta
 

@@ -24,11 +24,11 @@ def test_an_unwritten_value_is_no_result() -> None:
 
 
 def test_units_follow_the_drive() -> None:
-    assert units("revolute")["actuator_force"] == "N m"
-    assert units("prismatic")["actuator_force"] == "N"
-    assert units("prismatic")["actuator_velocity"] == "m/s"
-    assert units("prismatic")["energy"] == "J"
-    assert "joint_position" not in units("prismatic")
+    assert units(turning=True)["actuator_force"] == "N m"
+    assert units(turning=False)["actuator_force"] == "N"
+    assert units(turning=False)["actuator_velocity"] == "m/s"
+    assert units(turning=False)["energy"] == "J"
+    assert "joint_position" not in units(turning=False)
 
 
 def test_unknown_variable_gets_the_nearest_name() -> None:

@@ -25,15 +25,18 @@ def body(rng: np.random.Generator) -> Inertia:
     return Inertia(rng.uniform(0.5, 3.0), tuple(rng.normal(size=3)), tuple(map(tuple, tensor)))  # type: ignore[arg-type]
 
 
-def random_tree(rng: np.random.Generator, parents: Sequence[int], sliding: float = 0.4) -> list[Link]:
-    """A tree of this shape in general position; a joint is prismatic with the probability `sliding`."""
+def random_tree(
+    rng: np.random.Generator, parents: Sequence[int], sliding: float = 0.4, winding: float = 0.3
+) -> list[Link]:
+    """A tree of this shape in general position; joints are prismatic or screws with these probabilities."""
     links = []
     for k, parent in enumerate(parents):
         rotation = tuple(map(tuple, Rotation.random(rng=rng).as_matrix()))
         placement = Frame(rotation, tuple(rng.normal(size=3)))  # type: ignore[arg-type]
-        kind = "prismatic" if rng.random() < sliding else "revolute"
-        axis = tuple(AXES[rng.integers(6)])
-        links.append(Link(str(k), f"body{k}", parent, kind, axis, placement, body(rng)))  # type: ignore[arg-type]
+        chance, axis = rng.random(), tuple(AXES[rng.integers(6)])
+        kind = "prismatic" if chance < sliding else "screw" if chance < sliding + winding else "revolute"
+        pitch = float(rng.choice([-1.0, 1.0]) * rng.uniform(0.02, 0.5)) if kind == "screw" else None
+        links.append(Link(str(k), f"body{k}", parent, kind, axis, placement, body(rng), 0.0, pitch))  # type: ignore[arg-type]
     return links
 
 
@@ -67,6 +70,7 @@ def in_pinocchio(peer: ModuleType, links: Sequence[Link], gravity: Any) -> Any:
             link.inertia.mass,
             np.array(link.inertia.centre),
             np.array(link.inertia.tensor),
+            0.0 if link.pitch is None else link.pitch,
         )
         for link in links
     ]

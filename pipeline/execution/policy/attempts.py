@@ -1,4 +1,4 @@
-"""What becomes of a block after each attempt at it: decisions on plain data, without effects.
+"""Retry policy: what follows a failed attempt at a block. Decisions on plain data, without effects.
 
 A block that raises is tried again; one that raises twice, that keeps killing workers or that takes too long is
 isolated: computed in a process of its own and cut in halves there, until the single cases that fail are known
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 AttemptStep = Literal["compute", "isolate"]
-FailureKind = Literal["raised", "died", "late"]
+FailureKind = Literal["raised", "died", "overdue"]
 """How an attempt failed: with an exception, with its worker, or not within the time limit."""
 
 

@@ -1,8 +1,8 @@
-"""Which blocks in flight take far longer than others: a worker that swaps, is throttled, or has been stopped.
+"""Find stragglers: blocks in flight that take far longer than others.
 
-Another worker is then given the same block; whichever answers first counts, and the other has to agree. That costs a
-block computed twice; waiting would cost as long as the slowest machine takes. A block that no worker can end is not
-slow but late (`pipeline.execution.policy.attempts`).
+Their worker swaps, is throttled, or has been stopped. Another worker is then given the same block, a backup; whichever
+answers first counts, and the other has to agree. That costs a block computed twice; waiting would cost as long as the
+slowest machine takes. A block that no worker can end is not slow but overdue (`pipeline.execution.policy.attempts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REMEMBERED = 100
 
 
 class Pace:
-    """How long blocks take from being sent to being there, as of late."""
+    """How long blocks take from submission to result, recently."""
 
     def __init__(self) -> None:
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)

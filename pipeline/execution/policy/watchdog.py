@@ -1,4 +1,4 @@
-"""When to say that nothing happens, and when to give up: a clock that every sign of life sets back."""
+"""Watchdog: when to say that nothing comes back, and when to give up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Watchdog:
         self.news()
 
     def news(self) -> None:
-        """Something has happened."""
+        """Take note of a sign of life."""
         self._last = self._said = self._clock()
 
     @property

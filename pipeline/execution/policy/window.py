@@ -1,4 +1,4 @@
-"""How many blocks may be in flight: as many as the threads can work on, and as the memory of the workers can hold.
+"""Size of the window of blocks in flight: what the threads can work on and the memory of the workers can hold.
 
 The rule is a function of plain data. `Window` asks the cluster for the data now and then, because workers come and go.
 """
@@ -44,9 +44,9 @@ class Worker:
 def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:
     """Blocks in flight: `parallel` tasks of a block run at once and together take `memory` bytes. At least one."""
     workers = list(workers)
-    wanted = math.ceil(sum(min(each.threads / parallel, each.holds(memory)) for each in workers))
-    spare = SPARE_BLOCKS if wanted and all(each.running for each in workers) else 0
-    room = min(MOST, sum(each.holds(memory) for each in workers))
+    wanted = math.ceil(sum(min(worker.threads / parallel, worker.holds(memory)) for worker in workers))
+    spare = SPARE_BLOCKS if wanted and all(worker.running for worker in workers) else 0
+    room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
 
 
@@ -54,12 +54,12 @@ def workers_of(information: Mapping[str, Any]) -> list[Worker]:
     """The workers in what a scheduler says of itself."""
     return [
         Worker(
-            each["nthreads"],
-            int(each.get("memory_limit") or 0),
-            int(each.get("metrics", {}).get("memory") or 0),
-            each.get("status", "running") == "running",
+            worker["nthreads"],
+            int(worker.get("memory_limit") or 0),
+            int(worker.get("metrics", {}).get("memory") or 0),
+            worker.get("status", "running") == "running",
         )
-        for each in information["workers"].values()
+        for worker in information["workers"].values()
     ]
 
 

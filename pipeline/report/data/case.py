@@ -1,4 +1,4 @@
-"""Designs that a page looks into, each under one friction set, computed again with everything in it.
+"""Compute the designs that a report shows in detail again, each under one friction set, with all outputs.
 
 A store seldom holds joint motion and reactions, and need not: they are those of a small sweep of a few designs, made
 from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many; the
@@ -17,14 +17,16 @@ import numpy as np
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, Problem
 from pipeline.execution.run import run
-from pipeline.sweep.axes.derived import Part
+from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
 from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.side_files import Source
+from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.trajectories.reader import Trajectory
+from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -43,7 +45,7 @@ PLATFORM = ("platform_position",)
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class DesignCase:
     """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and what moves.
 
     `frictionless` are the actuator forces without friction, where the sweep has a friction law.
@@ -79,7 +81,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Taken(Axis):
-    """Some sets of an axis, by number."""
+    """Sets of an axis chosen by number."""
 
     base: Axis
     numbers: tuple[int, ...]
@@ -98,8 +100,8 @@ class Taken(Axis):
         return {"taken": self.base.describe(), "numbers": list(self.numbers)}
 
 
-def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) -> Sweep:
-    """The sweep of a store with these attributes, from its text; files that it names are in `files`: a folder, a store.
+def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None) -> Sweep:
+    """Read the sweep in the attributes of a store; files that it names are in `files`: a folder, a store.
 
     Raises InputError where it cannot be read, as when a file of points is not there, or is not what it was.
     """
@@ -119,26 +121,26 @@ def read_sweep(attributes: Mapping[str, object], files: Path | Source | None) ->
 
 def has_workspace(sweep: Sweep) -> bool:
     """Whether a trajectory of a sweep is a grid of points."""
-    return any(each.kind == "workspace" for each in sweep.trajectories)
+    return any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
 
 
-def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Case]:
-    """The cases of some designs of a sweep under one friction set, all by number; a few designs at a time."""
+def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
+    """Compute some designs of a sweep under one friction set, all by number; a few designs at a time."""
     mechanism = sweep.family.reference
-    joints = sum(len(mechanism.limbs[each.limb].joints) for each in mechanism.instances)
+    joints = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
     trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))
     step = max(1, TOGETHER // (6 * joints * trajectories * len(times(sweep))))
     for start in range(0, len(designs), step):
         yield from _computed(sweep, tuple(designs[start : start + step]), friction)
 
 
-def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[Case]:
+def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
     chains = sweep.family.reference.is_chain
     axis = sweep.friction.axis
     part = replace(
         sweep,
         design=Taken(sweep.design.names, sweep.design, designs),
-        friction=replace(sweep.friction, axis=Part(axis.names, axis, friction, friction + 1)),
+        friction=replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1)),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
         outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
@@ -148,12 +150,12 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     )
     results = _run(part).assign_coords(time=times(sweep))
     force = None
-    if any(group.law != "none" for group in sweep.friction.groups):
+    if any(LAWS[group.law].parameters for group in sweep.friction.groups):
         force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
         robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
-        one, without = results.isel(design=place), None if force is None else force.isel(design=place)
-        yield Case(design, one, stride(sweep), robot, without, part.trajectories)
+        case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
+        yield DesignCase(design, case_results, stride(sweep), robot, without, part.trajectories)
 
 
 def _run(sweep: Sweep) -> Dataset:

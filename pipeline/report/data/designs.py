@@ -1,4 +1,4 @@
-"""All designs of a store as one table: what was swept, and for each metric the worst that a design has to carry.
+"""The table of all designs of a store: swept parameters, and for each metric its worst value of a design.
 
 A metric is reduced over everything but the design: energies are added over the actuators, and of friction sets,
 trajectories, actuators and joints the worst counts. A design that fails on one trajectory has NaN.
@@ -50,7 +50,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Column:
+class DesignColumn:
     """One number of every design, (design,): a parameter or an objective, `how` it was reduced, which way is good."""
 
     name: str
@@ -73,6 +73,11 @@ class Column:
         return self.name.replace("_", " ")
 
     @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of the column as a variable of a dataset."""
+        return {"units": self.units, "long_name": self.text, "reduced": self.how}
+
+    @property
     def varies(self) -> bool:
         """Whether designs differ in it by more than rounding."""
         known = self.values[np.isfinite(self.values)]
@@ -83,7 +88,7 @@ class Column:
 class Designs:
     """The table; `good` (design,) marks designs without a failed sample."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[DesignColumn, ...]
     good: NDArray[np.bool_]
 
     @property
@@ -92,27 +97,27 @@ class Designs:
         return len(self.good)
 
     @property
-    def parameters(self) -> tuple[Column, ...]:
+    def parameters(self) -> tuple[DesignColumn, ...]:
         """Swept parameters that vary."""
-        return tuple(each for each in self.columns if not each.objective and each.varies)
+        return tuple(column for column in self.columns if not column.objective and column.varies)
 
     @property
-    def objectives(self) -> tuple[Column, ...]:
+    def objectives(self) -> tuple[DesignColumn, ...]:
         """Metrics, the preferred ones first."""
-        return tuple(each for each in self.columns if each.objective)
+        return tuple(column for column in self.columns if column.objective)
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> DesignColumn:
         """The column of that name."""
-        return next(each for each in self.columns if each.name == name)
+        return next(column for column in self.columns if column.name == name)
 
     def row(self, design: int) -> dict[str, float]:
         """All numbers of one design."""
-        return {each.name: float(each.values[design]) for each in self.columns}
+        return {column.name: float(column.values[design]) for column in self.columns}
 
     @property
     def best(self) -> int:
         """The design with the best value of the first objective; without one, the first that does not fail."""
-        known = (each for each in self.objectives if np.isfinite(each.values).any())
+        known = (objective for objective in self.objectives if np.isfinite(objective.values).any())
         if (first := next(known, None)) is not None:
             return int(np.nanargmin(first.sign * first.values))
         return int(np.argmax(self.good))
@@ -124,30 +129,40 @@ class Designs:
         return {(a.name, b.name): _along_front(a, b) for a, b in pairs}
 
     @cached_property
-    def causes(self) -> Mapping[str, Column]:
+    def causes(self) -> Mapping[str, DesignColumn]:
         """Parameters that vary on their own, by their names in words; of those that go together one for all."""
-        groups: list[list[Column]] = []
-        for each in self.parameters:
-            group = next((group for group in groups if _together(group[0].values, each.values)), None)
+        groups: list[list[DesignColumn]] = []
+        for parameter in self.parameters:
+            group = next((group for group in groups if _together(group[0].values, parameter.values)), None)
             if group is None:
-                groups.append([each])
+                groups.append([parameter])
             else:
-                group.append(each)
-        return {", ".join(each.words for each in group): group[0] for group in groups}
+                group.append(parameter)
+        return {", ".join(parameter.words for parameter in group): group[0] for group in groups}
 
     @cached_property
-    def explained(self) -> tuple[tuple[Column, Explained], ...]:
+    def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
         """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
-        given = {name: each.values for name, each in self.causes.items()}
-        known = [each for each in self.objectives if each.varies and np.isfinite(each.values).sum() >= 2 * PER_BIN]
-        return tuple((each, from_samples(given, each.values)) for each in known[:MOST_EXPLAINED]) if given else ()
+        parameters = {name: parameter.values for name, parameter in self.causes.items()}
+        known = [
+            objective
+            for objective in self.objectives
+            if objective.varies and np.isfinite(objective.values).sum() >= 2 * PER_BIN
+        ]
+        return (
+            tuple((objective, from_samples(parameters, objective.values)) for objective in known[:MOST_EXPLAINED])
+            if parameters
+            else ()
+        )
 
     def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
         """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""
         good = np.flatnonzero(self.good)
         if len(good) <= most:
             return good
-        ends = [each.values * each.sign for each in self.objectives if np.isfinite(each.values).any()]
+        ends = [
+            objective.values * objective.sign for objective in self.objectives if np.isfinite(objective.values).any()
+        ]
         first = np.unique([*always, *(int(np.nanargmin(values)) for values in ends)]).astype(np.int64)
         on_fronts = np.setdiff1d(np.unique(np.concatenate([first[:0], *self.fronts.values()])), first)
         draw = np.random.default_rng(SEED)
@@ -157,37 +172,37 @@ class Designs:
 
 
 def _together(a: Array, b: Array) -> bool:
-    """Whether two parameters go together, as in a list: few values, and to each of the one belongs one of the other."""
-    (x, i), (y, j) = (np.unique(each, return_inverse=True) for each in (a, b))
+    """Whether two parameters go together, as in a list: few values, in a one-to-one relation."""
+    (x, i), (y, j) = (np.unique(values, return_inverse=True) for values in (a, b))
     return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
-def _along_front(a: Column, b: Column) -> Indices:
-    """Designs on the front of two objectives, by the first of them."""
+def _along_front(a: DesignColumn, b: DesignColumn) -> Indices:
+    """Find the designs on the front of two objectives, ordered by the first."""
     costs = np.stack([a.sign * a.values, b.sign * b.values], axis=1)
-    found = np.flatnonzero(front(costs))
-    return found[np.lexsort(costs[found].T[::-1])]
+    designs = np.flatnonzero(front(costs))
+    return designs[np.lexsort(costs[designs].T[::-1])]
 
 
 def designs(dataset: Dataset) -> Designs:
-    """The table of a dataset as `storage.open_results` gives it; reads every metric once."""
+    """Make the table of a dataset as `storage.open_results` gives it; reads every metric once."""
     import xarray
 
-    chosen = [str(name) for name, each in dataset.data_vars.items() if _is_objective(str(name), each)]
+    chosen = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
     chosen.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
     reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
     good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
     parameters = [
-        Column(str(name), each.attrs.get("units", ""), each.attrs.get("long_name", ""), np.asarray(each.values, float))
-        for name, each in dataset.coords.items()
-        if each.dims == ("design",) and name != "design" and each.dtype.kind in "fiu"
+        DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
+        for name, x in dataset.coords.items()
+        if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
     ]
     objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
     return Designs((*parameters, *objectives), good)
 
 
 def worst(metric: DataArray) -> DataArray:
-    """A metric by design: energies added over the actuators, of all else the worst."""
+    """Reduce a metric to one value for each design: energies added over the actuators, else the worst."""
     name = str(metric.name)
     if name in SUMMED and "actuator" in metric.dims:
         metric = metric.sum("actuator", skipna=False, keep_attrs=True)
@@ -196,14 +211,14 @@ def worst(metric: DataArray) -> DataArray:
     return metric.min(others) if name in LARGE_IS_GOOD else metric.max(others)
 
 
-def _objective(variable: DataArray, values: Array) -> Column:
+def _objective(variable: DataArray, values: Array) -> DesignColumn:
     name = str(variable.name)
     attributes, sign = variable.attrs, -1.0 if name in LARGE_IS_GOOD else 1.0
     summed = name in SUMMED and "actuator" in variable.dims
     others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
     parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)
     text = attributes.get("long_name", "")
-    return Column(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
+    return DesignColumn(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
 
 
 def _is_objective(name: str, variable: DataArray) -> bool:
@@ -222,11 +237,11 @@ def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
     """
     good = np.ones(dataset.sizes["design"], bool)
     if counted := "usable_share" in dataset:
-        told = dataset["usable_share"] > 0
-        good = told.any([dim for dim in told.dims if dim != "design"]).values
+        usable = dataset["usable_share"] > 0
+        good = usable.any([dim for dim in usable.dims if dim != "design"]).values
     elif "worst_status" in dataset:
-        told = dataset["worst_status"] == 0
-        good = told.all([dim for dim in told.dims if dim != "design"]).values
+        usable = dataset["worst_status"] == 0
+        good = usable.all([dim for dim in usable.dims if dim != "design"]).values
     if "written" in dataset.coords:
         good = good & dataset["written"].values.all(axis=1)
     return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics and not counted else good, bool)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 from pipeline.report.data.workspace import visited
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class WorkspaceGrid:
     """A workspace of a case: its trajectory by number and name, and its coordinates along x, y and z [m]."""
 
     trajectory: int
@@ -37,25 +37,25 @@ class Grid:
 
     def slices(self, values: Array) -> Array:
         """Values of all points (point,), x fastest, as slices (through, up, across)."""
-        x, y, z = (len(each) for each in self.axes)
+        x, y, z = (len(axis) for axis in self.axes)
         across, up, through = self.order
         return np.asarray(values).reshape(z, y, x).transpose(2 - through, 2 - up, 2 - across)
 
     def plain(self) -> dict[str, Any]:
         """The grid in types of JSON."""
-        axes = [each.tolist() for each in self.axes]
+        axes = [axis.tolist() for axis in self.axes]
         return {"trajectory": self.trajectory, "name": self.name, "axes": axes, "order": self.order}
 
 
-def grids(case: Case) -> tuple[Grid, ...]:
+def grids(case: DesignCase) -> tuple[WorkspaceGrid, ...]:
     """The workspaces of a case."""
     return tuple(_grids(case))
 
 
-def _grids(case: Case) -> Iterator[Grid]:
+def _grids(case: DesignCase) -> Iterator[WorkspaceGrid]:
     position = visited(case)
     for index, name in enumerate(case.trajectories):
         counts = case.grid(index)
         if counts and position is not None:
             points = position[index].reshape(*counts, 3)
-            yield Grid(index, name, (points[0, 0, :, 0], points[0, :, 0, 1], points[:, 0, 0, 2]))
+            yield WorkspaceGrid(index, name, (points[0, 0, :, 0], points[0, :, 0, 1], points[:, 0, 0, 2]))

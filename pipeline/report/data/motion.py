@@ -1,4 +1,4 @@
-"""The mechanism of a case along its trajectories, as frames of points: what a view in three dimensions draws.
+"""Compute the mechanism of a case along its trajectories as frames of points, for a view in three dimensions.
 
 A frame is what `pipeline.report.data.sketch.sketch` says of the mechanism at the joint positions of one time. Lines
 join points, so that every point is there once. The force in each joint stands at the point where the joint is.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 from pipeline.report.data.sketch import LimbSketch, sketch
 from robots.model import Mechanism
 
@@ -31,7 +31,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionFrames:
     """Frames of one trajectory; NaN where a sample failed.
 
     times (frame,) [s], and their numbers among those of the case; points (frame, point, 3) [m], first those of all
@@ -55,18 +55,20 @@ class Lines:
 
 
 def joint_names(mechanism: Mechanism) -> list[str]:
-    """Names of the joints in the order of `Motion.points`."""
-    pairs = [(each.name, joint) for each in mechanism.instances for joint in mechanism.limbs[each.limb].joints]
+    """List the names of the joints in the order of `MotionFrames.points`."""
+    pairs = [
+        (instance.name, joint) for instance in mechanism.instances for joint in mechanism.limbs[instance.limb].joints
+    ]
     return [joint if mechanism.is_chain else f"{limb}.{joint}" for limb, joint in pairs]
 
 
 def mounts(mechanism: Mechanism) -> Array:
-    """Where the limbs stand on the base, (n, 3) [m]."""
+    """Compute where the limbs stand on the base, (n, 3) [m]."""
     return np.concatenate([limb.mounts for limb in sketch(mechanism)])
 
 
-def motions(case: Case) -> tuple[tuple[Motion, ...], Lines]:
-    """The frames of every trajectory of a case that is in them, and the lines between its points."""
+def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
+    """Compute the frames of every trajectory of a case, and the lines between their points."""
     wanted = [_frames(case, index) for index in range(len(case.trajectories))]
     angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(wanted)])
     limbs = sketch(case.mechanism, angles)
@@ -76,51 +78,51 @@ def motions(case: Case) -> tuple[tuple[Motion, ...], Lines]:
     return tuple(_motion(case, k, frames, parts[k]) for k, frames in enumerate(wanted)), lines
 
 
-def _frames(case: Case, trajectory: int) -> Indices:
-    """Numbers of the times of a case that are frames."""
+def _frames(case: DesignCase, trajectory: int) -> Indices:
+    """Choose the times of a case that become frames, by number."""
     most = MOST_POSES if case.grid(trajectory) else MOST_FRAMES
     count = case.results.sizes["time"]
     return np.arange(0, count, max(1, -(-(count - 1) // (most - 1))), dtype=np.int64)
 
 
-def _of(case: Case, name: str, trajectory: int, frames: Indices) -> Array:
+def _of(case: DesignCase, name: str, trajectory: int, frames: Indices) -> Array:
     return np.asarray(case.results[name].isel(trajectory=trajectory, time=frames).values, float)
 
 
-def _motion(case: Case, index: int, frames: Indices, points: Array) -> Motion:
+def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> MotionFrames:
     stored = _of(case, "joint_reaction", index, frames)
-    counts = [len(case.mechanism.limbs[each.limb].joints) for each in case.mechanism.instances]
+    counts = [len(case.mechanism.limbs[instance.limb].joints) for instance in case.mechanism.instances]
     wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
     times = case.results["time"].values[frames]
-    return Motion(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
+    return MotionFrames(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
 
 
 def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
-    """Points (frame, point, 3) of limbs in all frames, and the lines and the platform by numbers of points."""
+    """Number the points (frame, point, 3) of limbs, and give lines and platform by these numbers."""
     joints = [_joints(limb) for limb in limbs]
-    starts = np.cumsum([0, *(each.shape[1] for each in joints)])
+    starts = np.cumsum([0, *(limb_joints.shape[1] for limb_joints in joints)])
     points = list(joints)
-    total, found = int(starts[-1]), []
-    for limb, own, start in zip(limbs, joints, starts[:-1], strict=True):
-        ends = limb.lines.reshape(len(own), -1, 3)
-        places = _places(ends, own)
+    total, lines = int(starts[-1]), []
+    for limb, limb_joints, start in zip(limbs, joints, starts[:-1], strict=True):
+        ends = limb.lines.reshape(len(limb_joints), -1, 3)
+        places = _places(ends, limb_joints)
         free = places < 0  # where a body ends without a joint
         places = np.where(free, total + np.cumsum(free) - 1, start + places)
         points.append(ends[:, free])
         total += int(free.sum())
-        found.append(places.reshape(-1, 2))
+        lines.append(places.reshape(-1, 2))
     tips = np.concatenate(list(_tips(limbs, starts[:-1])))
     every = np.concatenate(points, axis=1)
-    return every, Lines(tuple(found), _around(every, tips))
+    return every, Lines(tuple(lines), _around(every, tips))
 
 
 def _joints(limb: LimbSketch) -> Array:
     """All joints of a limb (frame, joint, 3), as `Limb.joints` orders them: of the tree, at the platform, cut ones."""
-    return np.concatenate([np.stack([each.point for each in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
+    return np.concatenate([np.stack([mark.point for mark in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
 
 
 def _places(ends: Array, joints: Array) -> Indices:
-    """Which of the joints (frame, joint, 3) each end of a line (frame, end, 3) is in all frames; -1 for none."""
+    """Find the joint (frame, joint, 3) at each end of a line (frame, end, 3) in all frames; -1 for none."""
     known = np.isfinite(joints).all(axis=(1, 2))
     apart = np.abs(ends[known][:, :, None] - joints[known][:, None]).max(axis=(0, 3), initial=0.0)
     size = float(np.ptp(joints[known], axis=(0, 1)).max()) if known.any() else 0.0
@@ -134,7 +136,7 @@ def _tips(limbs: Sequence[LimbSketch], starts: Indices) -> Iterator[Indices]:
 
 
 def _around(points: Array, tips: Indices) -> Indices:
-    """The corners of the platform in their order around it, the first one again at the end."""
+    """Order the corners of the platform around it, the first one again at the end."""
     known = np.isfinite(points[:, tips]).all(axis=(1, 2))
     if len(tips) > 1 and known.any():
         tips = tips[order_around(points[known][0, tips])]
@@ -142,21 +144,21 @@ def _around(points: Array, tips: Indices) -> Indices:
 
 
 def order_around(corners: Array) -> Indices:
-    """The order of points (n, 3) around their centre, in the plane that fits them best."""
+    """Order points (n, 3) around their centre, in the plane that fits them best."""
     offsets = corners - corners.mean(axis=0)
     along, across = np.linalg.svd(offsets)[2][:2] @ offsets.T
     return np.argsort(np.arctan2(across, along))
 
 
-def scale(all_motions: Sequence[Motion]) -> tuple[float, float]:
-    """The size of what moves [m], and the largest force in a joint [N]; zero where nothing is finite."""
+def scale(all_motions: Sequence[MotionFrames]) -> tuple[float, float]:
+    """Compute the extent of all points [m], and the largest force in a joint [N]; zero where nothing is finite."""
     points = finite(all_motions)
-    sizes = [np.linalg.norm(each.force, axis=-1) for each in all_motions]
+    sizes = [np.linalg.norm(frames.force, axis=-1) for frames in all_motions]
     force = max((float(size[np.isfinite(size)].max(initial=0.0)) for size in sizes), default=0.0)
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0, force
 
 
-def finite(all_motions: Sequence[Motion]) -> Array:
-    """All points of all frames that are known, (n, 3) [m]."""
-    points = np.concatenate([each.points.reshape(-1, 3) for each in all_motions])
+def finite(all_motions: Sequence[MotionFrames]) -> Array:
+    """Collect the finite points of all frames, (n, 3) [m]."""
+    points = np.concatenate([frames.points.reshape(-1, 3) for frames in all_motions])
     return points[np.isfinite(points).all(axis=1)]

@@ -1,4 +1,4 @@
-"""What was swept and what is stored, in rows of text: the head of a report."""
+"""Summarise what was swept and what is stored, as rows of text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from robots.catalog import FAMILIES
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
-Row = tuple[str, str]
+TableRow = tuple[str, str]
 
 MOST_NAMES = 6
 
 
-def swept(dataset: Dataset) -> Iterator[Row]:
-    """The robot, every axis with its length and what changes along it, what is the same everywhere."""
+def swept(dataset: Dataset) -> Iterator[TableRow]:
+    """Summarise the robot, every axis with its length and what changes along it, and what is stored."""
     attributes = dataset.attrs
     robot = str(attributes.get("robot", "unknown"))
     yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
     for dim in (str(dim) for dim in dataset.sizes):
-        values = [each for name, each in dataset.coords.items() if each.dims == (dim,) and name not in _STRUCTURE]
-        if values or dim in _SWEPT:
-            told = "; ".join(_range(each) for each in values)
-            yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {told}" if told else "")
+        along = [x for name, x in dataset.coords.items() if x.dims == (dim,) and name not in _STRUCTURE]
+        if along or dim in _SWEPT:
+            ranges = "; ".join(map(_range, along))
+            yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:
         yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s^2 along x, y, z"
@@ -38,10 +38,10 @@ _STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
 
 
 def _range(values: DataArray) -> str:
-    """What a coordinate goes through: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
+    """Summarise the values of a coordinate: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
     name, array = str(values.name).replace("_", " "), values.values
     if array.dtype.kind not in "fiu":
-        names = [str(each) for each in array[:MOST_NAMES]]
+        names = [str(label) for label in array[:MOST_NAMES]]
         return ", ".join(names) + (", ..." if len(array) > MOST_NAMES else "")
     unit = values.attrs.get("units", "")
     unit = "" if unit in ("", "1") else f" {unit}"
@@ -52,17 +52,17 @@ def _range(values: DataArray) -> str:
 
 
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
-    """Parameters of the robot that were not swept: name, value with unit, meaning."""
+    """List the parameters of the robot that were not swept: name, value with unit, meaning."""
     robot = str(dataset.attrs.get("robot", ""))
-    known = {each.name: each for each in FAMILIES[robot].parameters} if robot in FAMILIES else {}
+    known = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
     for name, value in dataset.attrs.get("parameters", {}).items():
         if name not in dataset.coords:
             unit, text = (known[name].unit, known[name].text) if name in known else ("", "")
             yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
 
 
-def provenance(dataset: Dataset) -> Iterator[Row]:
-    """When and by what the store was made, and the number that identifies the sweep."""
+def provenance(dataset: Dataset) -> Iterator[TableRow]:
+    """Say when and by which versions the store was made, and the fingerprint of its sweep."""
     attributes = dataset.attrs
     if not attributes.get("finished", True):
         written = dataset["written"]

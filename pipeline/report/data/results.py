@@ -1,4 +1,4 @@
-"""What a report is made from: a dataset, its table of designs, the design that is looked into, and its case.
+"""The data of a report: a dataset, its table of designs, and the design shown in detail.
 
 Everything is computed when it is first asked for, so that a figure of one kind costs what that kind costs.
 """
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
-from pipeline.report.data.designs import Column, Designs, designs
-from pipeline.sweep.side_files import Source, stored_files
+from pipeline.report.data.designs import DesignColumn, Designs, designs
+from pipeline.sweep.side_files import FileSource, stored_files
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    from pipeline.report.data.case import Case
+    from pipeline.report.data.case import DesignCase
     from pipeline.sweep.model import Sweep
 
 
@@ -36,7 +36,7 @@ class Results:
     chosen_design: int | None = None
     chosen_friction: int | None = None
     files: Path | None = None
-    stored: Source | None = None
+    stored: FileSource | None = None
     """The files in the store, where the dataset is that of one."""
 
     def __post_init__(self) -> None:
@@ -56,12 +56,9 @@ class Results:
         """The table of all designs as a dataset: small, and in memory; `good` marks designs without a failed sample."""
         from xarray import Dataset
 
-        found = self.designs
-        columns = {
-            each.name: ("design", each.values, {"units": each.units, "long_name": each.text, "reduced": each.how})
-            for each in found.columns
-        }
-        return Dataset({**columns, "good": ("design", found.good)})
+        table = self.designs
+        columns = {column.name: ("design", column.values, column.attributes) for column in table.columns}
+        return Dataset({**columns, "good": ("design", table.good)})
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
@@ -69,18 +66,18 @@ class Results:
         return self.designs.shown(always=(self.design,))
 
     @cached_property
-    def objectives(self) -> tuple[Column, ...]:
+    def objectives(self) -> tuple[DesignColumn, ...]:
         """Objectives in which the shown designs differ, and which all of them have."""
-        every = (each for each in self.designs.objectives if each.varies and len(self.shown))
-        return tuple(each for each in every if np.isfinite(each.values[self.shown]).all())
+        every = (objective for objective in self.designs.objectives if objective.varies and len(self.shown))
+        return tuple(objective for objective in every if np.isfinite(objective.values[self.shown]).all())
 
     @property
-    def conflict(self) -> tuple[Column, Column] | None:
+    def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:
         """The first objective and the one that conflicts with it most: that with the longest front."""
         first, *others = self.objectives or (None,)
         if first is None or not others:
             return None
-        return first, max(others, key=lambda each: len(self.designs.fronts[first.name, each.name]))
+        return first, max(others, key=lambda objective: len(self.designs.fronts[first.name, objective.name]))
 
     @property
     def design(self) -> int:
@@ -119,51 +116,51 @@ class Results:
         return self._sweep[1]
 
     @cached_property
-    def case(self) -> Case:
+    def case(self) -> DesignCase:
         """The design that is looked into, under the shown friction set."""
         return next(self.cases((self.design,)))
 
-    def cases(self, designs: Sequence[int]) -> Iterator[Case]:
+    def cases(self, designs: Sequence[int]) -> Iterator[DesignCase]:
         """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
-        from pipeline.report.data.case import ACTUATORS, MOST_TIMES, Case, compute
+        from pipeline.report.data.case import ACTUATORS, MOST_TIMES, DesignCase, compute
 
         if self.sweep is None:
             thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
             for design in designs:
-                yield Case(design, self._stored(ACTUATORS, design, thin), thin)
+                yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
             return
         for case in compute(self.sweep, designs, self.friction):
             # Where the store has a series too, it is that of the store which is shown.
             stored = self._stored(case.results, case.design, case.stride)
             yield replace(case, results=case.results.assign(stored.variables))
 
-    def told(self, design: int) -> str:
-        """A design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
-        swept = [_told(each.name, each.values[design], each.units) for each in self.designs.parameters]
+    def heading(self, design: int) -> str:
+        """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        swept = [_with_unit(column.name, column.values[design], column.units) for column in self.designs.parameters]
         text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                _told(str(name), float(each[self.friction]), each.attrs.get("units", ""))
-                for name, each in self.dataset.coords.items()
-                if each.dims == ("friction",) and each.dtype.kind in "fiu"
+                _with_unit(str(name), float(coordinate[self.friction]), coordinate.attrs.get("units", ""))
+                for name, coordinate in self.dataset.coords.items()
+                if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
             ]
             text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
         return f"{text}."
 
     def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
-        """What the store has of some series of a design, at every `stride`-th time."""
+        """Read the stored series of a design, at every `stride`-th time."""
         from pipeline.report.data.case import MOST_TRAJECTORIES
 
         place = {"design": design, "friction": self.friction}
-        found = self.dataset[[name for name in names if name in self.dataset]]
-        found = found.isel({dim: index for dim, index in place.items() if dim in found.dims}, drop=True)
-        found = found.isel(
+        series = self.dataset[[name for name in names if name in self.dataset]]
+        series = series.isel({dim: index for dim, index in place.items() if dim in series.dims}, drop=True)
+        series = series.isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
         ).compute()
-        return found.transpose("trajectory", ..., missing_dims="ignore")
+        return series.transpose("trajectory", ..., missing_dims="ignore")
 
 
-def _told(name: str, value: float, units: str) -> str:
+def _with_unit(name: str, value: float, units: str) -> str:
     return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
 
 
@@ -173,7 +170,7 @@ def results_of(
     friction: int | None = None,
     files: str | Path | None = None,
 ) -> Results:
-    """The results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
+    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
     from xarray import Dataset
 
     from storage import open_results

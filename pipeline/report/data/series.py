@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import Case
+from pipeline.report.data.case import DesignCase
 
 QUANTITIES = (
     ("actuator_force", "force"),
@@ -20,7 +20,7 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class ActuatorSeries:
     """One quantity of all actuators: values (trajectory, time, actuator)."""
 
     name: str
@@ -30,7 +30,7 @@ class Series:
 
     @property
     def label(self) -> str:
-        """What stands at the axis."""
+        """Title and unit for the axis of a plot."""
         return f"{self.title}<br>[{self.units}]"
 
     @property
@@ -40,36 +40,37 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Axes:
-    """Along what all series go: times [s], the trajectories in time by number and name, names of the actuators."""
+class SeriesAxes:
+    """The coordinates of all series: times [s], the trajectories in time by number and name, names of the actuators."""
 
     times: NDArray[np.float64]
     trajectories: dict[int, str]
     actuators: tuple[str, ...]
 
 
-def series(case: Case) -> tuple[Series, ...]:
-    """All quantities that there are; those that are no numbers anywhere are left out."""
-    return tuple(each for each in quantities(case) if each.known)
+def series(case: DesignCase) -> tuple[ActuatorSeries, ...]:
+    """Collect the series of a case that have any finite value."""
+    return tuple(quantity for quantity in quantities(case) if quantity.known)
 
 
-def axes(case: Case) -> Axes:
-    """The axes of the series, where there are any. The points of a workspace are not in time."""
-    found = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
+def axes(case: DesignCase) -> SeriesAxes:
+    """Collect the coordinates of the series, where there are any. The points of a workspace are not in time."""
+    quantity = next(case.results[name] for name, _ in QUANTITIES if name in case.results)
     moving = {index: name for index, name in enumerate(case.trajectories) if not case.grid(index)}
-    return Axes(np.asarray(found["time"].values, float), moving, tuple(str(each) for each in found["actuator"].values))
+    actuators = tuple(str(name) for name in quantity["actuator"].values)
+    return SeriesAxes(np.asarray(quantity["time"].values, float), moving, actuators)
 
 
-def quantities(case: Case) -> Iterator[Series]:
-    """All quantities that a sweep has, whether or not this case has any numbers."""
+def quantities(case: DesignCase) -> Iterator[ActuatorSeries]:
+    """Collect all series that a sweep has, also those without any finite value in this case."""
     for name, title in QUANTITIES:
         if name not in case.results:
             continue
-        found = case.results[name].transpose("trajectory", "time", "actuator")
+        quantity = case.results[name].transpose("trajectory", "time", "actuator")
         # The store knows the units of its drives; what is computed again says them the same way.
-        units = found.attrs.get("units", "")
+        units = quantity.attrs.get("units", "")
         title = "torque" if units == "N m" else title
-        yield Series(name, title, units, found.values)
+        yield ActuatorSeries(name, title, units, quantity.values)
         if name == "actuator_force" and case.frictionless is not None:
-            part = found.values - case.frictionless.values
-            yield Series("friction_part", f"{title} for<br>friction", units, part)
+            part = quantity.values - case.frictionless.values
+            yield ActuatorSeries("friction_part", f"{title} for<br>friction", units, part)

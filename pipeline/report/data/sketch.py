@@ -1,4 +1,4 @@
-"""Stick pictures of mechanisms: bodies are lines, joints points, driven joints have their axes.
+"""Draw stick figures of mechanisms: bodies are lines, joints points, driven joints have their axes.
 
 Covers every mechanism that `robots.model` can describe, because it walks the tree of each limb from mount frame to
 mount frame. The figure shows the pose at zero joint variables; `sketch` gives the lines at any.
@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.model import Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE
+from tasks.mechanics.kinematics import JointState, way
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,24 +61,24 @@ class LimbSketch:
 
 
 def sketch(mechanism: Mechanism, joints: Array | None = None) -> tuple[LimbSketch, ...]:
-    """Lines and joints of all limbs in the frame of the base.
+    """Compute lines and joints of all limbs in the frame of the base.
 
     `joints` (*batch, limb, joint) are the variables of the joints of the trees [rad or m], what is beyond them is not
     read; the platform is then where the limbs carry it, and every point has the leading dims of the batch. Without
     them all are zero, and the platform is at its reference pose.
     """
-    limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
-    given = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else np.moveaxis(joints, -2, 0)
+    limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
+    variables = [np.zeros(len(limb.links)) for limb in limbs] if joints is None else np.moveaxis(joints, -2, 0)
     sketches = (
-        _limb(each, limb, q, "" if mechanism.is_chain else f"{each.name}.")
-        for each, limb, q in zip(mechanism.instances, limbs, given, strict=True)
+        _limb(instance, limb, q, "" if mechanism.is_chain else f"{instance.name}.")
+        for instance, limb, q in zip(mechanism.instances, limbs, variables, strict=True)
     )
     if joints is not None:
         return tuple(sketches)
-    seats = (_matrix(mechanism.platform.home) @ _matrix(each.platform) for each in mechanism.instances)
+    seats = (_matrix(mechanism.platform.home) @ _matrix(instance.platform) for instance in mechanism.instances)
     return tuple(
-        replace(each, platform_tips=_tips(limb, [seat] * len(limb.tips), "frame_b"))
-        for each, limb, seat in zip(sketches, limbs, seats, strict=True)
+        replace(limb_sketch, platform_tips=_tips(limb, [seat] * len(limb.tips), "frame_b"))
+        for limb_sketch, limb, seat in zip(sketches, limbs, seats, strict=True)
     )
 
 
@@ -88,7 +89,9 @@ def _tips(limb: Limb, poses: Sequence[Array], frame: str, like: Sequence[Array] 
 def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
     """Points (*batch, n, 3); where there are none, with the batch of the poses `like`."""
     batch = like[0].shape[:-2] if like else ()
-    return np.stack([np.broadcast_to(each, (*batch, 3)) for each in points], -2) if points else np.zeros((*batch, 0, 3))
+    if not points:
+        return np.zeros((*batch, 0, 3))
+    return np.stack([np.broadcast_to(point, (*batch, 3)) for point in points], -2)
 
 
 def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
@@ -122,12 +125,12 @@ def _poses(limb: Limb, mount: Array, q: Array) -> list[Array]:
 
 def _motion(link: Link, values: Array) -> Array:
     """Poses (*batch, 4, 4) of a link in its placement, at values (*batch,) of its joint [rad or m]."""
-    way = values[..., None] * np.array(link.axis, float)
-    result = np.broadcast_to(np.eye(4), (*way.shape[:-1], 4, 4)).copy()
-    if link.kind == "prismatic":
-        result[..., :3, 3] = way
-    else:
-        result[..., :3, :3] = Rotation.from_rotvec(way).as_matrix()
+    kind, axis = link.joint_kind, np.array(link.axis, float)
+    result = np.broadcast_to(np.eye(4), (*np.shape(values), 4, 4)).copy()
+    if kind.slides:
+        result[..., :3, 3] = np.asarray(way(link, JointState(value=values)))[..., None] * axis
+    if kind.turns:
+        result[..., :3, :3] = Rotation.from_rotvec(values[..., None] * axis).as_matrix()
     return result
 
 
@@ -153,7 +156,7 @@ def _matrix(frame: Frame) -> Array:
 
 
 def draw(robot: Robot) -> Figure:
-    """The picture of a robot as a matplotlib figure, lengths in metres."""
+    """Draw a robot as a matplotlib figure, lengths in metres."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""What went wrong in a store: how many samples have which status, in which designs, and what a user can do about it."""
+"""Count the samples of a store by status, with the designs that have them and advice."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Troubles:
     what: str
     total: int
     trajectories: tuple[str, ...]
-    found: tuple[Trouble, ...]
+    statuses: tuple[Trouble, ...]
 
     @property
     def bad(self) -> tuple[Trouble, ...]:
         """Those that are not OK."""
-        return tuple(each for each in self.found if each.name != Status.OK.name)
+        return tuple(status for status in self.statuses if status.name != Status.OK.name)
 
 
 FLAGS = {
@@ -71,8 +71,8 @@ class Flagged:
 
 
 def flagged(dataset: Dataset) -> tuple[Flagged, ...]:
-    """What flags occur in a dataset."""
-    return tuple(found for name in FLAGS if name in dataset and (found := _flagged(name, dataset[name])).count)
+    """Count the flagged samples of a dataset."""
+    return tuple(flag for name in FLAGS if name in dataset and (flag := _flagged(name, dataset[name])).count)
 
 
 def _flagged(name: str, counts: DataArray) -> Flagged:
@@ -83,7 +83,7 @@ def _flagged(name: str, counts: DataArray) -> Flagged:
 
 
 def troubles(dataset: Dataset) -> Troubles | None:
-    """The statuses of a dataset: of samples where it has them, else the worst of each design on each trajectory."""
+    """Count the statuses of a dataset: of samples where it has them, else the worst of each case."""
     for name, what in (
         ("status", "samples"),
         ("worst_status", "cases, by their worst sample"),
@@ -99,15 +99,15 @@ def _troubles(codes: DataArray, what: str) -> Troubles:
     meanings = dict(zip(codes.attrs["flag_values"], codes.attrs["flag_meanings"].split(), strict=True))
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
     # One pass over the codes for all of them; what nobody has written is no code.
-    each = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings.items()}).compute()
-    found = []
-    for name, counted in each.items():
+    counts = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings.items()}).compute()
+    statuses = []
+    for name, counted in counts.items():
         by_design = counted.transpose("design", "trajectory").values
         if by_design.any():
             hit = np.flatnonzero(by_design.any(axis=1))
             first = tuple(int(design) for design in hit[:NAMED_DESIGNS])
-            found.append(Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first))
-    return Troubles(what, int(codes.size), tuple(str(name) for name in codes["trajectory"].values), tuple(found))
+            statuses.append(Trouble(str(name), _advice(str(name)), by_design.sum(axis=0), len(hit), first))
+    return Troubles(what, int(codes.size), tuple(str(name) for name in codes["trajectory"].values), tuple(statuses))
 
 
 def _advice(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the platform goes on the trajectories of a case, and numbers of every position to colour a map by."""
+"""Positions of the platform of a case, and the quantities by which a map of them is coloured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.case import MOST_TRAJECTORIES, Case
+from pipeline.report.data.case import MOST_TRAJECTORIES, DesignCase
 from pipeline.report.data.results import Results
 from robots.model import Robot
 
@@ -17,25 +17,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Colour:
-    """A number of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
+    """A quantity of every position, (trajectory, time), NaN where there is none; `shared` by all designs."""
 
     label: str
     values: Array
     shared: bool = False
 
 
-def visited(case: Case) -> Array | None:
-    """Positions of the platform (trajectory, time, 3) [m]; None of a chain, or where nobody knows them."""
+def visited(case: DesignCase) -> Array | None:
+    """Return positions of the platform (trajectory, time, 3) [m]; None of a chain, or where they are not known."""
     return np.asarray(case.results["platform_position"].values, float) if "platform_position" in case.results else None
 
 
-def choices(results: Results, case: Case) -> tuple[Colour, ...]:
-    """What positions can be coloured by."""
-    found = (*_of_case(case), *_of_all(results, case))
-    return tuple(each for each in found if np.isfinite(each.values).any())
+def choices(results: Results, case: DesignCase) -> tuple[Colour, ...]:
+    """Collect the quantities that positions can be coloured by."""
+    colours = (*_of_case(case), *_of_all(results, case))
+    return tuple(colour for colour in colours if np.isfinite(colour.values).any())
 
 
-def _of_case(case: Case) -> Iterator[Colour]:
+def _of_case(case: DesignCase) -> Iterator[Colour]:
     if "actuator_force" in case.results:
         force = case.results["actuator_force"]
         kind, units = ("torque", "N m") if force.attrs.get("units") == "N m" else ("force", force.attrs["units"])
@@ -45,20 +45,21 @@ def _of_case(case: Case) -> Iterator[Colour]:
 
 
 def conditions(robot: Robot, position: Array) -> Array:
-    """Condition numbers of J_IK in common units at positions (*batch, 3); the metric `condition` is their largest."""
+    """Compute condition numbers of J_IK in common units at positions (*batch, 3); `condition` is their largest."""
     from tasks import inverse_dynamics
     from tasks.metrics.poses import weights
 
-    found = inverse_dynamics(robot, position=position, full=True)
-    values = np.full(found.status.shape, np.nan)
-    good = np.isfinite(found.jacobian).all(axis=(-1, -2))
-    rates = np.linalg.svd(found.jacobian[good] / weights(robot.family.reference), full_matrices=False, compute_uv=False)
+    kinematics = inverse_dynamics(robot, position=position, full=True)
+    values = np.full(kinematics.status.shape, np.nan)
+    good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
+    jacobian = kinematics.jacobian[good] / weights(robot.family.reference)
+    rates = np.linalg.svd(jacobian, full_matrices=False, compute_uv=False)
     with np.errstate(divide="ignore"):  # of a singular pose it is infinite
         values[good] = rates[:, 0] / rates[:, -1]
     return values
 
 
-def _of_all(results: Results, case: Case) -> Iterator[Colour]:
+def _of_all(results: Results, case: DesignCase) -> Iterator[Colour]:
     if "status" in results.dataset and results.designs.count > 1:
         status = results.dataset["status"].isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, case.stride)

@@ -1,18 +1,20 @@
-"""Static figures of the design that is looked into, with matplotlib."""
+"""Draw static figures of one design with matplotlib."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from pipeline.report import style
 from pipeline.report.data import maps, motion, workspace
 from pipeline.report.data.results import Results
-from pipeline.report.data.series import Series, series
+from pipeline.report.data.series import ActuatorSeries, series
 from pipeline.report.data.series import axes as along
 from pipeline.report.figures.paper import lacks, new
 
@@ -39,17 +41,17 @@ def actuators(results: Results) -> Figure:
 
 def friction(results: Results) -> Figure:
     """Efforts of the actuators, and what of them is for friction. Raises InputError where the results lack it."""
-    rows = [each for each in series(results.case) if each.name in ("actuator_force", "friction_part")]
+    rows = [quantity for quantity in series(results.case) if quantity.name in ("actuator_force", "friction_part")]
     if len(rows) < 2:
         raise lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
     return _panels(results, rows)
 
 
-def _panels(results: Results, rows: Any) -> Figure:
+def _panels(results: Results, rows: Sequence[ActuatorSeries]) -> Figure:
     """Rows are quantities, columns trajectories, lines actuators."""
     names = along(results.case).trajectories
-    made = new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
-    axes = made.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
+    drawing = new(1.0 + 3.2 * len(names), 0.8 + 1.7 * len(rows))
+    axes = drawing.subplots(len(rows), len(names), sharex=True, sharey="row", squeeze=False)
     for row, quantity in enumerate(rows):
         for column, trajectory in enumerate(names):
             _lines(results, axes[row, column], quantity, trajectory)
@@ -58,19 +60,18 @@ def _panels(results: Results, rows: Any) -> Figure:
         axes[0, column].set_title(name)
         axes[-1, column].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, title="actuator")
-    made.suptitle(f"design {results.design}, friction set {results.friction}", fontsize=10)
-    return made
+    drawing.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, title="actuator")
+    drawing.suptitle(f"design {results.design}, friction set {results.friction}", fontsize=10)
+    return drawing
 
 
-def _lines(results: Results, axes: Any, quantity: Series, trajectory: int) -> None:
+def _lines(results: Results, axes: Axes, quantity: ActuatorSeries, trajectory: int) -> None:
     over = along(results.case)
     for index, name in enumerate(over.actuators):
-        look = {
-            "color": style.of(style.COLOURS, index),
-            "linestyle": style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)],
-        }
-        axes.plot(over.times, quantity.values[trajectory, :, index], label=name, linewidth=1.3, **look)
+        colour = style.of(style.COLOURS, index)
+        dashes = style.MATPLOTLIB_DASHES[index % len(style.MATPLOTLIB_DASHES)]
+        values = quantity.values[trajectory, :, index]
+        axes.plot(over.times, values, label=name, linewidth=1.3, color=colour, linestyle=dashes)
     axes.grid(color="#e4e4e4")
 
 
@@ -81,24 +82,24 @@ def places(results: Results) -> Figure:
     offered = workspace.choices(results, case) if position is not None else ()
     if position is None or not offered:
         raise lacks("workspace", "a robot with a platform, and a sweep that can be read again (--files)")
-    if found := maps.grids(case):
-        return _slices(found[0], offered)
-    made, flat = new(9.0, 4.0), position.reshape(-1, 3)
-    for axes, (i, j) in zip(made.subplots(1, 2), workspace.views(flat), strict=True):
+    if grids := maps.grids(case):
+        return _slices(grids[0], offered)
+    drawing, flat = new(9.0, 4.0), position.reshape(-1, 3)
+    for axes, (i, j) in zip(drawing.subplots(1, 2), workspace.views(flat), strict=True):
         points = axes.scatter(flat[:, i], flat[:, j], c=offered[0].values.reshape(-1), s=6, cmap=style.SCALE)
         across, up = workspace.square(flat[:, [i, j]])
         axes.set(xlabel=f"{'xyz'[i]} [m]", ylabel=f"{'xyz'[j]} [m]", aspect="equal", xlim=across, ylim=up)
-    made.colorbar(points, label=offered[0].label)
-    return made
+    drawing.colorbar(points, label=offered[0].label)
+    return drawing
 
 
-def _slices(grid: maps.Grid, offered: tuple[workspace.Colour, ...]) -> Figure:
+def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> Figure:
     """A row for each number, a column for each of some slices."""
     across, up, through = grid.order
     heights = grid.axes[through]
     shown = np.unique(np.linspace(0, len(heights) - 1, MOST_SLICES).round().astype(int))
-    made = new(2.2 + 2.1 * len(shown), 0.6 + 2.3 * len(offered))
-    panels = made.subplots(len(offered), len(shown), squeeze=False, sharex=True, sharey=True)
+    drawing = new(2.2 + 2.1 * len(shown), 0.6 + 2.3 * len(offered))
+    panels = drawing.subplots(len(offered), len(shown), squeeze=False, sharex=True, sharey=True)
     for row, colour in zip(panels, offered, strict=True):
         slices = grid.slices(colour.values[grid.trajectory])
         known = slices[np.isfinite(slices)]
@@ -106,12 +107,12 @@ def _slices(grid: maps.Grid, offered: tuple[workspace.Colour, ...]) -> Figure:
         for axes, k in zip(row, shown, strict=True):
             drawn = axes.pcolormesh(grid.axes[across], grid.axes[up], slices[k], cmap=style.SCALE, **limits)
             axes.set(aspect="equal")
-        made.colorbar(drawn, ax=row, label=fill(colour.label, 24), extend="max")
+        drawing.colorbar(drawn, ax=row, label=fill(colour.label, 24), extend="max")
         row[0].set_ylabel(f"{'xyz'[up]} [m]")
     for k, top, bottom in zip(shown, panels[0], panels[-1], strict=True):
         top.set_title(f"{'xyz'[through]} = {heights[k]:.4g} m", fontsize=10)
         bottom.set_xlabel(f"{'xyz'[across]} [m]")
-    return made
+    return drawing
 
 
 def mechanism(results: Results) -> Figure:
@@ -121,8 +122,8 @@ def mechanism(results: Results) -> Figure:
         raise lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")
     (moved, *_), lines = motion.motions(case)
     base = motion.mounts(case.mechanism)
-    made = new(7.0, 6.5)
-    axes: Axes3D = made.add_subplot(projection="3d")
+    drawing = new(7.0, 6.5)
+    axes: Axes3D = drawing.add_subplot(projection="3d")
     phases = np.unique(np.linspace(0, len(moved.times) - 1, PHASES).round().astype(int))
     for order, frame in enumerate(phases):
         alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
@@ -132,5 +133,7 @@ def mechanism(results: Results) -> Figure:
         axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
     axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
     axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
-    made.suptitle(f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10)
-    return made
+    drawing.suptitle(
+        f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10
+    )
+    return drawing

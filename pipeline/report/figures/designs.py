@@ -1,9 +1,8 @@
-"""Static figures of all designs, with matplotlib."""
+"""Draw static figures of all designs with matplotlib."""
 
 from __future__ import annotations
 
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 
 from pipeline.report import style
 from pipeline.report.data import trouble
-from pipeline.report.data.designs import Column
+from pipeline.report.data.designs import Array, DesignColumn, Indices
 from pipeline.report.data.results import Results
 from pipeline.report.figures.paper import lacks, new
 
@@ -23,8 +22,8 @@ def front(results: Results) -> Figure:
     if results.conflict is None:
         raise lacks("front", "two metrics that differ between designs, such as metrics: [peak_force, energy]")
     first, second = results.conflict
-    made = new(6.4, 4.8)
-    axes = made.subplots()
+    figure = new(6.4, 4.8)
+    axes = figure.subplots()
     shown, line = results.shown, results.designs.fronts[first.name, second.name]
     axes.scatter(first.values[shown], second.values[shown], s=10, color=style.LIGHT, label="designs")
     axes.plot(first.values[line], second.values[line], "D-", color=style.COLOURS[0], markersize=4, label="front",
@@ -33,78 +32,79 @@ def front(results: Results) -> Figure:
               fillstyle="none", label=f"design {results.design}")  # fmt: skip
     axes.set(xlabel=first.label, ylabel=second.label)
     axes.legend(frameon=False)
-    return made
+    return figure
 
 
 def parallel(results: Results) -> Figure:
     """Designs as lines over parameters and objectives. Raises InputError where the results lack it."""
-    found = results.designs
-    columns = [*found.parameters, *results.objectives]
+    table = results.designs
+    columns = [*table.parameters, *results.objectives]
     if len(columns) < 2 or not results.objectives:
         raise lacks("parallel", "a metric, and a parameter that is swept")
-    shown = found.shown(MOST_LINES, always=(results.design,))
-    made = new(1.5 + 1.35 * len(columns), 4.8)
-    axes = made.subplots()
-    heights = np.stack([_unit(each, shown) for each in columns], axis=1)
+    shown = table.shown(MOST_LINES, always=(results.design,))
+    figure = new(1.5 + 1.35 * len(columns), 4.8)
+    axes = figure.subplots()
+    heights = np.stack([_unit(column, shown) for column in columns], axis=1)
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=-1)
     scale = results.objectives[0]
     bundle = LineCollection(list(lines), cmap=style.SCALE, array=scale.values[shown], linewidths=0.8, alpha=0.7)
     axes.add_collection(bundle)
-    made.colorbar(bundle, label=scale.label)
-    for place, each in enumerate(columns):
-        low, high = each.values[shown].min(), each.values[shown].max()
+    figure.colorbar(bundle, label=scale.label)
+    for place, column in enumerate(columns):
+        low, high = column.values[shown].min(), column.values[shown].max()
         axes.axvline(place, color=style.GREY, linewidth=0.8)
         axes.text(place, 1.02, f"{high:.4g}", ha="center", va="bottom", fontsize=8)
         axes.text(place, -0.02, f"{low:.4g}", ha="center", va="top", fontsize=8)
-    labels = [each.label.replace(" [", "\n[") for each in columns]
+    labels = [column.label.replace(" [", "\n[") for column in columns]
     axes.set(xlim=(-0.3, len(columns) - 0.7), ylim=(-0.1, 1.1), yticks=[])
     axes.set_xticks(range(len(columns)), labels, fontsize=8)
     axes.spines[:].set_visible(False)
-    made.suptitle(f"{len(shown):,} of {found.count:,} designs", fontsize=10)
-    return made
+    figure.suptitle(f"{len(shown):,} of {table.count:,} designs", fontsize=10)
+    return figure
 
 
-def _unit(column: Column, shown: Any) -> Any:
+def _unit(column: DesignColumn, shown: Indices) -> Array:
+    """Values of some designs, moved and scaled to the unit interval."""
     values = column.values[shown]
-    return (values - values.min()) / (np.ptp(values) or 1.0)
+    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
 
 
 def sensitivity(results: Results) -> Figure:
     """Shares of variance as bars. Raises InputError where the results lack it."""
-    found = results.designs
-    if not found.explained:
+    table = results.designs
+    if not table.explained:
         raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
-    made = new(2.5 + 1.2 * len(found.causes), 4.2)
-    axes = made.subplots()
-    width, hatches = 0.8 / len(found.explained), ("", "//", "..", "\\\\", "xx", "--")
-    for index, (objective, shares) in enumerate(found.explained):
-        places = np.arange(len(found.causes)) + (index - (len(found.explained) - 1) / 2) * width
+    figure = new(2.5 + 1.2 * len(table.causes), 4.2)
+    axes = figure.subplots()
+    width, hatches = 0.8 / len(table.explained), ("", "//", "..", "\\\\", "xx", "--")
+    for index, (objective, shares) in enumerate(table.explained):
+        places = np.arange(len(table.causes)) + (index - (len(table.explained) - 1) / 2) * width
         axes.bar(places, np.clip(shares.first, 0.0, 1.0), width, label=objective.words,
                  color=style.of(style.COLOURS, index), hatch=hatches[index], edgecolor="white")  # fmt: skip
-    axes.set_xticks(range(len(found.causes)), [fill(each, 20) for each in found.causes])
+    axes.set_xticks(range(len(table.causes)), [fill(names, 20) for names in table.causes])
     axes.set(ylabel="share of the variance explained [1]", ylim=(0, 1.05), xlabel="parameter")
     axes.legend(frameon=False)
-    return made
+    return figure
 
 
 def status(results: Results) -> Figure:
     """Failed samples as bars. Raises InputError where the results lack it."""
-    found = trouble.troubles(results.dataset)
-    if found is None:
+    troubles = trouble.troubles(results.dataset)
+    if troubles is None:
         raise lacks("status", "a status of samples or of designs")
-    made = new(8.0, 1.6 + 0.35 * len(found.trajectories))
-    axes = made.subplots()
-    each, left = found.total / len(found.trajectories), np.zeros(len(found.trajectories))
-    for index, one in enumerate(found.bad):
-        share = 100.0 * one.counts / each
-        axes.barh(found.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=one.words)
+    figure = new(8.0, 1.6 + 0.35 * len(troubles.trajectories))
+    axes = figure.subplots()
+    samples, left = troubles.total / len(troubles.trajectories), np.zeros(len(troubles.trajectories))
+    for index, failure in enumerate(troubles.bad):
+        share = 100.0 * failure.counts / samples
+        axes.barh(troubles.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=failure.words)
         left += share
-    if not found.bad:
-        axes.barh(found.trajectories, left)
+    if not troubles.bad:
+        axes.barh(troubles.trajectories, left)
         axes.set_xlim(0, 1)
-        axes.set_title(f"all {found.total:,} {found.what} are OK", fontsize=10)
-    axes.set(xlabel=f"share of {found.what} that failed [%]")
+        axes.set_title(f"all {troubles.total:,} {troubles.what} are OK", fontsize=10)
+    axes.set(xlabel=f"share of {troubles.what} that failed [%]")
     axes.invert_yaxis()
-    if found.bad:
+    if troubles.bad:
         axes.legend(frameon=False)
-    return made
+    return figure

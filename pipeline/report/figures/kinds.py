@@ -21,7 +21,7 @@ from robots.parameters import nearest
 FORMATS = (".png", ".svg", ".pdf")
 
 
-class Kind(NamedTuple):
+class FigureKind(NamedTuple):
     """A kind of figure: what it shows, and what draws it."""
 
     text: str
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
 
 def figure(results: Results, kind: str) -> Figure:
-    """The figure of that kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
+    """Draw a figure of a kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     return KINDS[kind].draw(results)
@@ -40,23 +40,23 @@ def save(results: Results, kind: str, path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         rule = f"a file name that ends in {', '.join(FORMATS)}"
         raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
-    made = figure(results, kind)
+    drawing = figure(results, kind)
     # Without dates and random names, equal results give equal files.
     from matplotlib import rc_context
 
     stamp: Mapping[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "limbsweep"}):
-        made.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
+        drawing.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
 
 
-KINDS: Mapping[str, Kind] = {
-    "series": Kind("effort, position, velocity and power of the actuators over time", case.actuators),
-    "friction": Kind("effort of the actuators, and what friction asks of them, over time", case.friction),
-    "parallel": Kind("designs as lines over their parameters and metrics", designs.parallel),
-    "front": Kind("designs by two metrics, with the front", designs.front),
-    "sensitivity": Kind("which parameter explains how much of each metric", designs.sensitivity),
-    "workspace": Kind("maps of a workspace, or where the platform goes, coloured by effort", case.places),
-    "status": Kind("failed samples by trajectory and reason", designs.status),
-    "mechanism": Kind("the mechanism at some times of its first trajectory", case.mechanism),
+KINDS: Mapping[str, FigureKind] = {
+    "series": FigureKind("effort, position, velocity and power of the actuators over time", case.actuators),
+    "friction": FigureKind("effort of the actuators, and what friction asks of them, over time", case.friction),
+    "parallel": FigureKind("designs as lines over their parameters and metrics", designs.parallel),
+    "front": FigureKind("designs by two metrics, with the front", designs.front),
+    "sensitivity": FigureKind("which parameter explains how much of each metric", designs.sensitivity),
+    "workspace": FigureKind("maps of a workspace, or where the platform goes, coloured by effort", case.places),
+    "status": FigureKind("failed samples by trajectory and reason", designs.status),
+    "mechanism": FigureKind("the mechanism at some times of its first trajectory", case.mechanism),
 }
 """What `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""

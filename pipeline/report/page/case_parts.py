@@ -1,6 +1,6 @@
-"""Parts of a page about the design that is looked into: the mechanism in motion, actuators, where the platform goes.
+"""Parts of a page about one design: the mechanism in motion, time series of actuators, workspace.
 
-What they show of each design is in `looks`, and `web/` puts it into the figures.
+What they show of each design is in `design_details`, and `web/` puts it into the figures.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pipeline.report.data.results import Results
 from pipeline.report.data.workspace import choices, visited
 from pipeline.report.page import charts
 from pipeline.report.page.markup import button, figure, packed, paragraph, select, slider
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 
-def mechanism(results: Results) -> Part | None:
+def mechanism(results: Results) -> PagePart | None:
     """The view with its slider over time, or why there is none."""
     case = results.case
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
-        return Part("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
-    body = paragraph(results.told(results.design), "which")
+        return PagePart("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
+    body = paragraph(results.heading(results.design), "which")
     body += paragraph(
         "Lines are bodies, circles joints, arrows the force in each joint on the body that it carries. "
         "Drag to turn, scroll to come nearer, point at a joint to see its reaction."
@@ -40,20 +40,20 @@ def mechanism(results: Results) -> Part | None:
         "joints": motion.joint_names(case.mechanism),
         "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
     }
-    limbs = [each.name for each in case.mechanism.instances]
+    limbs = [instance.name for instance in case.mechanism.instances]
     chart = charts.mechanism(limbs, not case.mechanism.is_chain)
-    return Part("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
+    return PagePart("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
 
 
-def series(results: Results) -> Part | None:
+def series(results: Results) -> PagePart | None:
     """Time series of the actuators; None where there are none."""
     case = results.case
     every = tuple(quantities.quantities(case))
-    rows = tuple(each for each in every if each.known) or every
+    rows = tuple(quantity for quantity in every if quantity.known) or every
     if not rows or not (along := quantities.axes(case)).trajectories:
         return None
-    body = paragraph(results.told(results.design), "which")
-    friction = any(each.name == "friction_part" for each in rows)
+    body = paragraph(results.heading(results.design), "which")
+    friction = any(quantity.name == "friction_part" for quantity in rows)
     body += paragraph(
         "One line for each actuator, positive along its axis; the dotted line is the time of the mechanism above."
         + (" What friction asks of an actuator is its effort with friction less that without." if friction else "")
@@ -64,14 +64,18 @@ def series(results: Results) -> Part | None:
         body += paragraph(f"The first {len(case.trajectories)} of {total:,} trajectories.", "note")
     options = [(str(index), name) for index, name in along.trajectories.items()]
     body += f'<div class="controls">{select("series-trajectory", "Trajectory", options)}</div>'
-    shown = ", ".join(each.title.replace("<br>", " ") for each in rows)
+    shown = ", ".join(quantity.title.replace("<br>", " ") for quantity in rows)
     body += figure("series", f"Time series of the actuators: {shown}.")
-    data = {"times": packed(along.times), "rows": [each.name for each in rows], "actuators": len(along.actuators)}
-    made = charts.series(rows, along.actuators)
-    return Part("series-part", "Actuators over time", body, {"series": made}, {"series": data})
+    data = {
+        "times": packed(along.times),
+        "rows": [quantity.name for quantity in rows],
+        "actuators": len(along.actuators),
+    }
+    chart = charts.series(rows, along.actuators)
+    return PagePart("series-part", "Actuators over time", body, {"series": chart}, {"series": data})
 
 
-def workspace(results: Results) -> Part | None:
+def workspace(results: Results) -> PagePart | None:
     """Maps of a workspace, or the positions of the platform; None of a chain, and where they are not known."""
     case = results.case
     position = visited(case)
@@ -79,14 +83,14 @@ def workspace(results: Results) -> Part | None:
     if position is None or not offered:
         return None
     grids = maps.grids(case)
-    colour = select("workspace-colour", "Colour by", [(each.label, each.label) for each in offered])
+    colour = select("workspace-colour", "Colour by", [(colour.label, colour.label) for colour in offered])
     data: dict[str, Any] = {
-        "grids": [each.plain() for each in grids],
+        "grids": [grid.plain() for grid in grids],
         "samples": position.shape[1],
-        "shared": {each.label: packed(each.values, "f4") for each in offered if each.shared},
+        "shared": {colour.label: packed(colour.values, "f4") for colour in offered if colour.shared},
         "grey": style.GREY,
     }
-    body = paragraph(results.told(results.design), "which")
+    body = paragraph(results.heading(results.design), "which")
     if grids:
         body += _about_grids(grids) + f'<div class="controls">{_grid_controls(grids)}{colour}{_slice(grids)}</div>'
         chart = charts.workspace_map(grids[0])
@@ -99,11 +103,11 @@ def workspace(results: Results) -> Part | None:
         chart = charts.workspace(position.reshape(-1, 3))
     body += figure("workspace", "Positions of the platform, coloured by a number.")
     body += paragraph("", "readout", "workspace-readout", live=True) if grids else ""
-    return Part("workspace-part", "Workspace", body, {"workspace": chart}, {"workspace": data})
+    return PagePart("workspace-part", "Workspace", body, {"workspace": chart}, {"workspace": data})
 
 
-def _about_grids(grids: tuple[maps.Grid, ...]) -> str:
-    counts = "; ".join(f"{each.name}: {' x '.join(str(len(axis)) for axis in each.axes)}" for each in grids)
+def _about_grids(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
+    counts = "; ".join(f"{grid.name}: {' x '.join(str(len(axis)) for axis in grid.axes)}" for grid in grids)
     return paragraph(
         f"Points at which the robot was computed at rest ({counts} along x, y, z). Crosses are points that cannot be "
         "used. Click a point of the map to see the mechanism there. Colours stop where the last 2 % of the values are "
@@ -111,10 +115,10 @@ def _about_grids(grids: tuple[maps.Grid, ...]) -> str:
     )
 
 
-def _grid_controls(grids: tuple[maps.Grid, ...]) -> str:
-    return select("workspace-grid", "Workspace", [(str(index), each.name) for index, each in enumerate(grids)])
+def _grid_controls(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
+    return select("workspace-grid", "Workspace", [(str(index), grid.name) for index, grid in enumerate(grids)])
 
 
-def _slice(grids: tuple[maps.Grid, ...]) -> str:
-    most = max(len(each.axes[each.order[2]]) for each in grids)
+def _slice(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
+    most = max(len(grid.axes[grid.order[2]]) for grid in grids)
     return slider("slice", "Slice", most - 1, most // 2)

@@ -1,4 +1,4 @@
-"""The interactive figures of a page, as plotly figures: how they look, with the data that never change.
+"""Make the interactive figures of a page with plotly: their layout, and the data that do not change.
 
 Columns of designs, time series and frames of the mechanism are in the page once; `page.js` puts them into the figures
 and follows the controls.
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from pipeline.report import style
-from pipeline.report.data.designs import Column, Designs
-from pipeline.report.data.maps import Grid
-from pipeline.report.data.series import Series
+from pipeline.report.data.designs import DesignColumn, Designs
+from pipeline.report.data.maps import WorkspaceGrid
+from pipeline.report.data.series import ActuatorSeries
 from pipeline.report.data.trouble import Troubles
 from pipeline.report.data.workspace import square, views
 
@@ -31,7 +31,7 @@ FEW_AXES = 7
 """Axes of parallel coordinates whose titles have room side by side."""
 
 
-def layout(**more: Any) -> go.Layout:
+def layout(**more: object) -> go.Layout:
     """What all figures share."""
     plain: dict[str, Any] = {
         "template": "plotly_white",
@@ -72,7 +72,7 @@ def _scene(aspect: str = "data") -> dict[str, Any]:
     return {**axes, "aspectmode": aspect, "camera": camera}
 
 
-def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
+def series(rows: Sequence[ActuatorSeries], actuators: Sequence[str]) -> go.Figure:
     """One panel for each quantity, one line for each actuator; the page fills in the lines, panel by panel."""
     from plotly.subplots import make_subplots
 
@@ -91,12 +91,13 @@ def series(rows: Sequence[Series], actuators: Sequence[str]) -> go.Figure:
     return figure.add_shape(cursor | {"line": {"color": style.GREY, "dash": "dot", "width": 1}})
 
 
-def parallel(columns: Sequence[Column], values: Sequence[Array], scale: str) -> go.Figure:
+def parallel(columns: Sequence[DesignColumn], values: Sequence[Array], scale: str) -> go.Figure:
     """Parallel coordinates, one axis for each column; the page fills in the designs."""
     axes = [
-        {"label": each.label, "range": _span(shown), "values": []} for each, shown in zip(columns, values, strict=True)
+        {"label": column.label, "range": _span(shown), "values": []}
+        for column, shown in zip(columns, values, strict=True)
     ]
-    index = [each.name for each in columns].index(scale)
+    index = [column.name for column in columns].index(scale)
     # Lines that are not brushed stay visible, so that a brush shows what it takes out of what.
     # Without the light end of the scale: a thin yellow line on white cannot be seen.
     scale_of_lines = sample_colorscale(style.SCALE, np.linspace(0.0, DARK, 9).tolist())
@@ -114,7 +115,7 @@ def _span(values: Array) -> list[float]:
     return [low - pad, high + pad]
 
 
-def front(first: Column, second: Column) -> go.Figure:
+def front(first: DesignColumn, second: DesignColumn) -> go.Figure:
     """Two objectives against each other: designs, the front, the design that is clicked; the page fills them in."""
     figure = go.Figure(layout=layout(height=520, hovermode="closest", dragmode="pan"))
     hover = "%{text}<extra></extra>"
@@ -134,10 +135,10 @@ def front(first: Column, second: Column) -> go.Figure:
 def sensitivity(table: Designs) -> go.Figure:
     """Bars: the share of the variance of each objective that each parameter explains by itself."""
     figure = go.Figure(layout=layout(height=420, barmode="group"))
-    names = [fill(each, 20).replace("\n", "<br>") for each in table.causes]
-    for objective, found in table.explained:
+    names = [fill(name, 20).replace("\n", "<br>") for name in table.causes]
+    for objective, shares in table.explained:
         hover = f"%{{x}} explains %{{y:.3f}} of the variance of {objective.words}<extra></extra>"
-        figure.add_bar(x=names, y=np.clip(found.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)
+        figure.add_bar(x=names, y=np.clip(shares.first, 0.0, 1.0), name=objective.words, hovertemplate=hover)
     figure.update_yaxes(title_text="share of the variance explained [1]", range=[0, 1.02])
     figure.update_xaxes(title_text="parameter")
     return figure
@@ -162,7 +163,7 @@ def workspace(position: Array) -> go.Figure:
     return figure
 
 
-def workspace_map(grid: Grid) -> go.Figure:
+def workspace_map(grid: WorkspaceGrid) -> go.Figure:
     """A slice of a workspace, and beside it, if there are several, all points in three dimensions; the page fills in.
 
     The map, points that fail, the same of all points.
@@ -190,13 +191,13 @@ def _bar() -> dict[str, Any]:
     return {"title": {"side": "right"}, "thickness": 16}
 
 
-def troubles(found: Troubles) -> go.Figure:
+def troubles(statuses: Troubles) -> go.Figure:
     """Bars: by trajectory the share of everything with each status that is not OK."""
-    each = max(1, found.total // max(1, len(found.trajectories)))
-    figure = go.Figure(layout=layout(height=150 + 34 * len(found.trajectories), barmode="stack"))
-    for trouble in found.bad:
+    samples = max(1, statuses.total // max(1, len(statuses.trajectories)))
+    figure = go.Figure(layout=layout(height=150 + 34 * len(statuses.trajectories), barmode="stack"))
+    for trouble in statuses.bad:
         figure.add_bar(
-            y=list(found.trajectories), x=100.0 * trouble.counts / each, name=trouble.words, orientation="h",
+            y=list(statuses.trajectories), x=100.0 * trouble.counts / samples, name=trouble.words, orientation="h",
             customdata=trouble.counts, hovertemplate=f"{trouble.words}: %{{customdata}} (%{{x:.3g}} %)<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="share of the trajectory's samples [%]", rangemode="tozero")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.report import style
-from pipeline.report.data.designs import MOST_SHOWN, Column, Designs
+from pipeline.report.data.designs import MOST_SHOWN, DesignColumn, Designs
 from pipeline.report.data.results import Results
 from pipeline.report.page import charts
 from pipeline.report.page.markup import button, details, figure, packed, paragraph, select, table
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 MOST_AXES = 12
 """Axes of parallel coordinates: more are too narrow to brush."""
@@ -24,58 +24,58 @@ LEAST_TOGETHER = 0.03
 """Interactions that are told: how many, and from what share of the variance."""
 
 
-def designs(results: Results) -> Part | None:
+def designs(results: Results) -> PagePart | None:
     """Parallel coordinates with brushing; None where there is nothing to compare."""
     axes = _axes(results)
     if not axes:
         return None
-    scale = next((each.name for each in axes if each.objective), axes[-1].name)
-    shown = [each.values[results.shown] for each in axes]
+    scale = next((axis.name for axis in axes if axis.objective), axes[-1].name)
+    shown = [axis.values[results.shown] for axis in axes]
     body = paragraph(
         "Each line is a design; each axis one of its parameters, or the worst that it has to carry. Drag along an axis "
         "to brush: lines outside turn grey, here and in the figure of objectives. Drag a title to move its axis. Click "
         "a line, or a number in the table, to look into a design."
     )
     body += paragraph(_thinning(results), "note", "designs-note")
-    options = [(each.name, each.words) for each in axes]
+    options = [(axis.name, axis.words) for axis in axes]
     body += f'<div class="controls">{select("colour-by", "Colour by", options, scale)}'
     body += f"{button('unbrush', 'Remove the brush')}</div>"
-    body += figure("parallel", f"Parallel coordinates of designs: {', '.join(each.label for each in axes)}.")
+    body += figure("parallel", f"Parallel coordinates of designs: {', '.join(axis.label for axis in axes)}.")
     body += paragraph("Point at a line to see its numbers.", "readout", "line-readout")
     body += paragraph("", "readout", "brush-count", live=True)
-    heads = ("design", *(each.label for each in _told(results)))
+    heads = ("design", *(column.label for column in _described_columns(results)))
     body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
-    return Part(
+    return PagePart(
         "designs",
         "Designs",
         body,
         {"parallel": charts.parallel(axes, shown, scale)},
-        {"designs": _table_data(results) | {"axes": [each.name for each in axes], "scale": scale}},
+        {"designs": _table_data(results) | {"axes": [axis.name for axis in axes], "scale": scale}},
     )
 
 
-def one(results: Results) -> Part | None:
+def single_design(results: Results) -> PagePart | None:
     """The numbers of the design that is looked into, with a field to ask for another; None where there is no other."""
     if not _axes(results):
         return None
     field = '<label for="design-number">Show design <input type="number" id="design-number" min="0" step="1"></label>'
     body = f'<h3 id="design-title" aria-live="polite">Design {results.design}</h3><div class="controls">{field}</div>'
     body += paragraph("", "note", "design-note", live=True)
-    return Part("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
+    return PagePart("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
 
 
-def _axes(results: Results) -> list[Column]:
+def _axes(results: Results) -> list[DesignColumn]:
     """Axes of parallel coordinates; none where there is nothing to compare."""
     axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
-    return axes if len(axes) > 1 and any(each.objective for each in axes) else []
+    return axes if len(axes) > 1 and any(axis.objective for axis in axes) else []
 
 
 def _thinning(results: Results) -> str:
-    found, shown = results.designs, len(results.shown)
-    good = int(found.good.sum())
-    text = f"{shown:,} of {found.count:,} designs are shown."
-    if good < found.count:
-        text += f" {found.count - good:,} have a failed or missing sample and are left out."
+    all_designs, shown = results.designs, len(results.shown)
+    good = int(all_designs.good.sum())
+    text = f"{shown:,} of {all_designs.count:,} designs are shown."
+    if good < all_designs.count:
+        text += f" {all_designs.count - good:,} have a failed or missing sample and are left out."
     if shown < good:
         text += (
             f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more"
@@ -84,28 +84,29 @@ def _thinning(results: Results) -> str:
     return text
 
 
-def _told(results: Results) -> list[Column]:
+def _described_columns(results: Results) -> list[DesignColumn]:
     """Columns that are told of a design."""
-    return [each for each in results.designs.columns if each.objective or each.varies]
+    return [column for column in results.designs.columns if column.objective or column.varies]
 
 
 def _table_data(results: Results) -> dict[str, Any]:
-    shown, found = results.shown, results.designs
+    shown, all_designs = results.shown, results.designs
     place = {int(design): index for index, design in enumerate(shown)}
     columns = [
         {
-            "name": each.name, "words": each.words, "label": each.label, "units": each.units,
-            "text": each.text, "how": each.how or "as stored", "sign": each.sign, "values": packed(each.values[shown]),
+            "name": column.name, "words": column.words, "label": column.label, "units": column.units,
+            "text": column.text, "how": column.how or "as stored", "sign": column.sign,
+            "values": packed(column.values[shown]),
         }
-        for each in _told(results)
+        for column in _described_columns(results)
     ]  # fmt: skip
     return {
         "numbers": packed(shown, "i4"),
-        "count": found.count,
+        "count": all_designs.count,
         "columns": columns,
         "fronts": {
             "|".join(pair): [place[int(design)] for design in front if int(design) in place]
-            for pair, front in found.fronts.items()
+            for pair, front in all_designs.fronts.items()
         },
         "chosen": place.get(results.design),
         "dark": style.GREY,
@@ -113,12 +114,12 @@ def _table_data(results: Results) -> dict[str, Any]:
     }
 
 
-def front(results: Results) -> Part | None:
+def front(results: Results) -> PagePart | None:
     """Two objectives against each other; None where there are fewer."""
     pair, objectives = results.conflict, results.objectives
     if pair is None or not _axes(results):
         return None
-    options = [(each.name, each.label) for each in objectives]
+    options = [(objective.name, objective.label) for objective in objectives]
     body = paragraph(
         "Designs by two objectives. A design is on the front if none is better in both. Point at a design to see its "
         "numbers, click it to see its row, its mechanism and its series; the button steps along the front."
@@ -127,13 +128,13 @@ def front(results: Results) -> Part | None:
     body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front")
     body += "</div>" + figure("front", "Designs by two objectives, with those that no other beats in both.")
     body += paragraph("", "note", "front-note", live=True)
-    return Part("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
+    return PagePart("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
 
 
-def sensitivity(results: Results) -> Part | None:
+def sensitivity(results: Results) -> PagePart | None:
     """What each parameter explains; None where at most one was swept."""
-    found = results.designs
-    if len(found.causes) < 2 or not found.explained:
+    all_designs = results.designs
+    if len(all_designs.causes) < 2 or not all_designs.explained:
         return None  # a single parameter decides all there is
     body = paragraph(
         "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
@@ -141,17 +142,19 @@ def sensitivity(results: Results) -> Part | None:
         "together. Shares belong to the ranges that were swept."
     )
     body += figure("sensitivity", "Share of the variance of each objective that each parameter explains.")
-    if pairs := _pairs(found):
+    if pairs := _pairs(all_designs):
         body += paragraph("Pairs that explain more together than each of them does alone:")
         body += table(pairs, ("objective", "parameters", "share more"))
-    return Part("sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(found)})
+    return PagePart(
+        "sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(all_designs)}
+    )
 
 
-def _pairs(found: Designs) -> list[tuple[str, str, str]]:
+def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
     """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
     rows = []
-    for objective, each in found.explained:
-        for i, j in zip(*np.tril_indices(len(each.names), -1), strict=True):
-            rows.append((float(each.interaction[i, j]), objective.words, f"{each.names[j]} with {each.names[i]}"))
+    for objective, shares in all_designs.explained:
+        for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):
+            rows.append((float(shares.interaction[i, j]), objective.words, f"{shares.names[j]} with {shares.names[i]}"))
     best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
     return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]

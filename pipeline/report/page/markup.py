@@ -1,4 +1,4 @@
-"""Small pieces of HTML, with everything that comes from outside escaped."""
+"""Format small pieces of HTML; all text is escaped."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 _TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4"}
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: str = "") -> str:
     """A table whose first cells name the rows; `identity` is the id of its body."""
-    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows
@@ -66,13 +67,13 @@ def details(summary: str, inner: str, is_open: bool = False) -> str:
     return f"<details{' open' * is_open}><summary>{escape(summary)}</summary>{inner}</details>"
 
 
-def packed(values: Any, kind: str = "f8") -> dict[str, Any]:
+def packed(values: ArrayLike, kind: str = "f8") -> dict[str, Any]:
     """An array for the page: type, shape and bytes; floats of 8 bytes keep all their bits."""
     array = np.ascontiguousarray(values, dtype=_TYPES[kind])
     return {"type": kind, "shape": list(array.shape), "bytes": base64.b64encode(array.tobytes()).decode("ascii")}
 
 
-def script_json(data: Mapping[str, Any]) -> str:
+def script_json(data: Mapping[str, object]) -> str:
     """JSON that may stand inside a script element: no text in it can end that element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,4 +1,4 @@
-"""A page made of parts: one HTML file with everything in it, which asks no network for anything."""
+"""Write the HTML file of a report: self-contained, without any request to a network."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from string import Template
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.results import Results
-from pipeline.report.page.looks import looks
+from pipeline.report.page.design_details import design_details
 from pipeline.report.page.markup import script_json
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 from pipeline.report.page.parts import parts
 
 SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
@@ -23,20 +23,20 @@ SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js",
 
 
 def page(results: Results) -> str:
-    """The text of the report. Raises InputError where the plotting library is missing."""
+    """Make the text of the HTML file. Raises InputError where the plotting library is missing."""
     require_plotly()
     from plotly.offline import get_plotlyjs
 
-    made = list(parts(results))
-    data = {name: value for part in made for name, value in part.data.items()}
+    sections = list(parts(results))
+    data = {name: value for part in sections for name, value in part.data.items()}
     if data.keys() & {"mechanism", "series", "workspace"}:
-        data["looks"] = looks(results)
-    data["figures"] = {name: each for part in made for name, each in part.plain_figures().items()}
+        data["details"] = design_details(results)
+    data["figures"] = {name: figure for part in sections for name, figure in part.plain_figures().items()}
     return Template(_file("page.html")).substitute(
         title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
         lead=escape(_lead(results)),
-        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in made),
-        sections=_sections(made),
+        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in sections),
+        sections=_sections(sections),
         style=_file("page.css"),
         data=script_json(data),
         plotly=get_plotlyjs(),
@@ -56,30 +56,30 @@ def write(results: Results, path: Path) -> None:
 
 
 def require_plotly() -> None:
-    """Raises InputError where plotly, an extra, is not installed."""
+    """Check that plotly, an extra, is installed. Raises InputError."""
     if find_spec("plotly") is None:
         hint = "Install it: pip install 'limbsweep[report]'."
         raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
 
 
-def _sections(made: Sequence[Part]) -> str:
+def _sections(sections: Sequence[PagePart]) -> str:
     return "".join(
         f'<section id="{part.identity}" aria-labelledby="{part.identity}-title">'
         f'<h2 id="{part.identity}-title">{escape(part.title)}</h2>{part.body}</section>'
-        for part in made
+        for part in sections
     )
 
 
 def _lead(results: Results) -> str:
-    """One sentence that says what a reader has before him."""
+    """Summarise the results in one sentence."""
     sizes = results.dataset.sizes
     counts = ((sizes.get(dim, 1), dim) for dim in ("design", "trajectory"))
-    told = " on ".join(
+    size = " on ".join(
         f"{n:,} {dim}s".replace("trajectorys", "trajectories") if n > 1 else f"one {dim}" for n, dim in counts
     )
     sets = sizes.get("friction", 1)
-    told += f" under {sets:,} friction sets" if sets > 1 else ""
-    return f"Results of limbsweep: {told} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
+    size += f" under {sets:,} friction sets" if sets > 1 else ""
+    return f"Results of limbsweep: {size} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
 
 
 def _file(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a page is made of."""
+"""A part of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what `page.js` fills in."""
 
     identity: str
@@ -20,4 +20,4 @@ class Part:
 
     def plain_figures(self) -> dict[str, Any]:
         """The figures in types of JSON."""
-        return {name: json.loads(each.to_json()) for name, each in self.figures.items()}
+        return {name: json.loads(figure.to_json()) for name, figure in self.figures.items()}

@@ -1,4 +1,4 @@
-"""The parts of a page in their order: each is a title, text and controls, figures, and data; or nothing.
+"""Make the parts of a page in their order: each a title, text and controls, figures, and data; or nothing.
 
 A part appears only where the store has what it shows.
 """
@@ -12,51 +12,55 @@ from pipeline.report.data import overview, trouble
 from pipeline.report.data.results import Results
 from pipeline.report.page import case_parts, charts, design_parts
 from pipeline.report.page.markup import details, figure, paragraph, table
-from pipeline.report.page.part import Part
+from pipeline.report.page.part import PagePart
 
 
-def parts(results: Results) -> Iterator[Part]:
-    """The parts that the results have data for."""
+def parts(results: Results) -> Iterator[PagePart]:
+    """Make the parts that the results have data for."""
     for make in MAKERS:
         if (part := make(results)) is not None:
             yield part
 
 
-def _swept(results: Results) -> Part:
+def _swept(results: Results) -> PagePart:
     unchanged = list(overview.fixed(results.dataset))
     folded = details(f"{len(unchanged)} parameters that were not swept", table(unchanged, ("parameter", "value", "")))
-    return Part("swept", "What was swept", table(overview.swept(results.dataset)) + (folded if unchanged else ""))
+    return PagePart("swept", "What was swept", table(overview.swept(results.dataset)) + (folded if unchanged else ""))
 
 
-def _trouble(results: Results) -> Part | None:
-    found, flags = trouble.troubles(results.dataset), _flags(results)
-    if found is None:
+def _trouble(results: Results) -> PagePart | None:
+    troubles, flags = trouble.troubles(results.dataset), _flags(results)
+    if troubles is None:
         return None
     title = "Failed and flagged samples"
-    if not found.bad:
-        return Part("failed", title, paragraph(f"None failed: all {found.total:,} {found.what} are OK.") + flags)
-    bad = sum(each.count for each in found.bad)
-    body = paragraph(f"{bad:,} of {found.total:,} {found.what} are not OK. They hold no numbers; the rest is complete.")
+    if not troubles.bad:
+        return PagePart(
+            "failed", title, paragraph(f"None failed: all {troubles.total:,} {troubles.what} are OK.") + flags
+        )
+    bad = sum(status.count for status in troubles.bad)
+    body = paragraph(
+        f"{bad:,} of {troubles.total:,} {troubles.what} are not OK. They hold no numbers; the rest is complete."
+    )
     rows = [
         (
-            each.words,
-            f"{each.count:,} ({100 * each.count / found.total:.3g} %)",
-            _designs(each.designs, each.first),
-            each.advice,
+            status.words,
+            f"{status.count:,} ({100 * status.count / troubles.total:.3g} %)",
+            _designs(status.designs, status.first),
+            status.advice,
         )
-        for each in found.bad
+        for status in troubles.bad
     ]
-    body += table(rows, ("status", found.what.split(",")[0], "in designs", "what to do"))
+    body += table(rows, ("status", troubles.what.split(",")[0], "in designs", "what to do"))
     body += figure("trouble", "Share of each trajectory's samples by status.")
-    return Part("failed", title, body + flags, {"trouble": charts.troubles(found)})
+    return PagePart("failed", title, body + flags, {"trouble": charts.troubles(troubles)})
 
 
 def _flags(results: Results) -> str:
     """A table of samples that have numbers but are flagged; nothing where there are none."""
-    found = trouble.flagged(results.dataset)
+    flagged = trouble.flagged(results.dataset)
     rows = [
-        (each.name.replace("_", " "), f"{each.count:,}", _designs(each.designs, each.first), each.advice)
-        for each in found
+        (flag.name.replace("_", " "), f"{flag.count:,}", _designs(flag.designs, flag.first), flag.advice)
+        for flag in flagged
     ]
     return table(rows, ("flag", "samples", "in designs", "what it means")) if rows else ""
 
@@ -65,18 +69,18 @@ def _designs(count: int, first: tuple[int, ...]) -> str:
     return f"{count:,}: {', '.join(map(str, first))}{', ...' if count > len(first) else ''}"
 
 
-def _provenance(results: Results) -> Part:
+def _provenance(results: Results) -> PagePart:
     body = table(overview.provenance(results.dataset))
     if text := str(results.dataset.attrs.get("sweep", "")):
         body += details("The sweep file", f"<pre>{escape(text)}</pre>")
-    return Part("provenance", "Where this comes from", body)
+    return PagePart("provenance", "Where this comes from", body)
 
 
-MAKERS: tuple[Callable[[Results], Part | None], ...] = (
+MAKERS: tuple[Callable[[Results], PagePart | None], ...] = (
     _swept,
     design_parts.designs,
     design_parts.front,
-    design_parts.one,
+    design_parts.single_design,
     case_parts.mechanism,
     case_parts.series,
     case_parts.workspace,

@@ -34,20 +34,20 @@ function fillTable(body, rows) {
 
 // ---- the design that is looked into -----------------------------------------------------------------------------------
 
-const looks = new Map((data.looks ?? []).map((look) => [look.design, look]));
-const followers = []; // functions of a look, called when another design is looked into
+const detailsOf = new Map((data.details ?? []).map((details) => [details.design, details]));
+const followers = []; // functions of the details of a design, called when another design is looked into
 
-/** The look of a design, with whatever of it the page holds. */
+/** Shows a design, with whatever details of it the page holds. */
 function lookAt(design) {
-  const look = looks.get(design);
-  if (!look) return false;
-  for (const each of document.querySelectorAll(".which")) each.textContent = look.told;
-  for (const follow of followers) follow(look);
+  const details = detailsOf.get(design);
+  if (!details) return false;
+  for (const each of document.querySelectorAll(".which")) each.textContent = details.heading;
+  for (const follow of followers) follow(details);
   return true;
 }
 
 /** Arrays that are decoded when a design is looked into, and kept. */
-function unpacked(look, name, make) {
-  look.unpacked ??= {};
-  return (look.unpacked[name] ??= make());
+function unpacked(details, name, make) {
+  details.unpacked ??= {};
+  return (details.unpacked[name] ??= make());
 }

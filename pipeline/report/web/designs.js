@@ -20,10 +20,10 @@ function designs() {
     byId("design-title").textContent = `Design ${design}`;
     fillTable(byId("design-row"), columns.map((each) => [each.words, withUnit(each.values[which], each.units), each.text]));
     byId("design-number").value = design;
-    byId("design-note").className = held || !looks.size ? "note" : "warning";
-    byId("design-note").textContent = held || !looks.size
+    byId("design-note").className = held || !detailsOf.size ? "note" : "warning";
+    byId("design-note").textContent = held || !detailsOf.size
       ? (held ? "The sections below show this design." : "")
-      : `The page holds the mechanism and the series of ${looks.size} designs, marked by dark points, not of this one: ` +
+      : `The page holds the mechanism and the series of ${detailsOf.size} designs, marked by dark points, not of this one: ` +
         `limbsweep report STORE --design ${design}`;
     for (const watch of watching) watch();
   }
@@ -91,7 +91,7 @@ function designs() {
   function front() {
     const box = byId("front"), x = byId("front-x"), y = byId("front-y");
     const texts = everywhere.map((which) => telling(which, "<br>"));
-    const shades = everywhere.map((which) => (looks.has(numbers[which]) && looks.size > 1 ? table.dark : table.light));
+    const shades = everywhere.map((which) => (detailsOf.has(numbers[which]) && detailsOf.size > 1 ? table.dark : table.light));
     const take = (values, places) => Array.from(places, (which) => values[which]);
     let line = [];
 

@@ -24,16 +24,16 @@ function proportions(edges) {
   return { ...change, [`scene.${"xyz"[thin]}axis.visible`]: false, "scene.camera": { ...camera, projection: { type: "orthographic" } } };
 }
 
-function motionOf(look) {
-  return look.motion && unpacked(look, "motion", () => {
+function motionOf(details) {
+  return details.motion && unpacked(details, "motion", () => {
     const rows = (packed) => ({ values: decode(packed), rows: packed.shape[1] });
     const pairs = (lines) => Array.from(lines, (point, index) => (index % 2 ? [point, -1] : [point])).flat();
     return {
-      ...look.motion,
-      limbs: look.motion.limbs.map((each) => pairs(decode(each))),
-      platform: Array.from(decode(look.motion.platform)),
-      base: { values: decode(look.motion.base), rows: look.motion.base.shape[0] },
-      trajectories: look.motion.trajectories.map((each) => ({
+      ...details.motion,
+      limbs: details.motion.limbs.map((each) => pairs(decode(each))),
+      platform: Array.from(decode(details.motion.platform)),
+      base: { values: decode(details.motion.base), rows: details.motion.base.shape[0] },
+      trajectories: details.motion.trajectories.map((each) => ({
         times: decode(each.times), step: each.step, points: rows(each.points), force: rows(each.force), moment: decode(each.moment),
       })),
     };
@@ -108,8 +108,8 @@ function mechanism(onTime) {
   }
 
   /** The mechanism of another design: where it stands, how large it is, then its motion. */
-  function follow(look) {
-    const motion = motionOf(look);
+  function follow(details) {
+    const motion = motionOf(details);
     if (!motion) {
       stop();
       note.textContent = "Every sample of this design failed; there is nothing to draw.";
@@ -135,7 +135,7 @@ function mechanism(onTime) {
   }
 
   const drawn = draw("mechanism");
-  followers.push((look) => drawn.then(() => follow(look)));
+  followers.push((details) => drawn.then(() => follow(details)));
   which.addEventListener("change", () => shown && choose());
   slider.addEventListener("input", () => shown && show());
   arrows.addEventListener("change", () => shown && show());

@@ -14,8 +14,8 @@ function series() {
     return Plotly.restyle("series", { x: lines.map(() => times), y: lines });
   }
 
-  followers.push((look) => {
-    rows = unpacked(look, "series", () => about.rows.map((name) => decode(look.series[name])));
+  followers.push((details) => {
+    rows = unpacked(details, "series", () => about.rows.map((name) => decode(details.series[name])));
     drawn.then(fill);
   });
   which.addEventListener("change", fill);

@@ -5,4 +5,4 @@ const goTo = data.figures.mechanism ? mechanism(onTime) : () => {};
 if (data.figures.workspace) workspace(goTo);
 for (const id of ["sensitivity", "trouble"]) if (data.figures[id]) draw(id);
 if (data.designs) designs();
-if (data.looks?.length && (data.designs?.chosen ?? null) === null) lookAt(data.looks[0].design);
+if (data.details?.length && (data.designs?.chosen ?? null) === null) lookAt(data.details[0].design);

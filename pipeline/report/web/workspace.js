@@ -11,18 +11,18 @@ function span(values) {
   return [low, end > low ? end : low + (Math.abs(low) || 1) * 1e-6];
 }
 
-function coloursOf(look, label) {
+function coloursOf(details, label) {
   const shared = data.workspace.shared[label];
   if (shared) return unpacked(data.workspace, label, () => decode(shared));
-  return look.colours[label] && unpacked(look, label, () => decode(look.colours[label]));
+  return details.colours[label] && unpacked(details, label, () => decode(details.colours[label]));
 }
 
 function workspace(goTo) {
   const about = data.workspace, choice = byId("workspace-colour"), drawn = draw("workspace");
   const show = about.grids.length ? maps(about, choice, goTo) : paths(about, choice, goTo);
   let shown = null;
-  followers.push((look) => {
-    shown = look;
+  followers.push((details) => {
+    shown = details;
     drawn.then(() => show(shown));
   });
   choice.addEventListener("change", () => shown && show(shown));
@@ -31,8 +31,8 @@ function workspace(goTo) {
 /** Positions on trajectories, seen from two sides. */
 function paths({ samples }, choice, goTo) {
   let listening = false;
-  return (look) => {
-    const values = coloursOf(look, choice.value) ?? [], [low, high] = span(values);
+  return (details) => {
+    const values = coloursOf(details, choice.value) ?? [], [low, high] = span(values);
     Plotly.restyle("workspace", {
       "marker.color": [values], "marker.cmin": low, "marker.cmax": high, "marker.colorbar.title.text": choice.value,
     });
@@ -46,7 +46,7 @@ function paths({ samples }, choice, goTo) {
 /** Maps of a grid: all of its points in three dimensions, and a slice. */
 function maps({ grids, samples }, choice, goTo) {
   const which = byId("workspace-grid"), slider = byId("slice"), deep = data.figures.workspace.data.length > 2;
-  let look = null;
+  let details = null;
 
   /** The number of the grid's point by places along the across, up and through axes. */
   const pointOf = (grid, place) => {
@@ -59,7 +59,7 @@ function maps({ grids, samples }, choice, goTo) {
     const grid = grids[which.value], [across, up, through] = grid.order.map((axis) => grid.axes[axis]);
     slider.max = through.length - 1;
     slider.value = Math.min(Number(slider.value), through.length - 1);
-    const slice = Number(slider.value), values = coloursOf(look, choice.value), start = grid.trajectory * samples;
+    const slice = Number(slider.value), values = coloursOf(details, choice.value), start = grid.trajectory * samples;
     const [low, high] = span(values.subarray(start, start + samples));
     const value = (i, j) => values[start + pointOf(grid, [i, j, slice])];
     const z = up.map((_, j) => across.map((_, i) => (Number.isFinite(value(i, j)) ? value(i, j) : null)));
@@ -97,10 +97,10 @@ function maps({ grids, samples }, choice, goTo) {
   }
 
   let listening = false;
-  which.addEventListener("change", () => look && show());
-  slider.addEventListener("input", () => look && show());
+  which.addEventListener("change", () => details && show());
+  slider.addEventListener("input", () => details && show());
   return (other) => {
-    look = other;
+    details = other;
     show();
     if (listening) return;
     listening = true;

@@ -1,4 +1,4 @@
-"""Values along an axis as sequences that compute what is asked for, so that an axis of any length takes no memory."""
+"""Lazy sequences of the values along an axis, so that an axis of any length takes no memory."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, overload
 from pipeline.sweep.axes.kinds import Array, Axis
 
 if TYPE_CHECKING:
-    from pipeline.sweep.measurement import Parts
+    from pipeline.sweep.measurement import DatasetSplit
 
 
-class Column(Sequence[Any]):
-    """Values that are computed part by part; `size` of them."""
+class LazyColumn(Sequence[Any]):
+    """A sequence of `size` values that are computed when they are read."""
 
     def __init__(self, size: int) -> None:
         self._size = size
 
     @abstractmethod
     def part(self, start: int, stop: int) -> Any:
-        """The values from `start` up to before `stop`."""
+        """Compute the values from `start` up to before `stop`."""
 
     def __len__(self) -> int:
         return self._size
@@ -43,8 +43,8 @@ class Column(Sequence[Any]):
         return self.part(index % self._size, index % self._size + 1)[0]
 
 
-class _Table:
-    """The values of all names of an axis; the last part is kept, because columns are asked for the same one in turn."""
+class _AxisTable:
+    """The values of all parameters of an axis, with a cache of one part: columns are read part by part in turn."""
 
     def __init__(self, axis: Axis) -> None:
         self._axis = axis
@@ -52,37 +52,37 @@ class _Table:
         self._values: dict[str, Array] = {}
 
     def part(self, name: str, start: int, stop: int) -> Array:
-        """Values of one name."""
+        """Compute the values of one parameter."""
         if self._last != (start, stop):
             self._values, self._last = self._axis.values(start, stop), (start, stop)
         return self._values[name]
 
 
-class AxisColumn(Column):
+class AxisColumn(LazyColumn):
     """The values of one parameter along an axis."""
 
-    def __init__(self, table: _Table, name: str, size: int) -> None:
+    def __init__(self, table: _AxisTable, name: str, size: int) -> None:
         super().__init__(size)
         self._table, self._name = table, name
 
     def part(self, start: int, stop: int) -> Array:
-        """Some of the values."""
+        """Compute the values from `start` up to before `stop`."""
         return self._table.part(self._name, start, stop)
 
 
-class PartColumn(Column):
-    """The part of a dataset that each of `count` designs or trajectories belongs to."""
+class PartColumn(LazyColumn):
+    """The part of a dataset (train, validation, test) of each of `count` designs or trajectories belongs to."""
 
-    def __init__(self, parts: Parts, count: int) -> None:
+    def __init__(self, parts: DatasetSplit, count: int) -> None:
         super().__init__(count)
         self._parts = parts
 
     def part(self, start: int, stop: int) -> list[str]:
-        """The parts of some."""
+        """Compute the values from `start` up to before `stop`."""
         return self._parts.of(start, stop)
 
 
-def columns(axis: Axis) -> dict[str, Column]:
-    """The values of each parameter along an axis, by name."""
-    table = _Table(axis)
+def columns(axis: Axis) -> dict[str, LazyColumn]:
+    """Lazy sequences of the values of each parameter along an axis, by name."""
+    table = _AxisTable(axis)
     return {name: AxisColumn(table, name, axis.size) for name in axis.names}

@@ -1,4 +1,4 @@
-"""Conditions, derived parameters and parts of axes: from the texts of a sweep file to axes that are sound."""
+"""Read the conditions, derived parameters and subsets of a sweep file, and restrict axes by them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Path
-from pipeline.sweep.axes.derived import MAX_SCANNED, Derived, Fixed, Kept, Part, in_chunks
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.axes.derived import MAX_SCANNED, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
-from pipeline.sweep.sections import Selection
-from robots.expressions import Expression, ExpressionError, Kind, parse
+from pipeline.sweep.sections import SelectionSection
+from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import Parameter, nearest
 
 
 @dataclass(frozen=True)
-class Rules:
+class RuleReader:
     """Reads expressions over some `parameters`; those that are not swept have `fixed` values or their defaults."""
 
     report: Report
     parameters: Mapping[str, Parameter]
     fixed: Mapping[str, float]
 
-    def derived(self, base: Axis, rules: Mapping[str, str], path: Path) -> Axis:
-        """The axis with parameters that follow from others."""
+    def derived(self, base: Axis, rules: Mapping[str, str], path: KeyPath) -> Axis:
+        """Add derived parameters to an axis."""
         names, read = list(base.names), []
         for name, text in rules.items():
             here = (*path, name)
@@ -39,23 +39,23 @@ class Rules:
                 read.append((name, expression))
         return Derived(tuple(names), base, tuple(read), self._constants(names)) if read else base
 
-    def conditions(self, texts: Iterable[str], base: Axis, path: Path) -> tuple[Expression, ...]:
-        """The conditions that can be read, all on an axis that has something to choose from."""
+    def conditions(self, texts: Iterable[str], base: Axis, path: KeyPath) -> tuple[Expression, ...]:
+        """Parse conditions, which need an axis that has something to choose from."""
         bare = path in self.report.document.values and (*path, 0) not in self.report.document.values
         read = [self._expression(text, "condition", path if bare else (*path, k)) for k, text in enumerate(texts)]
         if read and not base.names:
             self.report(path, Got("a condition"), "an axis whose sets it chooses from", "Add grid, list or sample.")
-        return tuple(each for each in read if each is not None)
+        return tuple(expression for expression in read if expression is not None)
 
-    def kept(self, base: Axis, conditions: tuple[Expression, ...], path: Path) -> Axis:
-        """The sets that meet the conditions: at least one, with all derived parameters within bounds."""
+    def filtered(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
+        """Restrict an axis to the sets that meet conditions: at least one, with derived parameters within bounds."""
         if not conditions and not isinstance(base, Derived):
             return base
         if base.size > MAX_SCANNED:
             got = Got(f"conditions or derived parameters on {base.size:.4g} sets")
             self.report(path, got, f"at most {MAX_SCANNED:.4g} sets before the conditions", "Take fewer values.")
             return base
-        axis = Kept(base.names, base, conditions, self._constants(base.names)) if conditions else base
+        axis = Filtered(base.names, base, conditions, self._constants(base.names)) if conditions else base
         if not axis.size:
             got = Got(f"conditions that none of {base.size} sets meets")
             self.report((*path, "where"), got, "at least one set that is left", "Relax a condition.")
@@ -63,8 +63,8 @@ class Rules:
             self._check_bounds(axis, base, (*path, "derive"))
         return axis
 
-    def part(self, base: Axis, selection: Selection | None, path: Path, *, sound: bool, scan: bool) -> Axis:
-        """The part of an axis that a subset takes.
+    def part(self, base: Axis, selection: SelectionSection | None, path: KeyPath, *, sound: bool, scan: bool) -> Axis:
+        """Restrict an axis to what a subset selects.
 
         Unless the axis is `sound`, only what does not need it is checked; its sets are looked at only with `scan`.
         """
@@ -78,17 +78,17 @@ class Rules:
         if self.report.problems or not scan:
             return base
         whole = (selection.start, stop, selection.every) == (0, base.size, 1)
-        axis = base if whole else Part(base.names, base, selection.start, stop, selection.every)
-        return self.kept(axis, conditions, path) if conditions else axis
+        axis = base if whole else Sliced(base.names, base, selection.start, stop, selection.every)
+        return self.filtered(axis, conditions, path) if conditions else axis
 
     def _constants(self, names: Iterable[str]) -> Fixed:
-        """Values of what is not swept."""
-        values = {name: self.fixed.get(name, each.default) for name, each in self.parameters.items()}
+        """List the values of the parameters that are not swept."""
+        values = {name: self.fixed.get(name, parameter.default) for name, parameter in self.parameters.items()}
         swept = set(names)
         return tuple((name, float(value)) for name, value in values.items() if name not in swept)  # type: ignore[arg-type]
 
-    def _expression(self, text: str, kind: Kind, path: Path, later: Iterable[str] = ()) -> Expression | None:
-        """The expression in a text; None where it is reported. Names of `later` have no value yet."""
+    def _expression(self, text: str, kind: Kind, path: KeyPath, later: Iterable[str] = ()) -> Expression | None:
+        """Parse an expression; None where it is reported. Names of `later` have no value yet."""
         try:
             expression = parse(text, kind)
         except ExpressionError as error:
@@ -104,12 +104,12 @@ class Rules:
                 return None
         return expression
 
-    def _refuse(self, text: str, path: Path, place: int, got: str, expected: str, hint: str) -> None:
-        """Reports a problem inside an expression, at its own column where the text stands in one line of the file."""
+    def _refuse(self, text: str, path: KeyPath, place: int, got: str, expected: str, hint: str) -> None:
+        """Report a problem inside an expression, at its own column where the text stands in one line of the file."""
         self.report(path, Got(f"{got} at character {place + 1}"), expected, hint, within=(text, place))
 
-    def _check_bounds(self, axis: Axis, derived: Derived, path: Path) -> None:
-        """Reports the first value of each derived parameter that is out of bounds."""
+    def _check_bounds(self, axis: Axis, derived: Derived, path: KeyPath) -> None:
+        """Report the first value of each derived parameter that is out of bounds."""
         open_rules = dict(derived.rules)
         for values in in_chunks(axis):
             for name in list(open_rules):

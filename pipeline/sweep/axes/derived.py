@@ -1,4 +1,4 @@
-"""Axes made from others: with parameters that follow from the rest, without the sets that break a condition, or a part.
+"""Axes made from other axes: with derived parameters, filtered by conditions, or sliced.
 
 An axis with conditions is gone through once, in chunks, and keeps one bit for each set: 1e8 sets take 12.5 MB.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from robots.expressions import Expression
+from robots.expressions.expression import Expression
 
 MAX_SCANNED = 10**8
 """Sets of an axis that has conditions or derived parameters: all of them are looked at when the sweep is read."""
@@ -27,7 +27,7 @@ Fixed = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True)
 class Derived(Axis):
-    """An axis and parameters that follow from it: each by an expression in swept, `fixed` and earlier derived ones."""
+    """An axis with derived parameters: each by an expression in swept, `fixed` and earlier derived ones."""
 
     base: Axis
     rules: tuple[tuple[str, Expression], ...]
@@ -51,7 +51,7 @@ class Derived(Axis):
 
 
 @dataclass(frozen=True)
-class Kept(Axis):
+class Filtered(Axis):
     """The sets of an axis, of at least one parameter, that meet all conditions on these and `fixed` ones, in order."""
 
     base: Axis
@@ -61,7 +61,7 @@ class Kept(Axis):
     @property
     def size(self) -> int:
         """Sets that meet the conditions."""
-        return int(self._found[1][-1])
+        return int(self._bitmap[1][-1])
 
     def take(self, indices: Indices) -> dict[str, Array]:
         """The sets at `indices` of those that are kept."""
@@ -69,38 +69,38 @@ class Kept(Axis):
 
     def describe(self) -> dict[str, Any]:
         """The axis, and the conditions."""
-        return {"kept": self.base.describe(), "where": [each.text for each in self.conditions]}
+        return {"kept": self.base.describe(), "where": [condition.text for condition in self.conditions]}
 
     def places(self, indices: Indices) -> Indices:
-        """Where the kept sets at `indices` are on the whole axis: by rank, chunk by chunk."""
-        bits, before = self._found
+        """Find the numbers on the whole axis of the sets at `indices`: by rank, chunk by chunk."""
+        bits, before = self._bitmap
         order = np.argsort(indices, kind="stable")
         ranks, result = indices[order], np.empty_like(indices)
         ends = np.searchsorted(ranks, before)
         for chunk in np.flatnonzero(np.diff(ends)):
             part = slice(ends[chunk], ends[chunk + 1])
-            kept = np.flatnonzero(np.unpackbits(bits[chunk * CHUNK // 8 : (chunk + 1) * CHUNK // 8]))
-            result[order[part]] = chunk * CHUNK + kept[ranks[part] - before[chunk]]
+            numbers = np.flatnonzero(np.unpackbits(bits[chunk * CHUNK // 8 : (chunk + 1) * CHUNK // 8]))
+            result[order[part]] = chunk * CHUNK + numbers[ranks[part] - before[chunk]]
         return result
 
     @cached_property
-    def _found(self) -> tuple[NDArray[np.uint8], Indices]:
+    def _bitmap(self) -> tuple[NDArray[np.uint8], Indices]:
         """One bit for each set of the whole axis, and the number of kept ones before each chunk and at the end."""
-        chunks = [(np.packbits(kept), int(np.count_nonzero(kept))) for kept in self._look()]
+        chunks = [(np.packbits(mask), int(np.count_nonzero(mask))) for mask in self._masks()]
         counts = np.cumsum([0, *(count for _, count in chunks)], dtype=np.int64)
         return np.concatenate([bits for bits, _ in chunks]), counts
 
-    def _look(self) -> Iterator[NDArray[np.bool_]]:
+    def _masks(self) -> Iterator[NDArray[np.bool_]]:
         for values in in_chunks(self.base):
             known = dict(self.fixed) | values
-            kept = np.ones(len(next(iter(values.values()))), bool)
+            mask = np.ones(len(next(iter(values.values()))), bool)
             for condition in self.conditions:
-                kept &= condition(known)
-            yield kept
+                mask &= condition(known)
+            yield mask
 
 
 @dataclass(frozen=True)
-class Part(Axis):
+class Sliced(Axis):
     """Every `step`-th set of an axis from `start` up to before `stop`."""
 
     base: Axis
@@ -123,6 +123,6 @@ class Part(Axis):
 
 
 def in_chunks(axis: Axis) -> Iterator[dict[str, Array]]:
-    """All sets of an axis, a chunk at a time."""
+    """Compute all sets of an axis, a chunk at a time."""
     for start in range(0, axis.size, CHUNK):
         yield axis.values(start, min(start + CHUNK, axis.size))

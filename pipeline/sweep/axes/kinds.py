@@ -1,4 +1,4 @@
-"""Axes of a sweep: the values of one or more parameters, computed where they are asked for, never all at once.
+"""Axes of a sweep: grids, lists, samples and products, whose values are computed when they are read.
 
 A grid counts in a mixed radix with its last parameter fastest, a list goes through its columns together, a sample is
 drawn once from its seed, a product combines these. Lengths are Python integers, so products of lengths do not overflow.
@@ -60,8 +60,8 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Values:
-    """Numbers one by one."""
+class ExplicitValues:
+    """Numbers that the file gives one by one."""
 
     numbers: tuple[float, ...]
 
@@ -111,7 +111,7 @@ class Axis(ABC):
 class Grid(Axis):
     """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
 
-    columns: tuple[Range | Values, ...]
+    columns: tuple[Range | ExplicitValues, ...]
 
     @property
     def size(self) -> int:
@@ -133,9 +133,9 @@ class Grid(Axis):
 
 @dataclass(frozen=True)
 class Listed(Axis):
-    """Columns of equal length that are gone through together."""
+    """Columns of equal length whose values go together, row by row."""
 
-    columns: tuple[Range | Values, ...]
+    columns: tuple[Range | ExplicitValues, ...]
 
     @property
     def size(self) -> int:
@@ -161,7 +161,7 @@ class Sampled(Axis):
 
     low: tuple[float, ...]
     high: tuple[float, ...]
-    method: samples.Method
+    method: samples.SamplingMethod
     count: int
     seed: int
     log: tuple[bool, ...] = ()
@@ -181,7 +181,7 @@ class Sampled(Axis):
 
     def describe(self) -> dict[str, Any]:
         """Method, count, seed, and the bounds of each name, with the scale where it is logarithmic."""
-        bounds = [list(each) for each in zip(self.names, self.low, self.high, strict=True)]
+        bounds = [list(row) for row in zip(self.names, self.low, self.high, strict=True)]
         logs = {"log": [name for name, log in zip(self.names, self.log, strict=False) if log]} if any(self.log) else {}
         return {"sample": {"method": self.method, "count": self.count, "seed": str(self.seed), "bounds": bounds} | logs}
 
@@ -203,7 +203,7 @@ class Product(Axis):
         for part in reversed(self.parts):
             indices, digit = np.divmod(indices, part.size)
             taken.append(part.take(digit))
-        return {name: values for each in reversed(taken) for name, values in each.items()}
+        return {name: values for sets in reversed(taken) for name, values in sets.items()}
 
     def describe(self) -> dict[str, Any]:
         """What defines each axis, in order."""
@@ -215,12 +215,12 @@ NOTHING = Grid((), ())
 
 
 def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:
-    """All parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
+    """Compute all parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
     swept = axis.values(start, stop)
     return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
 
 
-def _column(column: Range | Values) -> Any:
-    if isinstance(column, Values):
+def _column(column: Range | ExplicitValues) -> Any:
+    if isinstance(column, ExplicitValues):
         return {"values": list(column.numbers)}
     return [column.start, column.stop, column.num, *(["log"] if column.log else [])]

@@ -1,4 +1,4 @@
-"""From the sections of a sweep file to axes: names, units and bounds are checked, numbers are turned into SI.
+"""Read the axes of a sweep file: check names, units and bounds, and convert to SI.
 
 What makes one axis of another (conditions, derived parameters, parts) is read in `pipeline.sweep.axes.conditions`.
 """
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from pipeline.documents.report import Got, Report
 from pipeline.documents.units import UNITS, check_unit
-from pipeline.documents.yaml import Path
-from pipeline.sweep.axes.conditions import Rules
-from pipeline.sweep.axes.kinds import MAX_DRAWN, NOTHING, Axis, Grid, Listed, Product, Range, Sampled, Values
-from pipeline.sweep.axes.samples import Method
-from pipeline.sweep.sections import Axes, Bounds, Column, Sample
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.axes.conditions import RuleReader
+from pipeline.sweep.axes.kinds import MAX_DRAWN, NOTHING, Axis, ExplicitValues, Grid, Listed, Product, Range, Sampled
+from pipeline.sweep.axes.samples import SamplingMethod
+from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from robots.parameters import Parameter
 
-_METHODS: Mapping[str, tuple[Method, bool]] = {
+_METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
     "sobol": ("sobol", False),
     "uniform": ("uniform", False),
@@ -39,21 +39,21 @@ class AxisReader:
     fixed: Mapping[str, float]
     seed: int | None = None
 
-    def axis(self, section: Axes | None, path: Path) -> Axis:
-        """The axis of a section. Where something is wrong it is reported, and what comes back is not to be used.
+    def axis(self, section: AxesSection | None, path: KeyPath) -> Axis:
+        """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
 
         Its samples have the streams of the last part of `path`, the name of the axis.
         """
         if section is None:
             return NOTHING
         base = self._product(section, path)
-        rules = Rules(self.report, self.parameters, self.fixed)
+        rules = RuleReader(self.report, self.parameters, self.fixed)
         base = rules.derived(base, section.derive, (*path, "derive"))
         conditions = rules.conditions(section.where, base, (*path, "where"))
         # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
-        return base if self.report.problems else rules.kept(base, conditions, path)
+        return base if self.report.problems else rules.filtered(base, conditions, path)
 
-    def _product(self, section: Axes, path: Path) -> Axis:
+    def _product(self, section: AxesSection, path: KeyPath) -> Axis:
         parts: list[Axis] = []
         if section.grid is not None:
             parts.append(Grid(tuple(section.grid), self._columns(section.grid, (*path, "grid"))))
@@ -66,10 +66,10 @@ class AxisReader:
             self.report(path, Got(f"{name} in several places"), "a parameter once", "Combined axes multiply.")
         return parts[0] if len(parts) == 1 else Product(tuple(names), tuple(parts)) if parts else NOTHING
 
-    def _columns(self, columns: Mapping[str, Column], path: Path) -> tuple[Range | Values, ...]:
+    def _columns(self, columns: Mapping[str, ColumnSection], path: KeyPath) -> tuple[Range | ExplicitValues, ...]:
         return tuple(self._column(name, column, (*path, name)) for name, column in columns.items())
 
-    def _listed(self, columns: Mapping[str, Column], path: Path) -> Axis:
+    def _listed(self, columns: Mapping[str, ColumnSection], path: KeyPath) -> Axis:
         read = self._columns(columns, path)
         lengths = {name: column.size for name, column in zip(columns, read, strict=True)}
         if len(set(lengths.values())) > 1:
@@ -77,18 +77,18 @@ class AxisReader:
             self.report(path, Got(text), "lists of equal length", "Use grid for all combinations.")
         return Listed(tuple(columns), read)
 
-    def _column(self, name: str, column: Column, path: Path) -> Range | Values:
+    def _column(self, name: str, column: ColumnSection, path: KeyPath) -> Range | ExplicitValues:
         self._check_name(name, path)
         scale = self._check_unit(name, column.unit, path)
         if column.values is not None:
-            for other in sorted(column.model_fields_set & {"start", "stop", "num", "step", "scale"}):
-                self.report((*path, other), Got(f"{other} beside values"), "either values or start, stop, num")
+            for key in sorted(column.model_fields_set & {"start", "stop", "num", "step", "scale"}):
+                self.report((*path, key), Got(f"{key} beside values"), "either values or start, stop, num")
             base = (*path, "values") if (*path, "values") in self.report.document.values else path
             places = [(*base, index) for index in range(len(column.values))]
-            return Values(self._check(name, column.values, places, column.unit, scale))
+            return ExplicitValues(self._check(name, column.values, places, column.unit, scale))
         return self._range(name, column, path, scale)
 
-    def _range(self, name: str, column: Column, path: Path, scale: str) -> Range | Values:
+    def _range(self, name: str, column: ColumnSection, path: KeyPath, scale: str) -> Range | ExplicitValues:
         if column.step is not None:
             hint = "Whether a range by steps has its end depends on rounding."
             self.report((*path, "step"), column.step, "num, the number of values", hint)
@@ -97,15 +97,15 @@ class AxisReader:
             if column.step is None:
                 missing = [key for key in ("start", "stop", "num") if getattr(column, key) is None]
                 self.report(path, Got("no " + ", no ".join(missing)), "start, stop and num, or values")
-            return Values((0.0,))
+            return ExplicitValues((0.0,))
         low, high = self._check(name, (start, stop), [(*path, "start"), (*path, "stop")], column.unit, scale)
         log = column.scale == "log"
         if log and min(low, high) <= 0.0:
             self._not_positive((*path, "scale"), min(start, stop))
-            return Values((0.0,))
+            return ExplicitValues((0.0,))
         return Range(low, high, num, log)
 
-    def _sample(self, sample: Sample, path: Path) -> Axis:
+    def _sample(self, sample: SampleSection, path: KeyPath) -> Axis:
         seed = self.seed if sample.seed is None else sample.seed
         if seed is None:
             self.report(
@@ -115,16 +115,16 @@ class AxisReader:
             got = Got(f"{sample.count} sets of {len(sample.parameters)} numbers")
             self.report((*path, "count"), got, f"at most {MAX_DRAWN} numbers", "Take a grid, or several sweeps.")
         method, log = _METHODS[sample.method]
-        scales = [log if each.scale is None else each.scale == "log" for each in sample.parameters.values()]
+        scales = [log if section.scale is None else section.scale == "log" for section in sample.parameters.values()]
         bounds = [
-            self._bounds(name, each, scale, (*path, "parameters", name))
-            for (name, each), scale in zip(sample.parameters.items(), scales, strict=True)
+            self._bounds(name, section, scale, (*path, "parameters", name))
+            for (name, section), scale in zip(sample.parameters.items(), scales, strict=True)
         ]
-        low, high = tuple(each[0] for each in bounds), tuple(each[1] for each in bounds)
+        low, high = tuple(ends[0] for ends in bounds), tuple(ends[1] for ends in bounds)
         names, logs = tuple(sample.parameters), tuple(scales) if any(scales) else ()
         return Sampled(names, low, high, method, sample.count, seed or 0, logs, str(path[-2]))
 
-    def _bounds(self, name: str, bounds: Bounds, log: bool, path: Path) -> tuple[float, ...]:
+    def _bounds(self, name: str, bounds: BoundsSection, log: bool, path: KeyPath) -> tuple[float, ...]:
         self._check_name(name, path)
         scale = self._check_unit(name, bounds.unit, path)
         if bounds.low > bounds.high:
@@ -134,18 +134,18 @@ class AxisReader:
         places = [(*path, "low"), (*path, "high")]
         return self._check(name, (bounds.low, bounds.high), places, bounds.unit, scale)
 
-    def _not_positive(self, path: Path, value: float) -> None:
+    def _not_positive(self, path: KeyPath, value: float) -> None:
         self.report(path, Got(f"a logarithmic scale from {value!r}"), "numbers above 0", "Use scale: linear.")
 
-    def _check_name(self, name: str, path: Path) -> None:
+    def _check_name(self, name: str, path: KeyPath) -> None:
         if name not in self.parameters:
             self.report.unknown(path, self.parameters, "parameter")
         elif name in self.fixed:
             got = Got(f"a swept parameter that is also fixed at {self.fixed[name]!r}")
             self.report(path, got, "a parameter once", "Remove it here or under parameters.", key=True)
 
-    def _check_unit(self, name: str, unit: str | None, path: Path) -> str:
-        """The unit to convert from; the one of SI where none is given or the given one is refused."""
+    def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> str:
+        """Check the unit to convert from; the one of SI where none is given or the given one is refused."""
         if unit is None or name not in self.parameters:
             return "1"
         if wrong := check_unit(unit, self.parameters[name].unit):
@@ -154,9 +154,9 @@ class AxisReader:
         return unit
 
     def _check(
-        self, name: str, numbers: Iterable[float], places: Iterable[Path], unit: str | None, scale: str
+        self, name: str, numbers: Iterable[float], places: Iterable[KeyPath], unit: str | None, scale: str
     ) -> tuple[float, ...]:
-        """The numbers in SI, each checked against the bounds of the parameter."""
+        """Convert numbers to SI and check each against the bounds of the parameter."""
         values = tuple(UNITS[scale].to_si(float(number)) for number in numbers)
         if name in self.parameters:
             for value, place in zip(values, places, strict=True):
@@ -168,10 +168,10 @@ def check_fixed(
     report: Report,
     parameters: Mapping[str, Parameter],
     values: Mapping[str, float],
-    path: Path,
+    path: KeyPath,
     keys: Mapping[str, str] | None = None,
 ) -> dict[str, float]:
-    """Fixed values of known parameters, within bounds; the others are reported and left out.
+    """Check the values of fixed parameters against names and bounds; unknown ones are left out.
 
     `keys` says what the file calls them, where that is another name.
     """
@@ -184,8 +184,8 @@ def check_fixed(
     return {name: float(value) for name, value in values.items() if name in parameters}
 
 
-def check_bounds(report: Report, parameter: Parameter, value: float, path: Path, *, guess: bool = False) -> None:
-    """Reports a value outside the bounds of its parameter; guesses which unit was meant where none was given."""
+def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
+    """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
     if parameter.problem(value):
         report(path, value, _bounds_text(parameter), _guess(parameter, value, guess))
 
@@ -197,7 +197,7 @@ def _bounds_text(parameter: Parameter) -> str:
 
 
 def _guess(parameter: Parameter, value: float, axis: bool) -> str:
-    """What a value that is too large probably was: millimetres or degrees."""
+    """Guess the unit of a value that is too large: millimetres or degrees."""
     for unit, name in (("mm", "millimetres"), ("deg", "degrees")):
         if UNITS[unit].si == parameter.unit and not parameter.problem(converted := UNITS[unit].to_si(value)):
             write = f"add unit: {unit}" if axis else f"write {converted:.6g}"

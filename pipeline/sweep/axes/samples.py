@@ -1,4 +1,4 @@
-"""Seeded numbers in the unit interval that stay the same for ever: no library may change them under a stored sweep.
+"""Seeded samples of the unit cube, reproducible with any version of any library.
 
 They are made of what NumPy promises never to change: the hash of `SeedSequence` and the raw 64-bit stream of `PCG64`.
 Each column of a sample has a stream of its own, spawned from the seed by the names of the axis and the parameter, so
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Method = Literal["latin_hypercube", "sobol", "uniform"]
+SamplingMethod = Literal["latin_hypercube", "sobol", "uniform"]
 
 _BITS = 53
 _LN2 = 0.6931471805599453
@@ -27,8 +27,8 @@ _LAST = 1.0 - 2.0**-_BITS
 
 
 @lru_cache(maxsize=4)
-def sample(method: Method, count: int, seed: int, axis: str, names: tuple[str, ...]) -> Array:
-    """Numbers in [0, 1), (name, count), read-only because they are shared.
+def sample(method: SamplingMethod, count: int, seed: int, axis: str, names: tuple[str, ...]) -> Array:
+    """Draw numbers in [0, 1), (name, count); read-only, because they are cached and shared.
 
     A Latin hypercube has one number of each name in each of `count` equal slices. Sobol: the points of Joe and Kuo
     2008, shifted by one random number in base 2 (exclusive or) for each name, which keeps them a net.
@@ -73,7 +73,7 @@ def _sobol(dims: int, count: int) -> Array:
 
 
 def between(low: float, high: float, unit: Array, *, log: bool) -> Array:
-    """Numbers from `low` to `high` at places in [0, 1]; with `log`, equal places are equal ratios (both above zero)."""
+    """Map numbers in [0, 1] to the range from `low` to `high`; with `log`, equal steps are equal ratios."""
     if not log:
         spread = low + (high - low) * unit
     else:
@@ -85,7 +85,7 @@ def between(low: float, high: float, unit: Array, *, log: bool) -> Array:
 
 
 def _scaled_exponential(factor: float, x: Array) -> Array:
-    """factor * exp(x) of IEEE operations alone, so that no library has a say in the last bit."""
+    """Compute factor * exp(x) by IEEE operations alone, so that the last bit depends on no library."""
     power = np.rint(x / _LN2)
     rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
     result = np.ones_like(rest)

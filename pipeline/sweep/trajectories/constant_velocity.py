@@ -1,23 +1,22 @@
 """The constant-velocity friction test as trajectories of a sweep.
 
-The curve that it gives is in `pipeline.identification.friction_curve`.
-
-
 `{kind: friction_test, joint: NAME, speeds: [...]}` stands for two trajectories at each speed, forward and reverse
-through the same positions, while all other joints are locked. Source: joint-friction paper, section 3.3.3.
+through the same positions, while all other joints are locked; `pipeline.identification.friction_curve` has the curve
+that they give. Source: joint-friction paper, section 3.3.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from pipeline.documents.report import Report, sentence
-from pipeline.documents.yaml import Path
-from pipeline.sweep.trajectories.reader import Trajectory
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.trajectories.reader import Mover
 from robots.parameters import nearest
+from robots.trajectories.trajectory import Trajectory
 
 KIND = "friction_test"
 KEYS = ("kind", "joint", "speeds", "at")
@@ -25,34 +24,35 @@ MAX_SPEEDS = 1000
 
 
 def trajectories(
-    report: Report, name: str, given: Mapping[str, Any], path: Path, joints: Sequence[str], duration: float
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The pairs of one test, each over the whole time of the sweep; what is wrong goes to `report`.
 
     `at` (joint,) are the positions of the locked joints and the middle of the way of the one that moves [rad or m].
     """
-    for key in given:
+    joints = mover.joints
+    for key in section:
         if key not in KEYS:
             report.unknown((*path, key), KEYS)
-    joint, at = given.get("joint"), given.get("at", [0.0] * len(joints))
-    speeds: Any = given.get("speeds")
+    joint, at = section.get("joint"), section.get("at", [0.0] * len(joints))
+    speeds: Any = section.get("speeds")
     before = len(report.problems)
     if joint not in joints:
-        hint = sentence(nearest(str(joint), joints)) if joints else "Friction tests are for chains."
-        report((*path, "joint") if "joint" in given else path, joint, "an independent joint of the robot", hint)
+        place = (*path, "joint") if "joint" in section else path
+        report(place, joint, "an independent joint of the robot", sentence(nearest(str(joint), joints)))
     if not _numbers(speeds) or not 0 < len(speeds) <= MAX_SPEEDS or min(speeds) <= 0:
-        report((*path, "speeds") if "speeds" in given else path, speeds, "a list of numbers above zero")
+        report((*path, "speeds") if "speeds" in section else path, speeds, "a list of numbers above zero")
     if not _numbers(at) or len(at) != len(joints):
         report((*path, "at"), at, f"a list of {len(joints)} numbers, one for each independent joint")
     if len(report.problems) > before:
         return
-    moving = np.array([each == joint for each in joints], dtype=float)
+    moving = np.array([name == joint for name in joints], dtype=float)
     for number, speed in enumerate(speeds):
         for direction, sign in (("forward", 1.0), ("reverse", -1.0)):
             rate = sign * float(speed) * moving
-            start = np.array(at, dtype=float) - rate * (0.5 * duration)
+            start = np.array(at, dtype=float) - rate * (0.5 * mover.duration)
             values = {"start": tuple(map(float, start)), "velocity": tuple(map(float, rate))}
-            yield Trajectory(f"{name}_{direction}_{number}", "constant_velocity", values)
+            yield Trajectory("constant_velocity", values, name=f"{name}_{direction}_{number}")
 
 
 def _numbers(value: Any) -> bool:

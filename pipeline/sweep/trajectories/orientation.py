@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
 from pipeline.sweep.trajectories.values import vector
 from robots.geometry import about, cross, dot, product, unit
@@ -25,29 +25,29 @@ _ROW = Parameter("row", "a row of a matrix", (0.0, 0.0, 0.0))
 _EULER = Parameter("euler", "rad", (0.0, 0.0, 0.0), -2 * math.pi, 2 * math.pi)
 
 
-def read_orientation(report: Report, given: Any, path: Path) -> Matrix:
+def read_orientation(report: Report, section: Any, path: KeyPath) -> Matrix:
     """The rotation of a section with one of `quaternion`, `matrix`, and `euler` with `order`; else the identity."""
-    if not isinstance(given, Mapping):
-        report(path, given, "a mapping with quaternion, matrix, or euler and order")
+    if not isinstance(section, Mapping):
+        report(path, section, "a mapping with quaternion, matrix, or euler and order")
         return IDENTITY
-    for key in given:
+    for key in section:
         if key not in (*READERS, "order"):
             report.unknown((*path, key), (*READERS, "order"))
-    found = [key for key in READERS if key in given]
-    if len(found) != 1:
-        report(path, Got(" and ".join(found) or "no orientation"), "one of quaternion, matrix and euler")
+    forms = [key for key in READERS if key in section]
+    if len(forms) != 1:
+        report(path, Got(" and ".join(forms) or "no orientation"), "one of quaternion, matrix and euler")
         return IDENTITY
-    return READERS[found[0]](report, given, path)
+    return READERS[forms[0]](report, section, path)
 
 
-def _quaternion(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
+def _quaternion(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     path = (*path, "quaternion")
-    w, x, y, z = _numbers(report, _QUATERNION, given["quaternion"], path)
+    w, x, y, z = _numbers(report, _QUATERNION, section["quaternion"], path)
     size = math.sqrt(w * w + x * x + y * y + z * z)
     if abs(size - 1.0) > NEAR:
         report(path, Got(f"a quaternion of length {size:.6g}"), f"length 1 within {NEAR:g}, scalar first: w, x, y, z")
         return IDENTITY
-    w, x, y, z = (each / size for each in (w, x, y, z))
+    w, x, y, z = (component / size for component in (w, x, y, z))
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
         (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
@@ -55,8 +55,8 @@ def _quaternion(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
     )
 
 
-def _matrix(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
-    rows, path = given["matrix"], (*path, "matrix")
+def _matrix(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
+    rows, path = section["matrix"], (*path, "matrix")
     if not isinstance(rows, list) or len(rows) != 3:
         report(path, rows, "a list of 3 rows of 3 numbers")
         return IDENTITY
@@ -78,11 +78,11 @@ def _matrix(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
     return (first, second, cross(first, second))
 
 
-def _euler(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
-    angles = _numbers(report, _EULER, given["euler"], (*path, "euler"))
-    for index, each in enumerate(angles):
-        check_bounds(report, _EULER, each, (*path, "euler", index))
-    order = given.get("order")
+def _euler(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
+    angles = _numbers(report, _EULER, section["euler"], (*path, "euler"))
+    for index, angle in enumerate(angles):
+        check_bounds(report, _EULER, angle, (*path, "euler", index))
+    order = section.get("order")
     if not isinstance(order, str) or order.lower() not in ORDERS or order not in (order.lower(), order.upper()):
         got = Got("no order") if order is None else order
         rule = f"order, one of {', '.join(ORDERS)} about fixed axes, or in capitals about turned ones"
@@ -93,17 +93,17 @@ def _euler(report: Report, given: Mapping[str, Any], path: Path) -> Matrix:
     return product(a, product(b, c))
 
 
-READERS: Mapping[str, Callable[[Report, Mapping[str, Any], Path], Matrix]] = {
+READERS: Mapping[str, Callable[[Report, Mapping[str, Any], KeyPath], Matrix]] = {
     "quaternion": _quaternion,
     "matrix": _matrix,
     "euler": _euler,
 }
 
 
-def _numbers(report: Report, parameter: Parameter, value: Any, path: Path) -> tuple[float, ...]:
-    found = vector(report, parameter, value, path, parameter.shape[0])
-    assert isinstance(found, tuple), "parameters with a shape have values of that shape"
-    return found
+def _numbers(report: Report, parameter: Parameter, value: Any, path: KeyPath) -> tuple[float, ...]:
+    numbers = vector(report, parameter, value, path, parameter.shape[0])
+    assert isinstance(numbers, tuple), "parameters with a shape have values of that shape"
+    return numbers
 
 
 def _triple(values: tuple[float, ...]) -> Vector:

@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path, parse_yaml
-from pipeline.sweep.trajectories.reader import Trajectory
+from pipeline.documents.yaml import KeyPath, parse_yaml
+from pipeline.sweep.trajectories.reader import Mover
 from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
-from robots.fourier import FREE, Series
 from robots.model import Mechanism
-from robots.motions import Turn
+from robots.trajectories.fourier import FREE, Series
+from robots.trajectories.kinds import Turn
+from robots.trajectories.trajectory import Trajectory
 from robots.types import TRANSLATION, Matrix
+
+Numbers = NDArray[np.float64]
 
 KIND = "random_fourier"
 AXES = 3
@@ -40,9 +44,9 @@ class Limits:
     A coordinate along which the robot is not free has no motion.
     """
 
-    centre: np.ndarray
-    most: tuple[np.ndarray, ...]
-    free: np.ndarray
+    centre: Numbers
+    most: tuple[Numbers, ...]
+    free: Numbers
 
     def joined(self, other: Limits) -> Limits:
         """Of the coordinates of both."""
@@ -64,33 +68,28 @@ class Entry:
     limits: Limits
     orientation: Matrix | None = None
 
-    def free(self, number: int) -> np.ndarray:
+    def free(self, number: int) -> Numbers:
         """Free numbers (coordinate, FREE) of a motion."""
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         return random.normal(size=(len(self.limits.free), FREE)) * self.limits.free[:, None]
 
-    def series(self, free: np.ndarray) -> Series:
+    def series(self, free: Numbers) -> Series:
         """The series of free numbers, within limits."""
         return Series.within(free, self.limits.centre, self.period, self.limits.most)
 
     def trajectory(self, name: str, series: Series) -> Trajectory:
         """A series as a trajectory of the kind `fourier`."""
         if self.orientation is None:
-            return Trajectory(name, "fourier", series.values)
+            return Trajectory("fourier", series.values, name=name)
         turn = Turn("fourier", series.part(slice(AXES, None)).values, self.orientation)
-        return Trajectory(name, "fourier", series.part(slice(AXES)).values, turn=turn)
+        return Trajectory("fourier", series.part(slice(AXES)).values, turn=turn, name=name)
 
 
 def trajectories(
-    report: Report,
-    name: str,
-    given: Mapping[str, Any],
-    path: Path,
-    joints: Sequence[str],
-    mobility: Sequence[str] = (),
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The motions of one entry; what is wrong goes to `report`."""
-    entry = read(report, given, path, joints, mobility)
+    entry = read(report, section, path, mover)
     if entry is not None:
         for number in range(entry.count):
             yield entry.trajectory(f"{name}_{number}", entry.series(entry.free(number)))
@@ -99,83 +98,78 @@ def trajectories(
 def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
     """All entries of this kind in the text of a sweep file that has been checked, by name."""
     document = parse_yaml(text, "sweep")
-    joints = mechanism.freedoms if mechanism.is_chain else ()
-    found = {}
-    for name, given in document.data["trajectories"].items():
-        if given.get("kind") == KIND:
-            entry = read(Report(document), given, ("trajectories", name), joints, mechanism.platform.mobility)
+    mover = Mover(mechanism.freedoms if mechanism.is_chain else (), mechanism.platform.mobility)
+    result: dict[str, Entry] = {}
+    trajectories = document.data["trajectories"]
+    assert isinstance(trajectories, dict), "the text of a sweep that was read"
+    for name, section in trajectories.items():
+        if isinstance(section, dict) and section.get("kind") == KIND:
+            entry = read(Report(document), section, ("trajectories", name), mover)
             assert entry is not None, "a sweep that was read has sound entries"
-            found[name] = entry
-    return found
+            result[name] = entry
+    return result
 
 
-def read(
-    report: Report,
-    given: Mapping[str, Any],
-    path: Path,
-    joints: Sequence[str],
-    mobility: Sequence[str] = (),
-    still: bool = False,
-) -> Entry | None:
-    """One entry for the joints of a chain, or a platform with this mobility; None where something is wrong.
+def read(report: Report, section: Mapping[str, Any], path: KeyPath, mover: Mover, still: bool = False) -> Entry | None:
+    """One entry for the joints of a chain, or a platform; None where something is wrong.
 
     `centre`, and the largest distance from it, `velocity` and `acceleration`: one number, or one for each joint of a
     chain or axis of a platform [rad or m]. `turn` has the same keys for roll, pitch and yaw [rad], and `orientation`.
     Poses at rest, `still`, have none of OF_MOTION.
     """
-    before = len(report.problems)
-    _check_keys(report, given, path, [key for key in KEYS if key != TURN or not joints], still)
-    count, seed, period = given.get("count", 1), given.get("seed"), given.get("period", 10.0)
+    before, joints, mobility = len(report.problems), mover.joints, mover.mobility
+    _check_keys(report, section, path, [key for key in KEYS if key != TURN or not joints], still)
+    count, seed, period = section.get("count", 1), section.get("seed"), section.get("period", 10.0)
     if not _whole(count) or not 0 < count <= MOST:
         report((*path, "count"), count, f"a whole number from 1 to {MOST}")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         report((*path, "seed") if seed is not None else path, seed, "seed, a whole number, so that it can be repeated")
     if not _number(period) or period <= 0:
         report((*path, "period"), period, "a time above zero [s]")
-    limits = _limits(report, given, path, _are_free(TRANSLATION, mobility) if not joints else np.ones(len(joints)))
+    limits = _limits(report, section, path, _are_free(TRANSLATION, mobility) if not joints else np.ones(len(joints)))
     orientation = None
-    if TURN in given and not joints:
-        turned = _read_turn(report, given[TURN], (*path, TURN), mobility, still)
-        if turned is not None:
-            limits, orientation = limits.joined(turned[0]), turned[1]
+    if TURN in section and not joints:
+        turn = _read_turn(report, section[TURN], (*path, TURN), mobility, still)
+        if turn is not None:
+            limits, orientation = limits.joined(turn[0]), turn[1]
     if len(report.problems) > before:
         return None
     return Entry(count, int(seed or 0), float(period), limits, orientation)
 
 
-def _check_keys(report: Report, given: Mapping[str, Any], path: Path, keys: Sequence[str], still: bool) -> None:
+def _check_keys(report: Report, section: Mapping[str, Any], path: KeyPath, keys: Sequence[str], still: bool) -> None:
     known = [key for key in keys if not still or key not in OF_MOTION]
-    for key in given:
+    for key in section:
         if key not in known:
             report.unknown((*path, key), known)
 
 
 def _read_turn(
-    report: Report, given: Any, path: Path, mobility: Sequence[str], still: bool
+    report: Report, section: Any, path: KeyPath, mobility: Sequence[str], still: bool
 ) -> tuple[Limits, Matrix] | None:
     if not may_turn(report, path, mobility):
         return None
-    if not isinstance(given, Mapping):
-        report(path, given, "a mapping with position, the largest angle")
+    if not isinstance(section, Mapping):
+        report(path, section, "a mapping with position, the largest angle")
         return None
-    _check_keys(report, given, path, TURN_KEYS, still)
-    return _limits(report, given, path, _are_free(ROTATION, mobility)), orientation_of(report, given, path)
+    _check_keys(report, section, path, TURN_KEYS, still)
+    return _limits(report, section, path, _are_free(ROTATION, mobility)), orientation_of(report, section, path)
 
 
-def _are_free(names: Sequence[str], mobility: Sequence[str]) -> np.ndarray:
+def _are_free(names: Sequence[str], mobility: Sequence[str]) -> Numbers:
     return np.array([float(name in mobility or not mobility) for name in names])
 
 
-def _limits(report: Report, given: Mapping[str, Any], path: Path, free: np.ndarray) -> Limits:
+def _limits(report: Report, section: Mapping[str, Any], path: KeyPath, free: Numbers) -> Limits:
     size = len(free)
-    if "position" not in given:
-        report(path, given.get("position"), "position, the largest distance from the centre")
-    most = tuple(_vector(report, given, key, path, size, BIG) for key in ("position", "velocity", "acceleration"))
-    return Limits(_vector(report, given, "centre", path, size, 0.0), most, free)
+    if "position" not in section:
+        report(path, section.get("position"), "position, the largest distance from the centre")
+    most = tuple(_vector(report, section, key, path, size, BIG) for key in ("position", "velocity", "acceleration"))
+    return Limits(_vector(report, section, "centre", path, size, 0.0), most, free)
 
 
-def _vector(report: Report, given: Mapping[str, Any], key: str, path: Path, size: int, default: float) -> np.ndarray:
-    value = given.get(key, default)
+def _vector(report: Report, section: Mapping[str, Any], key: str, path: KeyPath, size: int, default: float) -> Numbers:
+    value = section.get(key, default)
     numbers = value if isinstance(value, list) else [value] * size
     fits = len(numbers) == size and all(_number(x) for x in numbers)
     if not fits or (key != "centre" and min(numbers) <= 0):

@@ -7,45 +7,41 @@ motion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from pipeline.documents.report import Report
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import random_fourier
 from pipeline.sweep.trajectories.random_fourier import AXES
-from pipeline.sweep.trajectories.reader import Trajectory
-from robots.motions import Turn
+from pipeline.sweep.trajectories.reader import Mover
+from robots.trajectories.kinds import Turn
+from robots.trajectories.trajectory import Trajectory
 
 KIND = "gravity_test"
 
 
 def trajectories(
-    report: Report,
-    name: str,
-    given: Mapping[str, Any],
-    path: Path,
-    joints: Sequence[str],
-    mobility: Sequence[str] = (),
+    report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
     """The poses of one entry, evenly spread within limits; what is wrong goes to `report`."""
-    entry = random_fourier.read(report, given, path, joints, mobility, still=True)
+    entry = random_fourier.read(report, section, path, mover, still=True)
     if entry is None:
         return
     for number in range(entry.count):
         random = np.random.default_rng(np.random.SeedSequence(entry.seed, spawn_key=(number,)))
         limits = entry.limits
         pose = limits.centre + random.uniform(-1.0, 1.0, len(limits.free)) * limits.most[0] * limits.free
-        yield _held(f"{name}_{number}", tuple(pose.tolist()), entry, bool(joints))
+        yield _held(f"{name}_{number}", tuple(pose.tolist()), entry, bool(mover.joints))
 
 
 def _held(name: str, pose: tuple[float, ...], entry: random_fourier.Entry, chain: bool) -> Trajectory:
     if chain:
-        return Trajectory(name, "constant_velocity", {"start": pose, "velocity": 0.0})
-    place, angles = pose[:AXES], pose[AXES:]
+        return Trajectory("constant_velocity", {"start": pose, "velocity": 0.0}, name=name)
+    position, angles = pose[:AXES], pose[AXES:]
     turn = None
     if entry.orientation is not None:
         turn = Turn("quintic", {"start": angles, "end": angles, "duration": 1.0}, entry.orientation)
-    return Trajectory(name, "quintic", {"start": place, "end": place, "duration": 1.0}, turn=turn)
+    return Trajectory("quintic", {"start": position, "end": position, "duration": 1.0}, turn=turn, name=name)

@@ -1,4 +1,4 @@
-"""Values of the parameters of motions in a sweep file: numbers, or lists of them, checked against `robots.motions`."""
+"""Values of parameters of motions: numbers, or lists of them, checked against `robots.trajectories.kinds`."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.documents.report import Report, number_hint
-from pipeline.documents.yaml import Path
+from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
-from robots.motions import Motion
 from robots.parameters import Parameter
-
-Value = float | tuple[float, ...]
+from robots.trajectories.kinds import Motion, Value
 
 
 def read_values(
-    report: Report, motion: Motion, given: Mapping[str, Any], path: Path, joints: int = 0
+    report: Report, motion: Motion, section: Mapping[str, Any], path: KeyPath, joints: int = 0
 ) -> dict[str, Value]:
     """All parameters of a motion, defaults included; those of `joints` may be lists of one number for each."""
-    return {each.name: _value(report, each, given, path, joints) for each in motion.parameters}
+    return {p.name: _value(report, p, section, path, joints) for p in motion.parameters}
 
 
-def _value(report: Report, parameter: Parameter, given: Mapping[str, Any], path: Path, joints: int) -> Value:
-    if parameter.name not in given:
+def _value(report: Report, parameter: Parameter, section: Mapping[str, Any], path: KeyPath, joints: int) -> Value:
+    if parameter.name not in section:
         return parameter.default
-    value, path = given[parameter.name], (*path, parameter.name)
+    value, path = section[parameter.name], (*path, parameter.name)
     if parameter.shape:
         return vector(report, parameter, value, path, parameter.shape[0])
     if joints and isinstance(value, list):
@@ -35,23 +33,23 @@ def _value(report: Report, parameter: Parameter, given: Mapping[str, Any], path:
     return parameter.default
 
 
-def vector(report: Report, parameter: Parameter, value: Any, path: Path, length: int) -> Value:
+def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, length: int) -> Value:
     """So many numbers; the default where they are none, which is reported."""
     if not isinstance(value, list) or len(value) != length:
         report(path, value, f"a list of {length} numbers [{parameter.unit}]")
         return parameter.default
     # A list, not a generator: every component that is wrong is reported.
-    numbers = [is_number(report, each, (*path, index)) for index, each in enumerate(value)]
+    numbers = [is_number(report, component, (*path, index)) for index, component in enumerate(value)]
     if not all(numbers):
         return parameter.default
     if parameter.unit == "1" and not any(value):
         report(path, value, "a direction, so not all zero")
-    for index, each in enumerate(value):
-        check_bounds(report, parameter, each, (*path, index))
+    for index, component in enumerate(value):
+        check_bounds(report, parameter, component, (*path, index))
     return tuple(map(float, value))
 
 
-def is_number(report: Report, value: Any, path: Path) -> bool:
+def is_number(report: Report, value: Any, path: KeyPath) -> bool:
     """Whether a value is a number; what is none is reported."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return True

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.trajectories.reader import AXES, Trajectory
+from pipeline.sweep.trajectories.reader import AXES
 from robots.model import Mechanism
-from robots.motions import WORKSPACE
 from robots.quantities import needing
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
 from robots.types import TRANSLATION
 
 
 def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples: int | None) -> None:
     """Every workspace has whole numbers of points, and as many in all as there are samples of time."""
-    for each in trajectories:
-        if each.kind != WORKSPACE:
+    for trajectory in trajectories:
+        if not is_grid(trajectory.kind):
             continue
-        path = ("trajectories", each.name, "counts")
-        counts = _counts(each)
+        path = ("trajectories", trajectory.name, "counts")
+        counts = _counts(trajectory)
         if any(count != int(count) for count in counts):
             report(path, list(counts), "whole numbers of points along x, y and z")
             continue
@@ -31,22 +31,22 @@ def check_workspaces(report: Report, trajectories: Sequence[Trajectory], samples
 
 
 def check_volumes(
-    report: Report, file: Mapping[str, Any], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
+    report: Report, metrics: Sequence[str], trajectories: Sequence[Trajectory], mechanism: Mechanism | None
 ) -> None:
     """A volume needs a workspace with several points along every axis that the platform moves along, and no other."""
-    wanted = [(index, name) for index, name in enumerate(file.get("metrics", ())) if name in needing("workspace")]
+    wanted = [(index, name) for index, name in enumerate(metrics) if name in needing("workspace")]
     if not wanted or mechanism is None:
         return
     for index, name in wanted:
-        if other := next((each for each in trajectories if each.kind != WORKSPACE), None):
+        if other := next((t for t in trajectories if not is_grid(t.kind)), None):
             hint = f"Trajectory {other.name} is a motion; put it into a sweep of its own."
             report(("metrics", index), name, "a metric of workspaces", hint)
     free = [name in mechanism.platform.mobility for name in TRANSLATION]
     along = ", ".join(axis for axis, moves in zip(AXES, free, strict=True) if moves)
-    for each in trajectories:
-        if each.kind == WORKSPACE and [count > 1 for count in _counts(each)] != free:
-            path = ("trajectories", each.name, "counts")
-            report(path, list(_counts(each)), f"several points along {along} and one along others, for a volume")
+    for trajectory in trajectories:
+        if is_grid(trajectory.kind) and [count > 1 for count in _counts(trajectory)] != free:
+            path = ("trajectories", trajectory.name, "counts")
+            report(path, list(_counts(trajectory)), f"several points along {along} and one along others, for a volume")
 
 
 def _counts(trajectory: Trajectory) -> tuple[float, ...]:

@@ -50,20 +50,26 @@ def test_a_job_has_time_for_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_type_of_a_file_system_is_that_of_the_nearest_mount(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = tmp_path / "mounts"
-    table.write_text(
-        "1 0 0:1 / / rw - ext4 /dev/a rw\n"
-        "2 1 0:2 / /home rw shared:1 - nfs4 server:/home rw\n"
-        "3 2 0:3 / /home/my\\040disk rw - xfs /dev/b rw\n"
-    )
-    monkeypatch.setattr(worker_folders, "MOUNTS", str(table))
+    table = [("/", "rootfs"), ("/", "ext4"), ("/home", "nfs4"), ("/home/my disk", "xfs"), ("/home/später", "cifs")]
+    mounts = [SimpleNamespace(mountpoint=folder, fstype=kind) for folder, kind in table]
+    monkeypatch.setattr("psutil.disk_partitions", lambda *, all: mounts if all else [])
     monkeypatch.setattr(os.path, "realpath", str)
     kinds = {"/": "ext4", "/homes": "ext4", "/home": "nfs4", "/home/me": "nfs4", "/home/my disk/x": "xfs"}
+    kinds["/home/später/x"] = "cifs"
     assert {folder: worker_folders.file_system(folder) for folder in kinds} == kinds
-    monkeypatch.setattr(worker_folders, "MOUNTS", str(tmp_path / "nothing"))
+    mounts.clear()
     assert worker_folders.file_system("/home") == ""
+
+
+def test_a_system_that_keeps_its_mounts_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*, all: bool) -> None:
+        raise PermissionError("/proc/self/mounts")
+
+    assert worker_folders.file_system("/") != ""
+    monkeypatch.setattr("psutil.disk_partitions", refuse)
+    assert worker_folders.file_system("/") == ""
 
 
 def test_a_folder_that_is_sound_and_one_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

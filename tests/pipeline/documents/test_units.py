@@ -6,8 +6,8 @@ import pytest
 
 from pipeline.documents.units import UNITS, check_unit
 from robots.catalog import FAMILIES
-from robots.friction import LAWS
-from robots.motions import MOTIONS
+from robots.friction.laws import LAWS
+from robots.trajectories.kinds import MOTIONS
 
 
 def test_conversion_gives_the_nearest_double() -> None:

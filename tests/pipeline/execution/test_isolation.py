@@ -16,7 +16,6 @@ from pipeline.execution import isolation
 from pipeline.execution.child_process import ChildProcess
 from pipeline.execution.graph import block_of
 from pipeline.execution.isolation import (
-    FailedCase,
     Isolation,
     cases,
     cut,
@@ -26,6 +25,7 @@ from pipeline.execution.isolation import (
     require_fit,
     whole,
 )
+from pipeline.monitor.events import CaseFailed
 from pipeline.plan.plan import Plan, plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
@@ -250,4 +250,4 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
     arm = float(block_of(made, index).values()["upper_arm"][0])
     settings = isolated(Bad(((arm, "raises"),)))
     _, flags = settings.compute(block_of(made, index), made.layout)
-    assert flags == (FailedCase(7, 2, 1, "ZeroDivisionError: a poisoned design"),)
+    assert flags == (CaseFailed(index, 7, 2, 1, "ZeroDivisionError: a poisoned design"),)

@@ -40,17 +40,17 @@ class Held(InProcessExecutor):
 
     @property
     def room(self) -> int:
-        return 0 if self._work else 1
+        return 0 if self._waiting else 1
 
-    def help(self, work: KeyedGraph, key: Any) -> bool:
+    def submit_backup(self, work: KeyedGraph, key: Any) -> bool:
         self.asked += 1
         if self.helps:
             self.again = work[1]
-            self._work.append(work)
+            self._waiting.append(work)
         return self.helps
 
     def next(self, seconds: float) -> Result | None:
-        if self.kept and (self.count >= self.until or (not self._work and seconds)):
+        if self.kept and (self.count >= self.until or (not self._waiting and seconds)):
             kept, self.kept = self.kept, None
             return kept
         result = super().next(seconds)

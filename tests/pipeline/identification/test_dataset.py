@@ -16,7 +16,7 @@ from pipeline.errors import InputError
 from pipeline.identification.batches import Loader
 from pipeline.identification.identify import identify
 from pipeline.stores.export import export
-from pipeline.sweep.measurement import Parts
+from pipeline.sweep.measurement import DatasetSplit
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
@@ -195,7 +195,7 @@ def test_a_loader_that_cannot_be_is_refused(tree: Path, options: dict[str, objec
 
 
 def test_parts_have_their_shares_and_stay_when_a_dataset_grows() -> None:
-    parts = Parts(0.1, 0.2)
+    parts = DatasetSplit(0.1, 0.2)
     few, many = parts.of(0, 20), parts.of(0, 1000)
     assert many[:20] == few
     assert many[300:700] == parts.of(300, 700)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.report.data.results import Results
-from pipeline.report.page.looks import looks
+from pipeline.report.page.design_details import design_details
 from tests.pipeline.report.browser import complaints, opened, settle, values
 from tests.pipeline.report.large import large
 
@@ -349,10 +349,10 @@ def test_a_design_that_the_page_does_not_hold_is_told(
 ) -> None:
     from pipeline.report.page.page import write
 
-    monkeypatch.setattr("pipeline.report.page.looks.MOST_LOOKS", 3)
+    monkeypatch.setattr("pipeline.report.page.design_details.MOST_DESIGNS", 3)
     few = Results(results.dataset)
     write(few, tmp_path / "few.html")
-    held = [each["design"] for each in looks(few)]
+    held = [each["design"] for each in design_details(few)]
     other = next(int(design) for design in few.shown if design not in held)
     with opened(tmp_path / "few.html") as window:
         choose(window, "design-number", str(other))

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import find, parse_robot, read_robot, seen_from
+from pipeline.robot_files.names import find_family, name_from
+from pipeline.robot_files.reader import parse_robot, read_robot
 from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe, family_of
@@ -151,7 +152,12 @@ BAD = [
     ("{position: [length, 0, 0]}", "{turn: {x: 90}, along: [1, 0, 0]}", "got turn and along; expected one of turn, along"),
     ("{position: [length, 0, 0]}", "{rotation: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}", "got a matrix that is no rotation"),
     ("axis: z", "axis: [0, 0, 0]", "axis: got [0, 0, 0]; expected one of 'x', 'y', 'z', '-x', '-y' or '-z'"),
-    ("kind: revolute, axis: z", "kind: screw, axis: z", "kind: got 'screw'; expected one of 'revolute' or 'prismatic'"),
+    ("kind: revolute, axis: z", "kind: ball, axis: z", "got 'ball'; expected one of 'revolute', 'prismatic' or 'screw'"),
+    ("kind: revolute, axis: z", "kind: screw, axis: z", "no key 'pitch'; expected 'pitch', which a screw joint needs"),
+    ("axis: z", "axis: z, pitch: 0.1", "pitch: got 0.1; expected no pitch of a revolute joint. Remove it; kinds with one"),
+    ("kind: revolute, axis: z", "kind: screw, pitch: 0, axis: z", "pitch: got 0; expected a pitch other than 0. A joint"),
+    ("kind: revolute, axis: z", "kind: screw, pitch: length - 0.5, axis: z", "which is 0; expected a pitch other than 0."),
+    ("kind: revolute, axis: z", "kind: screw, pitch: lead, axis: z", "pitch: got the unknown name 'lead'"),
     ("joint: elbow", "joint: shoulder", "got joint shoulder again; expected a name for each joint. Rename one; the first"),
     ("body: lower", "body: upper", "got body upper again; expected a name for each body. A body has one parent"),
     ("body: lower", "body: base", "got 'base'; expected a name for each body"),
@@ -246,10 +252,10 @@ def test_what_the_format_cannot_say_is_not_written() -> None:
 
 def test_commands_name_robots_of_the_catalogue_and_files(tmp_path: Path) -> None:
     (tmp_path / "arm.yaml").write_text(ARM)
-    assert find("five_bar") is catalog.family("five_bar")
-    assert find(str(tmp_path / "arm.yaml")).name == "arm"
+    assert find_family("five_bar") is catalog.family("five_bar")
+    assert find_family(str(tmp_path / "arm.yaml")).name == "arm"
     assert read_robot(tmp_path / "arm.yaml") == parse_robot(ARM, "f")
-    assert seen_from("five_bar", tmp_path) == "five_bar"
-    assert seen_from(str(tmp_path / "arm.yaml"), tmp_path) == "./arm.yaml"
+    assert name_from("five_bar", tmp_path) == "five_bar"
+    assert name_from(str(tmp_path / "arm.yaml"), tmp_path) == "./arm.yaml"
     with pytest.raises(InputError, match="got a robot file elsewhere; expected a robot file in the folder"):
-        seen_from(str(tmp_path / "arm.yaml"), tmp_path / "below")
+        name_from(str(tmp_path / "arm.yaml"), tmp_path / "below")

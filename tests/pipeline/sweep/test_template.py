@@ -7,8 +7,8 @@ from pipeline.sweep.template import sweep_text
 from robots import catalog
 from robots.formats.description import describe
 from robots.formats.writing import flow
-from robots.friction import CURVES
-from robots.motions import MOTIONS
+from robots.friction.laws import CURVES
+from robots.trajectories.kinds import MOTIONS
 
 
 @pytest.mark.parametrize("name", sorted(catalog.FAMILIES))

@@ -173,7 +173,7 @@ def test_the_draft_of_a_living_maker_stays(tmp_path: Path) -> None:
     store(tmp_path / "s.zarr")
     draft = tmp_path / f".s.zarr.1{DRAFT}"
     draft.mkdir()
-    with local._occupied(draft):
+    with local._locked(draft):
         assert LocalFolder(tmp_path / "s.zarr").tidy() == 0
         assert draft.exists()
     assert LocalFolder(tmp_path / "s.zarr").tidy() == 1

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction_groups import FrictionGroup, select
+from robots.friction.groups import FrictionGroup, select
 from robots.quantities import QUANTITIES, names, needing
 from robots.status import Status
+from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, compute, shares
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.kernels.kernel import padded
 from tasks.metrics import actuators
 from tasks.programs import stages

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction_groups import FrictionGroup, group_parameters, select
+from robots.friction.groups import FrictionGroup, group_parameters, select
 from robots.quantities import needing
+from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import compute, gradients
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.blocks.gradients import metric_rates
 from tasks.metrics import actuators
 

@@ -8,9 +8,10 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics
 from tasks.blocks import compute
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tests.catalogue import PARALLEL
 
 DESIGNS = 3

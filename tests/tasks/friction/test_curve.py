@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots.friction import CURVES, PRESETS
+from robots.friction.laws import CURVES, PRESETS
 from robots.parameters import ParameterError
 from tasks.friction import laws as friction
 from tasks.friction.curve import curve, fit, half_sum
@@ -29,8 +29,8 @@ def gravity(position: np.ndarray) -> np.ndarray:
 
 def runs(law: str, values: Mapping[str, float], position: np.ndarray, side: float, load: float = 1.0) -> np.ndarray:
     """Torques (speeds, samples) of runs in one direction, Eqs. (48) and (49)."""
-    rubbed = [friction.force(law, side * v, load, values) for v in SPEEDS.tolist()]
-    return np.array(rubbed)[:, None] + gravity(position)
+    braking = [friction.force(law, side * v, load, values) for v in SPEEDS.tolist()]
+    return np.array(braking)[:, None] + gravity(position)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -76,8 +76,8 @@ def test_friction_of_a_tree_is_explicit(name: str) -> None:
     robot = catalog.build(name)
     states: Any = regions.states(robot, 12)
     load = constraint_forces(robot, **states, gravity=GRAVITY, arms=ARMS)
-    rubbed = constraint_forces(robot, **states, gravity=GRAVITY, arms=ARMS, friction=FRICTION)
-    np.testing.assert_allclose(rubbed.normal, load.normal, rtol=1e-13)
+    with_friction = constraint_forces(robot, **states, gravity=GRAVITY, arms=ARMS, friction=FRICTION)
+    np.testing.assert_allclose(with_friction.normal, load.normal, rtol=1e-13)
     bare, force = (inverse_dynamics(robot, **states, gravity=GRAVITY, friction=f) for f in (None, FRICTION))
     np.testing.assert_allclose(force - bare, stribeck(states["qd"], load.normal[:, 0]), rtol=0, atol=1e-11)
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction_groups import FrictionGroup, group_parameters, select
+from robots.friction.groups import FrictionGroup, group_parameters, select
+from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks import compute
-from tasks.blocks.block import Block, Trajectory
+from tasks.blocks.block import Block
 from tasks.friction import states as friction_states
 
 TIMES = np.linspace(0.0, 1.0, 21)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robots.friction import CURVES, LAWS
+from robots.friction.laws import CURVES, FORCE, LAWS
 from robots.parameters import Parameter
 from tasks.friction import laws as friction
+from tasks.friction.sliding import ONSET
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
@@ -71,13 +72,40 @@ def options_of(law: str) -> dict[str, float]:
 every = pytest.mark.parametrize("law", CURVES)
 
 
-def test_every_law_has_its_mathematics() -> None:
-    assert set(friction.LAWS) == set(CURVES) == set(VALUES)
-    for name, law in CURVES.items():
-        assert {p.name for p in law.parameters} == set(VALUES[name])
-        assert math.isfinite(
-            friction.LAWS[name](1.0, 1.0, **{p.name: p.default for p in (*law.parameters, *law.options)})
-        )
+def test_a_row_of_data_has_a_row_of_mathematics_that_fits() -> None:
+    """Names, parameters, and states: advanced along motions, and in forward dynamics either integrated or switched."""
+    assert set(friction.LAWS) == set(LAWS)
+    for name, law in LAWS.items():
+        row, defaults = friction.LAWS[name], {p.name: p.scalar for p in (*law.parameters, *law.options)}
+        assert math.isfinite(row.force(0.0, 1.0, 1.0, **defaults))
+        assert (row.advance is not None) == (law.state == 1)
+        assert (row.rate is not None) + (row.switched is not None) == law.state
+        assert not (law.sticks and row.rate), "bristles creep; they do not stick"
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_laws_stick_whose_force_jumps_at_rest(law: str) -> None:
+    values = {p.name: 1.5 if p.unit == FORCE else p.scalar for p in LAWS[law].parameters}
+    jump = friction.LAWS[law].force(0.0, ONSET, 1.0, **values) - friction.LAWS[law].force(0.0, 0.0, 1.0, **values)
+    assert jump == pytest.approx(1.5 if LAWS[law].sticks else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("law", [name for name, law in LAWS.items() if law.sticks])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_what_holds_a_joint_is_no_less_than_what_brakes_it_in_motion(law: str, side: float) -> None:
+    values = {p.name: 0.5 if p.unit == FORCE else p.scalar for p in LAWS[law].parameters} | {"negative": 1.4}
+    held = friction.breakaway(law, side, LOAD, values)
+    assert held == pytest.approx(0.5 * LOAD * (1.4 if side < 0.0 else 1.0))
+    assert held >= friction.LAWS[law].force(0.0, side * 1e-3, LOAD, **values) * side
+    if "starting" in {p.name for p in LAWS[law].options}:
+        assert friction.breakaway(law, side, LOAD, values | {"starting": 0.8}) == pytest.approx(held * 1.6)
+        assert friction.breakaway(law, side, LOAD, values | {"starting": 0.3}) == held
+
+
+def test_the_curves_have_cases_here() -> None:
+    assert {name: {p.name for p in law.parameters} for name, law in CURVES.items()} == {
+        name: set(values) for name, values in VALUES.items()
+    }
 
 
 @every

@@ -14,13 +14,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
 from robots.parameters import ParameterError
 from tasks.friction import block as friction_block
 from tasks.friction import laws as friction
 from tasks.friction import lugre, stiction
-from tasks.friction import states as friction_states
-from tasks.friction.laws import Sliding
+from tasks.friction.sliding import Sliding
 from tasks.friction.states import along, program
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
@@ -58,7 +57,14 @@ both = pytest.mark.parametrize("law", BOTH)
 def test_the_published_test_case() -> None:
     """A block drawn by a spring of which the other end moves at 0.1 m/s, after 25 s: robots.md, two integrations."""
     end = friction_block.simulate(
-        mass=1.0, stiffness=2.0, pull=lambda t: 0.1 * t, times=[0.0, 25.0], values=LUGRE, rtol=1e-10, atol=1e-14
+        mass=1.0,
+        stiffness=2.0,
+        pull=lambda t: 0.1 * t,
+        times=[0.0, 25.0],
+        law="lugre",
+        values=LUGRE,
+        rtol=1e-10,
+        atol=1e-14,
     )
     assert f"{end.position[-1]:.10f}" == "1.9088391992"
     assert f"{end.velocity[-1]:.5e}" == "9.42415e-06"
@@ -205,9 +211,9 @@ def test_a_block_drawn_by_a_spring_sticks_and_slips() -> None:
     x, v, state, step, pulls = 0.0, 0.0, 1.0, 1e-3, []
     for k in range(40000):
         spring = 2.0 * (0.1 * k * step - x)
-        rubbed = stiction.balance(state, v, spring, 1.0, **STICTION)
-        following = v + step * (spring - rubbed)
-        if following * v < 0.0 or (v == 0.0 and spring == rubbed):
+        braking = stiction.balance(state, v, spring, 1.0, **STICTION)
+        following = v + step * (spring - braking)
+        if following * v < 0.0 or (v == 0.0 and spring == braking):
             following = 0.0  # rest is an event between steps
         if v == 0.0 and following != 0.0:
             pulls.append(spring)
@@ -241,13 +247,14 @@ def test_compiled_interpreted_and_called_with_floats(law: str, options: dict[str
     inputs = {"step": np.array([[1e-3]]), "velocity": velocity, "load": load, "state": state, "values": given_values}
     fast = Kernel(made)(inputs, 64)
     assert_same_bits(fast, interpret(made, inputs, 64))
-    both_laws = friction_states.LAWS[law]
+    row = friction.LAWS[law]
+    assert row.advance is not None
     for i in range(64):
         before, after = (Sliding(float(velocity[0, j, i]), float(load[0, j, i])) for j in (0, 1))
-        one = both_laws.advance(float(state[0, 0, i]), before, after, 1e-3, **values)
+        one = row.advance(float(state[0, 0, i]), before, after, 1e-3, **values)
         assert fast["following"][0, 0, i] == pytest.approx(one, rel=1e-12, abs=1e-18, nan_ok=True)
-        rubbed = both_laws.force(float(fast["following"][0, 0, i]), *after, **values)
-        assert fast["force"][0, 0, i] == pytest.approx(rubbed, rel=1e-9, abs=1e-9, nan_ok=True)
+        force = row.force(float(fast["following"][0, 0, i]), *after, **values)
+        assert fast["force"][0, 0, i] == pytest.approx(force, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 @both
@@ -317,6 +324,7 @@ def test_parameters_are_checked(values: dict[str, Any], text: str) -> None:
     [
         ({"mass": 0.0}, ValueError, r"mass, stiffness: got 0\.0, 2\.0; expected both above zero"),
         ({"values": {"sigma": 1.0}}, ParameterError, "friction law lugre has no parameter 'sigma'"),
+        ({"law": "stiction"}, ValueError, "friction law: got 'stiction'; expected a law with bristles; known: lugre"),
         (
             {"pull": lambda t: 1.0 / (0.5 - t) ** 3, "rtol": 1e-2, "atol": 1e-2},
             RuntimeError,
@@ -325,6 +333,7 @@ def test_parameters_are_checked(values: dict[str, Any], text: str) -> None:
     ],
 )
 def test_misuse_of_the_block_is_told(changes: dict[str, Any], error: type[Exception], text: str) -> None:
-    arguments: dict[str, Any] = {"mass": 1.0, "stiffness": 2.0, "pull": lambda t: t, "times": [0, 1], "values": LUGRE}
+    arguments: dict[str, Any] = {"mass": 1.0, "stiffness": 2.0, "pull": lambda t: t, "times": [0, 1]}
+    arguments |= {"law": "lugre", "values": LUGRE}
     with pytest.raises(error, match=text):
         friction_block.simulate(**(arguments | changes))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.fourier import Series
+from robots.trajectories.fourier import Series
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification import encoders

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.fourier import FREE, Series
+from robots.trajectories.fourier import FREE, Series
 from tasks import inverse_dynamics
 from tasks.identification.base import base_parameters
 from tasks.identification.excitation import Excitation, Limits, moving

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from robots.catalog import planar_3r
+from robots.joint_kinds import TREE_KINDS
 from robots.model import Link, Robot
 from robots.types import BASE, JointKind
 from tasks.inertia import explicit, inertia_matrix
@@ -19,12 +20,18 @@ from tests.tasks import trees
 def chain(kinds: dict[int, JointKind]) -> list[Link]:
     """Four links in a row and a branch, whose joints 1 and 2 are of these kinds."""
     links = trees.random_tree(np.random.default_rng(7), (BASE, 0, 1, 2, 0))
-    return [replace(link, kind=kinds.get(k, link.kind)) for k, link in enumerate(links)]
+    pitches: dict[JointKind, float] = {"screw": 0.3}
+    return [
+        replace(link, kind=kinds[k], pitch=pitches.get(kinds[k])) if k in kinds else link
+        for k, link in enumerate(links)
+    ]
 
 
-@pytest.mark.parametrize(("u_kind", "k_kind", "place"), list(explicit.CASES))
+@pytest.mark.parametrize("place", ["before", "from"])
+@pytest.mark.parametrize("k_kind", TREE_KINDS)
+@pytest.mark.parametrize("u_kind", TREE_KINDS)
 def test_each_case_is_the_force_of_an_acceleration(u_kind: JointKind, k_kind: JointKind, place: str) -> None:
-    """Against inverse dynamics: joint k accelerates, joint u feels it."""
+    """Against inverse dynamics: joint k accelerates, joint u feels it; a screw is two cases at once."""
     u, k = (2, 1) if place == "before" else (1, 2)
     links = chain({u: u_kind, k: k_kind})
     states = trees.joint_states(links, [0.3, -0.8, 1.2, 0.5, 0.1])
@@ -36,7 +43,7 @@ def test_each_case_is_the_force_of_an_acceleration(u_kind: JointKind, k_kind: Jo
 def test_the_cases_are_the_eight_of_the_paper() -> None:
     """Case 3 is for two revolute joints: as printed, it would be case 4 over again, and there would be seven."""
     assert [each.equation for each in explicit.CASES.values()] == list(range(30, 38))
-    assert explicit.CASES["revolute", "revolute", "from"].equation == 32
+    assert explicit.CASES["turns", "turns", "from"].equation == 32
 
 
 def test_an_element_alone_is_that_of_the_matrix() -> None:
@@ -53,7 +60,7 @@ def test_an_element_alone_is_that_of_the_matrix() -> None:
 
 def test_an_element_does_not_depend_on_joints_before_it() -> None:
     rng = np.random.default_rng(12)
-    links = trees.random_tree(rng, (BASE, 0, 1, 2), sliding=0.0)
+    links = trees.random_tree(rng, (BASE, 0, 1, 2), sliding=0.0, winding=0.0)
     q = rng.normal(size=4)
     first = explicit.element(links, trees.joint_states(links, q), 2, 1)
     second = explicit.element(links, trees.joint_states(links, q + np.array([1.0, 2.0, 0.0, 0.0])), 2, 1)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from robots import inertia
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
-from robots.types import BASE, ClosureKind
-from tasks.mechanics.closures import ROWS, End, Joined, row_count
+from robots.types import BASE, JointKind
+from tasks.mechanics.closures import End, Joined, conditions, row_count
 from tasks.mechanics.cut_body import embedding, loop_screws
 from tasks.mechanics.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.kinematics import JointState, Motion, Pose, poses
@@ -44,8 +45,8 @@ def moving_body(random: np.random.Generator) -> Moving:
     return Moving(turns[1], random.normal(size=3), Motion(*random.normal(size=(4, 3))), frame)
 
 
-@pytest.mark.parametrize("kind", get_args(ClosureKind))
-def test_rates_and_drifts_are_derivatives(kind: ClosureKind) -> None:
+@pytest.mark.parametrize("kind", [name for name, row in JOINT_KINDS.items() if not row.coupled])
+def test_rates_and_drifts_are_derivatives(kind: JointKind) -> None:
     random = np.random.default_rng(2)
     rows = tuple(range(row_count(kind)))
     for _ in range(10):
@@ -61,8 +62,8 @@ def test_rates_and_drifts_are_derivatives(kind: ClosureKind) -> None:
         np.testing.assert_allclose(joined.drift(a.motion, b.motion, offset_a, offset_b), second, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", get_args(ClosureKind))
-def test_wrenches_do_the_work_of_the_rates(kind: ClosureKind) -> None:
+@pytest.mark.parametrize("kind", [name for name, row in JOINT_KINDS.items() if not row.coupled])
+def test_wrenches_do_the_work_of_the_rates(kind: JointKind) -> None:
     random = np.random.default_rng(3)
     rows = tuple(range(row_count(kind)))
     joined = Joined(kind, moving_body(random).end(0.0), moving_body(random).end(0.0), rows)
@@ -71,8 +72,37 @@ def test_wrenches_do_the_work_of_the_rates(kind: ClosureKind) -> None:
     np.testing.assert_allclose(joined.rate(omega, v), work, rtol=1e-12)
 
 
+def test_rate_and_drift_of_a_screw_are_derivatives_where_it_is_on_its_axis() -> None:
+    """The last row, for a body that turns about an axis of the other and slides along it, each as it likes."""
+    random, pitch = np.random.default_rng(8), 0.3
+    a, (angle, turn, spin, way, speed, push) = moving_body(random), random.normal(size=6)
+    m, axis, arm = a.motion, a.end(0.0).axes[:, 2], a.end(0.0).origin - a.position + a.end(0.0).axes[:, 2] * way
+    swirl = np.cross(m.omega, arm)
+    moving_b = Motion(
+        m.omega + axis * turn,
+        m.v + swirl + axis * speed,
+        m.alpha + axis * spin + np.cross(m.omega, axis * turn),
+        m.a + np.cross(m.alpha, arm) + np.cross(m.omega, swirl) + axis * push + 2.0 * np.cross(m.omega, axis * speed),
+    )
+
+    def joined(time: float) -> Joined:
+        first = a.end(time)
+        turned = Rotation.from_rotvec([0.0, 0.0, angle + turn * time + 0.5 * spin * time**2]).as_matrix()
+        shift = first.axes[:, 2] * (way + speed * time + 0.5 * push * time**2)
+        return Joined("screw", first, End(first.origin + shift, first.axes @ turned), tuple(range(5)), pitch)
+
+    now, offset = joined(0.0), np.zeros(3)
+    ahead = [np.array(joined(k * STEP).residual()) for k in (-2, -1, 0, 1, 2)]
+    first = (ahead[0] - 8 * ahead[1] + 8 * ahead[3] - ahead[4]) / (12 * STEP)
+    second = (-ahead[0] + 16 * ahead[1] - 30 * ahead[2] + 16 * ahead[3] - ahead[4]) / (12 * STEP * STEP)
+    relative = m.at(now.point - a.position)[0] - moving_b.v
+    np.testing.assert_allclose(now.rate(m.omega - moving_b.omega, relative), first, atol=1e-9)
+    np.testing.assert_allclose(now.drift(m, moving_b, now.point - a.position, offset), second, atol=1e-6)
+    assert abs(first[4]) > 0.1
+
+
 @pytest.mark.parametrize("kind", ["revolute", "universal", "spherical"])
-def test_residuals_vanish_for_a_closed_joint(kind: ClosureKind) -> None:
+def test_residuals_vanish_for_a_closed_joint(kind: JointKind) -> None:
     end = moving_body(np.random.default_rng(6)).end(0.0)
     spin = Rotation.from_rotvec([0.0, 0.0, 0.7]).as_matrix()
     other = End(end.origin, end.axes @ spin) if kind == "revolute" else end
@@ -87,14 +117,15 @@ def test_only_chosen_rows_are_given() -> None:
 
 
 def test_a_joint_holds_what_it_does_not_leave_free() -> None:
-    freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2}
-    assert {kind: 6 - len(rows) for kind, rows in ROWS.items()} == freedoms
+    freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2, "screw": 1}
+    assert {kind: 6 - len(conditions(kind, 0.1)) for kind in JOINT_KINDS} == freedoms
+    assert {kind: 6 - row_count(kind) for kind in JOINT_KINDS} == freedoms
 
 
 CRANK, DISTANCE = 0.2, 0.5
 
 
-def swinging_lever(kind: ClosureKind) -> Limb:
+def swinging_lever(kind: JointKind) -> Limb:
     """A crank about x whose pin carries a block that slides along a lever, which turns about x at a distance in y."""
     nothing, x = inertia.point(0.0), (1.0, 0.0, 0.0)
     links = (
@@ -108,7 +139,7 @@ def swinging_lever(kind: ClosureKind) -> Limb:
 
 
 @pytest.mark.parametrize("kind", ["prismatic", "cylindrical"])
-def test_a_block_on_a_lever_in_closed_form(kind: ClosureKind) -> None:
+def test_a_block_on_a_lever_in_closed_form(kind: JointKind) -> None:
     limb = swinging_lever(kind)
     rate = 0.7
     for crank in np.linspace(-1.5, 1.5, 7):

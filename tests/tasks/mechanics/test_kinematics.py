@@ -13,11 +13,12 @@ from robots.inertia import point
 from robots.model import Frame, Link
 from robots.types import BASE
 from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, columns, motions, path, poses
+from tasks.mechanics.kinematics import HOME, Motion, Pose, columns, motions, path, poses, state_at, unpacked, way
 
 AXES = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 PARENTS = (BASE, 0, 1, 1, 3)
-KINDS = ("revolute", "prismatic", "revolute", "revolute", "prismatic")
+KINDS = ("revolute", "prismatic", "screw", "screw", "prismatic")
+PITCHES = (None, None, 0.3, -0.2, None)
 
 
 def tree() -> tuple[Link, ...]:
@@ -28,13 +29,9 @@ def tree() -> tuple[Link, ...]:
         return Frame(tuple(map(tuple, rotation.tolist())), tuple(rng.normal(size=3).tolist()))  # type: ignore[arg-type]
 
     return tuple(
-        Link(str(k), f"body{k}", parent, kind, axis, placement(), point(1.0))  # type: ignore[arg-type]
-        for k, (axis, parent, kind) in enumerate(zip(AXES, PARENTS, KINDS, strict=True))
+        Link(str(k), f"body{k}", parent, kind, axis, placement(), point(1.0), pitch=pitch)
+        for k, (axis, parent, kind, pitch) in enumerate(zip(AXES, PARENTS, KINDS, PITCHES, strict=True))
     )
-
-
-def state(link: Link, q: float) -> JointState:
-    return JointState(math.cos(q), math.sin(q)) if link.kind == "revolute" else JointState(shift=q)
 
 
 def chain(links: tuple[Link, ...], q: np.ndarray, link: int) -> np.ndarray:
@@ -44,10 +41,9 @@ def chain(links: tuple[Link, ...], q: np.ndarray, link: int) -> np.ndarray:
         step = np.eye(4)
         step[:3, :3], step[:3, 3] = links[k].placement.rotation, links[k].placement.position
         move = np.eye(4)
-        if links[k].kind == "revolute":
-            move[:3, :3] = Rotation.from_rotvec(q[k] * np.array(links[k].axis)).as_matrix()
-        else:
-            move[:3, 3] = q[k] * np.array(links[k].axis)
+        turn, way = {"revolute": (1.0, 0.0), "prismatic": (0.0, 1.0), "screw": (1.0, PITCHES[k])}[links[k].kind]
+        move[:3, :3] = Rotation.from_rotvec(turn * q[k] * np.array(links[k].axis)).as_matrix()
+        move[:3, 3] = way * q[k] * np.array(links[k].axis)
         result = result @ step @ move
     return result
 
@@ -57,7 +53,7 @@ Q, QD, QDD = np.random.default_rng(4).normal(size=(3, 5))
 
 def at_time(t: float) -> tuple[dict[int, Pose], tuple[Link, ...]]:
     links, q = tree(), Q + QD * t + QDD * t * t / 2.0
-    return poses(links, [state(link, x) for link, x in zip(links, q, strict=True)]), links
+    return poses(links, [state_at(link, x) for link, x in zip(links, q, strict=True)]), links
 
 
 def test_poses_are_products_along_the_chain() -> None:
@@ -72,7 +68,7 @@ def test_poses_are_products_along_the_chain() -> None:
 def test_poses_from_an_inner_root_leave_other_branches_out() -> None:
     links = tree()
     whole, _ = at_time(0.0)
-    part = poses(links, [state(link, x) for link, x in zip(links, Q, strict=True)], root=1)
+    part = poses(links, [state_at(link, x) for link, x in zip(links, Q, strict=True)], root=1)
     assert set(part) == {1, 2, 3, 4}
     relative = joined_pose(inverse_pose(whole[1]), whole[4])
     np.testing.assert_allclose(part[4].position, relative.position, atol=1e-14)
@@ -119,15 +115,22 @@ def test_columns_give_the_velocity_of_a_point() -> None:
     np.testing.assert_allclose(omega, motions(links, at, QD)[4].omega, atol=1e-13)
 
 
-@pytest.mark.parametrize("k", [0, 1])
-def test_states_move_by_their_own_variable(k: int) -> None:
+@pytest.mark.parametrize(("k", "turned", "slid"), [(0, 1e-3, 0.0), (1, 0.0, 1e-3), (2, 1e-3, 0.3e-3)])
+def test_states_move_by_their_own_variable(k: int, turned: float, slid: float) -> None:
     link = tree()[k]
     moved = HOME.moved(link, 1e-3)
-    if link.kind == "prismatic":
-        assert (moved.cos, moved.sin, moved.shift) == (1.0, 0.0, 1e-3)
-    else:
-        assert math.atan2(moved.sin, moved.cos) == pytest.approx(1e-3, rel=1e-6)
-        assert moved.shift == 0.0
+    assert math.atan2(moved.sin, moved.cos) == pytest.approx(turned, rel=1e-6)
+    assert way(link, moved) == slid
+    assert moved.position(link) == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_a_screw_counts_its_turns() -> None:
+    link = tree()[2]
+    far = state_at(link, 20.0)
+    assert far.position(link) == 20.0
+    assert far.moved(link, -30.0).position(link) == -10.0
+    assert way(link, far) == 6.0
+    assert unpacked(link, iter(far.packed(link))) == far
 
 
 def test_frames_join_and_invert() -> None:

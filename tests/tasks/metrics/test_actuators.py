@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction_groups import FrictionGroup, select
+from robots.friction.groups import FrictionGroup, select
 from robots.quantities import needing
 from tasks.kernels.kernel import Kernel, padded
 from tasks.metrics import actuators

@@ -67,4 +67,4 @@ def test_rotations_count_by_the_characteristic_length(robot: str) -> None:
 
 
 def test_drives_decide_the_unit_of_manipulability() -> None:
-    assert (units("revolute")["manipulability"], units("prismatic")["manipulability"]) == ("m/rad", "1")
+    assert (units(turning=True)["manipulability"], units(turning=False)["manipulability"]) == ("m/rad", "1")

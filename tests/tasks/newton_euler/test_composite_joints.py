@@ -11,8 +11,8 @@ import pytest
 
 from robots import catalog
 from robots.inertia import point
-from robots.model import PLATFORM, Closure, Frame, Limb, Link, Mechanism, Robot
-from robots.types import BASE, ClosureKind, Vector
+from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Robot
+from robots.types import BASE, JointKind, Vector
 from tasks import inverse_dynamics
 from tasks.arrays.bodies import platform_motion
 from tasks.newton_euler.composite_joints import Chain, Joint, Part, Screw, bodies, chains, limb_joints, transmission
@@ -62,7 +62,7 @@ def _joint(*screws: Screw) -> Joint:
 
 
 def _screw(axis: Vector, at: Vector = (0.0, 0.0, 0.0), turns: bool = True, **more: Any) -> Screw:
-    return Screw(np.array([axis]), np.array([at]), turns, **more)
+    return Screw(np.array([axis]), np.array([at]), turns, 0.0 if turns else 1.0, **more)
 
 
 ONE = Chain((Part(0, 1.0),), BASE, 0)
@@ -114,13 +114,14 @@ def test_a_passive_screw_with_inertia_fixes_part_of_the_wrench() -> None:
         ("spherical", np.eye(6)[:3]),
         ("prismatic", [[0, 0, 0, 0, 0, 1]]),
         ("cylindrical", [[0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1]]),
+        ("screw", [[0, 0, 1, 0, 0, 0.25]]),
     ],
 )
-def test_cut_joints_have_the_freedoms_of_their_kind(kind: ClosureKind, free: Any) -> None:
+def test_cut_joints_have_the_freedoms_of_their_kind(kind: JointKind, free: Any) -> None:
     limb = _limb((HEAVY,), (BASE,))
-    limb = replace(limb, tips=(replace(limb.tips[0], kind=kind),))
+    limb = replace(limb, tips=(replace(limb.tips[0], kind=kind, pitch=0.25 if kind == "screw" else None),))
     still = platform_motion((1,), (0.0, 0.0, 0.0), np.eye(3))
-    _, tip = limb_joints(limb, Frame(), [still], still, np.zeros((1, 1)))
+    _, tip = limb_joints(limb, Instance("", 0, Frame(), Frame()), [still], still, np.zeros((1, 2)), np.zeros((1, 2)))
     np.testing.assert_array_equal([screw.twist_at(tip.origin)[0] for screw in tip.screws], free)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.friction import CURVES
-from robots.friction_groups import FrictionGroup, select
+from robots.friction.groups import FrictionGroup, select
+from robots.friction.laws import CURVES
 from robots.model import Family, Frame, Instance
 from robots.quantities import names as quantities
 from robots.quantities import needing

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots.motions import MOTIONS
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 from tasks.kernels.interpreter import interpret
 from tasks.trajectories import closed_forms
 from tests.tasks.bits import bits
@@ -42,9 +42,16 @@ def parts(kind: str, values: dict[str, Any], times: np.ndarray) -> tuple[np.ndar
     return flat[0:3], flat[3:6], flat[6:9]
 
 
-def test_every_kind_has_its_mathematics() -> None:
-    assert {*closed_forms.CLOSED_FORMS, "workspace"} == {name for name, m in MOTIONS.items() if not m.points_file}
-    assert set(CASES) == set(closed_forms.CLOSED_FORMS)
+def test_a_row_of_data_has_a_row_of_mathematics_that_fits() -> None:
+    tables = (MOTIONS, TURNS, JOINT_MOTIONS)
+    sampled = {kind for table in tables for kind, row in table.items() if row.grid or row.points_file}
+    assert set(closed_forms.SAMPLED) == sampled
+    assert set(closed_forms.FORMS) == {kind for table in tables for kind in table} - sampled
+    for table in tables:
+        for kind in set(table) - sampled:
+            values = {p.name: np.asarray(p.default, dtype=float) for p in table[kind].parameters}
+            assert all(np.isfinite(part).all() for part in closed_forms.FORMS[kind](0.1, **values))
+    assert set(CASES) == set(MOTIONS) - sampled
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -113,10 +120,10 @@ def test_spiral_grows_and_climbs() -> None:
 
 
 def test_spline_passes_through_its_points_and_rests_at_and_beyond_both_ends() -> None:
-    r, v, a = np.split(closed_forms.spline(POINTS[:, 0], POINTS), 3)
+    r, v, a = np.split(closed_forms.waypoints(POINTS[:, 0], POINTS), 3)
     np.testing.assert_allclose(r.T, POINTS[:, 1:], atol=1e-15)
     np.testing.assert_allclose(v[:, [0, -1]], 0.0, atol=1e-14)
-    outside = closed_forms.spline(np.array([-1.0, 9.0]), POINTS)
+    outside = closed_forms.waypoints(np.array([-1.0, 9.0]), POINTS)
     np.testing.assert_allclose(outside[:3].T, POINTS[[0, -1], 1:], atol=1e-15)
     assert (outside[3:] == 0.0).all()
     assert np.abs(a[:, 1:-1]).max() > 0.1
@@ -124,11 +131,11 @@ def test_spline_passes_through_its_points_and_rests_at_and_beyond_both_ends() ->
 
 def test_spline_is_twice_differentiable() -> None:
     for knot in POINTS[1:-1, 0]:
-        before, after = closed_forms.spline(np.array([knot - 1e-9, knot + 1e-9]), POINTS).T
+        before, after = closed_forms.waypoints(np.array([knot - 1e-9, knot + 1e-9]), POINTS).T
         np.testing.assert_allclose(before, after, atol=1e-6)
     times = np.linspace(0.01, 1.49, 75)
     h = 1e-5
-    ahead, here, behind = (closed_forms.spline(times + d, POINTS) for d in (h, 0.0, -h))
+    ahead, here, behind = (closed_forms.waypoints(times + d, POINTS) for d in (h, 0.0, -h))
     np.testing.assert_allclose((ahead[:6] - behind[:6]) / (2 * h), here[3:], atol=2e-4)
 
 

@@ -22,10 +22,10 @@ from pipeline.execution.policy.window import FULL, MOST, SPARE_BLOCKS, Window, W
         ("compute", 1, "raised", Attempt(7, "compute", 2)),
         ("compute", 2, "raised", Attempt(7, "isolate", 1)),
         ("compute", 1, "died", Attempt(7, "isolate", 1)),
-        ("compute", 1, "late", Attempt(7, "isolate", 1)),
+        ("compute", 1, "overdue", Attempt(7, "isolate", 1)),
         ("isolate", 1, "raised", Attempt(7, "isolate", 2)),
         ("isolate", 1, "died", Attempt(7, "isolate", 2)),
-        ("isolate", 2, "late", None),
+        ("isolate", 2, "overdue", None),
     ],
 )
 def test_what_follows_a_failure(step: AttemptStep, number: int, kind: FailureKind, then: Attempt | None) -> None:
@@ -33,7 +33,7 @@ def test_what_follows_a_failure(step: AttemptStep, number: int, kind: FailureKin
 
 
 def test_every_block_ends_however_it_fails() -> None:
-    for kind in ("raised", "died", "late"):
+    for kind in ("raised", "died", "overdue"):
         attempt: Attempt | None = Attempt(0)
         for _ in range(DEFAULTS.compute + DEFAULTS.isolate):
             assert attempt is not None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.report.data.designs import MOST_SHOWN, Column, Designs, designs
+from pipeline.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
 from pipeline.report.data.results import Results
 from storage import open_results
 from tests.pipeline.report.large import large
@@ -95,8 +95,8 @@ def test_parameters_that_go_together_are_one_cause() -> None:
     draw = np.random.default_rng(0)
     motor, arm = np.repeat([0, 1, 2], 30), np.tile(draw.uniform(0.2, 0.4, 30), 3)
     columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
-    made = [Column(name, "", "", values) for name, values in columns.items()]
-    force = Column("peak_force", "N", "", motor + 10.0 * arm, objective=True)
+    made = [DesignColumn(name, "", "", values) for name, values in columns.items()]
+    force = DesignColumn("peak_force", "N", "", motor + 10.0 * arm, objective=True)
     table = Designs((*made, force), np.ones(90, bool))
     assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
     ((objective, found),) = table.explained

@@ -55,7 +55,7 @@ def test_slices_follow_the_axis_with_the_fewest_points(
     counts: tuple[int, int, int], order: tuple[int, int, int]
 ) -> None:
     axes = [np.linspace(0.0, 1.0, n) for n in counts]
-    grid = maps.Grid(0, "box", (axes[0], axes[1], axes[2]))
+    grid = maps.WorkspaceGrid(0, "box", (axes[0], axes[1], axes[2]))
     assert grid.order == order
     z, y, x = np.meshgrid(*reversed(axes), indexing="ij")
     place = [x, y, z]

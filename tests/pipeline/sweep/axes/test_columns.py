@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pipeline.sweep.axes.columns import PartColumn, columns
-from pipeline.sweep.axes.kinds import Grid, Range, Values
-from pipeline.sweep.measurement import Parts
+from pipeline.sweep.axes.kinds import ExplicitValues, Grid, Range
+from pipeline.sweep.measurement import DatasetSplit
 
 ROOT = Path(__file__).parents[4]
-AXIS = Grid(("a", "b"), (Range(0.0, 1.0, 7), Values((1.0, 2.0, 3.0))))
+AXIS = Grid(("a", "b"), (Range(0.0, 1.0, 7), ExplicitValues((1.0, 2.0, 3.0))))
 MEBIBYTE = 1 << 20
 
 LARGE = """\
@@ -42,7 +42,7 @@ from storage.places.access import locate
 from storage.store import open_results
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 made, before = plan(Sweep.from_yaml(sys.argv[1])), peak()
-contents._prepare(made, locate(sys.argv[2]))
+contents.create_store(made, locate(sys.argv[2]))
 data = open_results(sys.argv[2], unfinished=True)
 after = peak()
 some = {name: data[name][1_234_567:1_234_569].values.tolist() for name in made.sweep.design.names}
@@ -61,7 +61,7 @@ def test_columns_are_the_axis() -> None:
         np.testing.assert_array_equal(column[3:9], whole[name][3:9])
         assert list(column) == whole[name].tolist()
         assert column[-1] == whole[name][-1]
-    assert PartColumn(Parts(0.1, 0.2), 50)[10:20] == Parts(0.1, 0.2).of(0, 50)[10:20]
+    assert PartColumn(DatasetSplit(0.1, 0.2), 50)[10:20] == DatasetSplit(0.1, 0.2).of(0, 50)[10:20]
 
 
 @pytest.mark.parametrize(

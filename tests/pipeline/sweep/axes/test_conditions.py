@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.sweep.axes import conditions
-from pipeline.sweep.axes.derived import Kept
+from pipeline.sweep.axes.derived import Filtered
 from pipeline.sweep.axes.kinds import Product, Sampled
 from pipeline.sweep.choices import choose
 from pipeline.sweep.model import Sweep
@@ -63,7 +63,7 @@ def changed(old: str, new: str, text: str = GOOD) -> str:
 
 def test_grid_list_and_sample_multiply_and_conditions_choose() -> None:
     design = Sweep.from_text(GOOD).design
-    assert isinstance(design, Kept)
+    assert isinstance(design, Filtered)
     values = design.values()
     assert list(values) == ["upper_arm", "platform_radius", "arm_diameter", "base_radius", "rod_length"]
     whole = design.base.values()

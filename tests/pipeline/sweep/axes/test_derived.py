@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.sweep.axes import derived
-from pipeline.sweep.axes.derived import CHUNK, Derived, Kept, Part
-from pipeline.sweep.axes.kinds import Axis, Grid, Product, Range, Values
-from robots.expressions import parse
+from pipeline.sweep.axes.derived import CHUNK, Derived, Filtered, Sliced
+from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Grid, Product, Range
+from robots.expressions.expression import parse
 
-GRID = Grid(("a", "b", "c"), (Range(0.0, 1.0, 7), Values((3.0, 1.0, 2.0)), Range(-1.0, 1.0, 11)))
+GRID = Grid(("a", "b", "c"), (Range(0.0, 1.0, 7), ExplicitValues((3.0, 1.0, 2.0)), Range(-1.0, 1.0, 11)))
 SUM = parse("a + c > 0.1", "condition")
-KEPT = Kept(GRID.names, GRID, (SUM, parse("b < limit", "condition")), (("limit", 2.5),))
+KEPT = Filtered(GRID.names, GRID, (SUM, parse("b < limit", "condition")), (("limit", 2.5),))
 DERIVED = Derived((*GRID.names, "d", "e"), GRID, (("d", parse("2 * a", "number")), ("e", parse("7", "number"))), ())
 
 
@@ -32,7 +32,7 @@ def test_kept_sets_are_those_that_meet_all_conditions_in_their_order() -> None:
 @given(st.lists(st.integers(0, KEPT.size - 1), max_size=30))
 def test_kept_sets_are_found_in_any_order(indices: list[int]) -> None:
     whole = KEPT.values()["c"]
-    again: Kept = pickle.loads(pickle.dumps(KEPT))
+    again: Filtered = pickle.loads(pickle.dumps(KEPT))
     assert again.take(np.array(indices, np.int64))["c"].tolist() == whole[indices].tolist()
 
 
@@ -41,7 +41,7 @@ def test_kept_sets_are_found_in_any_order(indices: list[int]) -> None:
 def test_parts_of_a_kept_axis_do_not_depend_on_chunks(chunk: int, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(derived, "CHUNK", chunk)
-        axis = Kept(GRID.names, GRID, KEPT.conditions, KEPT.fixed)
+        axis = Filtered(GRID.names, GRID, KEPT.conditions, KEPT.fixed)
         start = data.draw(st.integers(0, axis.size))
         stop = data.draw(st.integers(start, axis.size))
         assert (
@@ -62,25 +62,25 @@ def test_derived_parameters_follow_from_the_others() -> None:
 
 
 def test_a_part_takes_every_so_many() -> None:
-    part = Part(GRID.names, GRID, 4, 20, 3)
+    part = Sliced(GRID.names, GRID, 4, 20, 3)
     assert all_rows(part) == all_rows(GRID)[4:20:3]
     assert part.size == 6
 
 
 def test_a_product_combines_the_sets_of_its_parts_the_last_fastest() -> None:
-    axis = Product(("x", *GRID.names), (Grid(("x",), (Values((5.0, 6.0)),)), KEPT))
+    axis = Product(("x", *GRID.names), (Grid(("x",), (ExplicitValues((5.0, 6.0)),)), KEPT))
     assert all_rows(axis) == [(x, *row) for x in (5.0, 6.0) for row in all_rows(KEPT)]
 
 
 def test_equal_descriptions_are_equal_axes() -> None:
-    others = [GRID, KEPT, DERIVED, Part(GRID.names, GRID, 0, 20), Part(GRID.names, GRID, 0, 20, 2)]
-    others.append(Kept(GRID.names, GRID, (SUM,), ()))
+    others = [GRID, KEPT, DERIVED, Sliced(GRID.names, GRID, 0, 20), Sliced(GRID.names, GRID, 0, 20, 2)]
+    others.append(Filtered(GRID.names, GRID, (SUM,), ()))
     assert len({str(axis.describe()) for axis in others}) == len(others)
 
 
 def test_a_large_axis_with_conditions_takes_a_bit_for_each_set() -> None:
     grid = Grid(tuple("ab"), (Range(0.0, 1.0, 1000), Range(0.0, 1.0, 2000)))
-    axis = Kept(grid.names, grid, (parse("a < b", "condition"),), ())
+    axis = Filtered(grid.names, grid, (parse("a < b", "condition"),), ())
     tracemalloc.start()
     size = axis.size
     held, peak = tracemalloc.get_traced_memory()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.sweep.axes.kinds import NOTHING, Grid, Listed, Range, Sampled, Values, complete
+from pipeline.sweep.axes.kinds import NOTHING, ExplicitValues, Grid, Listed, Range, Sampled, complete
 
 FLOATS = st.floats(-1e6, 1e6)
 
@@ -24,15 +24,15 @@ def test_a_range_whose_step_underflows_is_linspace_too() -> None:
 
 
 def test_the_last_parameter_of_a_grid_changes_fastest() -> None:
-    axis = Grid(("a", "b"), (Values((1.0, 2.0)), Values((10.0, 20.0, 30.0))))
+    axis = Grid(("a", "b"), (ExplicitValues((1.0, 2.0)), ExplicitValues((10.0, 20.0, 30.0))))
     got = axis.values()
     assert list(zip(got["a"], got["b"], strict=True)) == list(itertools.product((1.0, 2.0), (10.0, 20.0, 30.0)))
     assert (axis.size, list(got)) == (6, ["a", "b"])
 
 
 AXES = [
-    Grid(("a", "b", "c"), (Range(0.1, 0.3, 5), Values((3.0, 1.0)), Range(1.0, -1.0, 3))),
-    Listed(("a", "b"), (Values((1.0, 2.0, 3.0)), Values((4.0, 5.0, 6.0)))),
+    Grid(("a", "b", "c"), (Range(0.1, 0.3, 5), ExplicitValues((3.0, 1.0)), Range(1.0, -1.0, 3))),
+    Listed(("a", "b"), (ExplicitValues((1.0, 2.0, 3.0)), ExplicitValues((4.0, 5.0, 6.0)))),
     Sampled(("a", "b"), (0.0, -1.0), (1.0, 1.0), "latin_hypercube", 37, 1),
     Sampled(("a", "b"), (0.0, -1.0), (1.0, 1.0), "sobol", 37, 2**100),
     Sampled(("a", "b"), (0.0, -1.0), (1.0, 1.0), "uniform", 37, 0),

@@ -9,7 +9,7 @@ import pytest
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
 from pipeline.report.data.results import Results
-from pipeline.report.page import looks
+from pipeline.report.page import design_details
 from pipeline.sweep.model import Sweep
 from tests.pipeline.report.large import large
 
@@ -28,12 +28,12 @@ def unpacked(packed: dict[str, Any]) -> np.ndarray:
 
 
 def test_every_design_that_is_shown_can_be_looked_into(results: Results) -> None:
-    assert looks.looks(results)[0]["design"] == results.design
-    assert sorted(each["design"] for each in looks.looks(results)) == results.shown.tolist()
+    assert design_details.design_details(results)[0]["design"] == results.design
+    assert sorted(each["design"] for each in design_details.design_details(results)) == results.shown.tolist()
 
 
-def test_looks_have_the_numbers_of_the_store(results: Results) -> None:
-    for each in looks.looks(results):
+def test_details_have_the_numbers_of_the_store(results: Results) -> None:
+    for each in design_details.design_details(results):
         stored = results.dataset.isel(design=each["design"])
         force = unpacked(each["series"]["actuator_force"])
         np.testing.assert_array_equal(force, stored["actuator_force"].isel(friction=results.friction))
@@ -46,25 +46,25 @@ def test_looks_have_the_numbers_of_the_store(results: Results) -> None:
 
 
 def test_only_as_many_as_fit_are_held_and_the_best_are(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "MOST_LOOKS", 5)
+    monkeypatch.setattr(design_details, "MOST_DESIGNS", 5)
     few = Results(results.dataset, 14)
-    held = [each["design"] for each in looks.looks(few)]
+    held = [each["design"] for each in design_details.design_details(few)]
     assert len(held) == 5
     assert held[0] == 14
     assert few.designs.best in held
-    monkeypatch.setattr(looks, "MOST_BYTES", 10)
-    assert [each["design"] for each in looks.looks(Results(results.dataset, 14))] == [14]
+    monkeypatch.setattr(design_details, "MOST_BYTES", 10)
+    assert [each["design"] for each in design_details.design_details(Results(results.dataset, 14))] == [14]
 
 
 def test_a_design_that_fails_throughout_has_no_motion() -> None:
     dataset = run(Sweep.from_text(FAR), cluster=ClusterConfig.of("synchronous"))
     assert (dataset["worst_status"] != 0).all()
-    (one,) = looks.looks(Results(dataset))
+    (one,) = design_details.design_details(Results(dataset))
     assert one["motion"] is None
     assert np.isnan(unpacked(one["series"]["actuator_force"])).all()
 
 
-def test_without_a_sweep_looks_have_what_is_stored() -> None:
-    (one, *others) = looks.looks(Results(large(30)))
+def test_without_a_sweep_details_have_what_is_stored() -> None:
+    (one, *others) = design_details.design_details(Results(large(30)))
     assert (one["motion"], one["series"], one["colours"]) == (None, {}, {})
     assert len(others) == 24

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tasks.mathematics.elementary  # noqa: F401 - gives symbols their sines
-from robots.expressions import MAX_LENGTH, SMOOTH, ExpressionError, parse
+from robots.expressions.expression import MAX_LENGTH, SMOOTH, ExpressionError, parse
 from tasks.kernels.expression import Expression, Graph
 
 VALUES = {"a": 3.0, "b": -2.0, "c": 0.5}
@@ -137,6 +137,71 @@ def test_what_is_no_expression_is_refused_at_its_place(text: str, kind: str, pla
         parse(text, kind)  # type: ignore[arg-type]
     assert message in str(caught.value)
     assert caught.value.place == place
+
+
+PYTHON = [
+    ("a ** (2)", 5, "a whole power"),
+    ("a ** +2", 5, "a whole power"),
+    ("a ** --2", 6, "a whole power"),
+    ("a ** -2 ** 2", 8, "got '**'; expected an operator, or the end"),
+    ("2 a", 2, "got 'a'; expected an operator"),
+    ("2 (a)", 2, "got '('; expected an operator"),
+    ("(a) (b)", 4, "got '('; expected an operator"),
+    ("(sqrt)(a)", 5, "got ')'; expected '('"),
+    ("sqrt()", 5, "got ')'; expected a number"),
+    ("min(a, b,)", 9, "got ')'; expected a number"),
+    ("min(*a)", 4, "got '*'; expected a number"),
+    ("min(**a)", 6, "got 'a'; expected a whole power"),
+    ("min(a)(b)", 6, "got '('; expected an operator"),
+    ("min(a b)", 6, "got 'b'; expected ')'"),
+    ("min(a, key=b)", 10, "Write == for equality."),
+    ("()", 1, "got ')'; expected a number"),
+    ("(a, b)", 2, "got ','; expected ')'"),
+    ("a, b", 1, "got ','; expected an operator"),
+    ("1_000", 1, "got '_000'; expected an operator"),
+    ("0x10", 1, "got 'x10'; expected an operator"),
+    ("1j", 1, "got 'j'; expected an operator"),
+    ("1.a", 2, "got 'a'; expected an operator"),
+    ("a if b else c", 2, "got 'if'; expected an operator"),
+    ("a in b", 2, "got 'in'; expected an operator"),
+    ("a is not b", 2, "got 'is'; expected an operator"),
+    ("a not in b", 2, "got 'not'; expected an operator"),
+    ("- not a", 2, "got 'not'; expected a number"),
+    ("a < not b", 4, "got 'not'; expected a number"),
+    ("a <> b", 3, "got '>'; expected a number"),
+    ("a // b", 3, "got '/'; expected a number"),
+    ("(a := 1)", 3, "got ':'"),
+    ("f'{a}'", 1, 'got "\'"'),
+    ("a % 2", 2, "got '%'"),
+    ("a @ b", 2, "got '@'"),
+    ("~a", 0, "got '~'"),
+    ("a # b", 2, "got '#'"),
+    ("a\\\n+ b", 1, "got '\\\\'"),
+    ("a;b", 1, "got ';'"),
+    ("\uff41 + 1", 0, "got '\\uff41'"),  # Python reads it as a
+    ("\u0663", 0, "got '\\u0663'"),  # float reads it as 3
+    ("a\0", 1, "got '\\x00'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "place", "message"), PYTHON, ids=[ascii(row[0]) for row in PYTHON])
+def test_what_python_has_beyond_the_language_is_refused(text: str, place: int, message: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, "number")
+    assert message in str(caught.value)
+    assert caught.value.place == place
+
+
+@pytest.mark.parametrize("name", ["lambda", "None", "True", "if", "is", "in", "e1", "x", "sin", "nota", "print"])
+def test_words_of_python_are_names(name: str) -> None:
+    expression = parse(f"2*{name}+a", "number")
+    assert expression.names == tuple(sorted((name, "a")))
+    assert expression({name: 1.5, "a": 1.0}) == 4.0
+
+
+def test_numbers_are_decimal_and_may_touch_words() -> None:
+    assert parse("010 + 00", "number")({}) == 10.0
+    assert parse("1 > 0or 1<2and\n not\t0 > 1", "condition").text == "1 > 0 or 1 < 2 and not 0 > 1"
 
 
 @pytest.mark.parametrize("text", ["a" + "+a" * 99, "-" * 198 + "a", "(" * 32 + "a" + ")" * 32, "min(a,a)*" * 27 + "a"])

@@ -1,9 +1,10 @@
-"""Kinds of trajectory as data: name and parameters with units. The mathematics is in `tasks.trajectories.closed_forms`.
+"""Kinds of trajectory as data: name and parameters with units.
 
 Those of a platform are in `MOTIONS`, how it turns meanwhile in `TURNS`, those of the independent joints of a chain in
-`JOINT_MOTIONS`. Positions of a
-platform are in the axes of the base and count from the reference position of the robot with its fixed parameters
-(swept ones at their defaults): one origin for all designs of a sweep, so that all of them do the same work.
+`JOINT_MOTIONS`. A kind is one row here and one of mathematics, under the same name, in
+`tasks.trajectories.closed_forms` (`FORMS`, or `SAMPLED` where it is no function of time). Positions of a platform are
+in the axes of the base and count from the reference position of the robot with its fixed parameters (swept ones at
+their defaults): one origin for all designs of a sweep, so that all of them do the same work.
 """
 
 from __future__ import annotations
@@ -11,21 +12,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from robots.parameters import Parameter
 from robots.types import IDENTITY, Matrix
 
+Value = float | tuple[float, ...]
+"""Value of a parameter of a motion."""
+
 
 @dataclass(frozen=True)
 class Motion:
-    """A kind of trajectory: its name, its parameters, and whether it reads a file of points."""
+    """A kind of trajectory: its name, its parameters, and whether it reads a file of points.
+
+    `grid`: samples are the points of a grid with the parameters `size` and `counts`, at rest at each, and not times.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     text: str
     source: str = ""
     points_file: bool = False
+    grid: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Turn:
     """
 
     kind: str
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
     orientation: Matrix = IDENTITY
 
 
@@ -45,7 +52,6 @@ _ORIGIN = (0.0, 0.0, 0.0)
 _TINY = 1e-6
 _CENTRE = Parameter("centre", "m", _ORIGIN, text="centre, relative to the reference position")
 _PERIOD = Parameter("period", "s", 1.0, _TINY, 1e6, "time of one turn")
-WORKSPACE = "workspace"
 HARMONICS = 5
 """Of a Fourier series; five are customary for excitation, and few enough to keep the bandwidth low."""
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
@@ -109,7 +115,7 @@ MOTIONS: dict[str, Motion] = {
             "point to point on a line, at rest at both ends, quintic in time",
         ),
         Motion(
-            WORKSPACE,
+            "workspace",
             (
                 _CENTRE,
                 Parameter("size", "m", (0.4, 0.4, 0.2), 0.0, 1e3, "edges of the box"),
@@ -117,6 +123,7 @@ MOTIONS: dict[str, Motion] = {
             ),
             "the points of a grid in a box, at rest at each; x changes fastest. Points, not times: time must have as "
             "many samples as the grid has points",
+            grid=True,
         ),
         Motion(
             "waypoints",
@@ -127,6 +134,12 @@ MOTIONS: dict[str, Motion] = {
         _fourier(_CENTRE, "m", _ORIGIN),
     )
 }
+
+
+def is_grid(kind: str) -> bool:
+    """Whether the samples of a trajectory are the points of a grid, not times."""
+    return kind in MOTIONS and MOTIONS[kind].grid
+
 
 _MOST = 2 * math.pi
 

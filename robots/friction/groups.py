@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from typing import TypeVar
 
-from robots.friction import LAWS
+from robots.friction.laws import LAWS
+from robots.joint_places import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity
+
+Value = TypeVar("Value")
 
 _SMALL = 1e-9
 _PRELOAD = "normal torque or force that is always there"
@@ -31,21 +34,8 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
 }
 """Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""
 
-MOTOR = -1
 
 SELECTIONS = ("actuated", "passive", "all")
-
-
-@dataclass(frozen=True)
-class JointPlace:
-    """A joint of a robot: number of its limb, its number in `Limb.joints`, and among the actuators (-1: passive).
-
-    A drive is a place too, that of its motor; it is no joint (MOTOR).
-    """
-
-    limb: int
-    joint: int
-    actuator: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +53,21 @@ class FrictionGroup:
         """Whether the friction of a moment depends on the motion before it."""
         return LAWS[self.law].state > 0
 
+    @property
+    def sticks(self) -> bool:
+        """Whether its joints hold at rest."""
+        return LAWS[self.law].sticks and "width" not in self.parameters
+
+    @property
+    def stiff(self) -> bool:
+        """Whether its friction is smooth in time, but changes fast about rest."""
+        return LAWS[self.law].dry and not self.sticks
+
+    def of_law(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """The `values` of its parameters without those of its load."""
+        of_load = {parameter.name for parameter in LOADS[self.load]}
+        return {name: value for name, value in values.items() if name not in of_load}
+
 
 def settles(groups: Iterable[FrictionGroup]) -> bool:
     """Whether friction and reactions of passive joints depend on each other: then a sample may fail by friction."""
@@ -78,23 +83,9 @@ def varies(quantity: Quantity, groups: Iterable[FrictionGroup]) -> bool:
     return any(place.actuator < 0 for group in groups for place in group.places)
 
 
-def group_parameters(law: str, load: str, given: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """Parameters of a group: of the law with those options that are `given`, then of the load."""
-    return (*LAWS[law].inputs(given), *LOADS[load])
-
-
-def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
-    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
-    found: dict[str, tuple[JointPlace, bool]] = {}
-    driven = {name: number for number, name in enumerate(mechanism.actuators)}
-    for k, instance in enumerate(mechanism.instances):
-        limb = mechanism.limbs[instance.limb]
-        before = "" if mechanism.is_chain else f"{instance.name}."
-        for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            found[before + joint] = JointPlace(k, i, driven.get(before + joint, -1)), simple
-        for drive in limb.drives:
-            found[before + drive.name] = JointPlace(k, MOTOR, driven[before + drive.name]), True
-    return found
+def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[Parameter, ...]:
+    """Parameters of a group: of the law with those `options`, then of the load."""
+    return (*LAWS[law].inputs(options), *LOADS[load])
 
 
 def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
@@ -119,15 +110,10 @@ def _selected(known: Mapping[str, tuple[JointPlace, bool]], chosen: str | Sequen
         return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
     result: dict[JointPlace, None] = {}
     for pattern in [chosen] if isinstance(chosen, str) else chosen:
-        hits = {name: each for name, each in known.items() if matches(name, pattern)}
+        hits = {name: place for name, place in known.items() if matches(name, pattern)}
         if not hits:
             raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *known))}")
         if not any(simple for _, simple in hits.values()):
             raise ParameterError(f"joint {pattern!r} has several variables; friction laws are for joints with one")
         result |= dict.fromkeys(place for place, simple in hits.values() if simple)
     return tuple(result)
-
-
-def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern means a joint or actuator; one without limb means that of every limb."""
-    return fnmatchcase(name, pattern) or ("." not in pattern and fnmatchcase(name.split(".", 1)[-1], pattern))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from robots.motions import HARMONICS
+from robots.trajectories.kinds import HARMONICS, Value
 
-Array = Any
+Numbers = NDArray[np.float64]
 
 LOOKED_AT = 500
 """Samples of a period at which limits are kept: 50 for a turn of the fastest harmonic."""
@@ -21,7 +22,7 @@ LOOKED_AT = 500
 NUMBERS = np.arange(1.0, HARMONICS + 1)
 
 
-def _null_space(rows: np.ndarray) -> np.ndarray:
+def _null_space(rows: Numbers) -> Numbers:
     """Orthonormal vectors (n, k) that all rows are perpendicular to."""
     return np.asarray(np.linalg.svd(rows)[2][len(rows) :].T)
 
@@ -37,31 +38,31 @@ FREE = SINES.shape[1] + COSINES.shape[1]
 class Series:
     """A motion: centre (coordinate,), period [s], amplitudes of sines and cosines (coordinate, harmonic)."""
 
-    centre: np.ndarray
+    centre: Numbers
     period: float
-    sines: np.ndarray
-    cosines: np.ndarray
+    sines: Numbers
+    cosines: Numbers
 
     @classmethod
-    def within(cls, free: Array, centre: Array, period: float, limits: Sequence[Array]) -> Self:
+    def within(cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike]) -> Self:
         """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
         """
-        free = np.asarray(free, dtype=float).reshape(-1, FREE)
-        sines, cosines = free[:, : SINES.shape[1]] @ SINES.T, free[:, SINES.shape[1] :] @ COSINES.T
-        raw = cls(np.zeros(len(free)), period, sines, cosines)
-        excess = np.zeros(len(free))
+        numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
+        sines, cosines = numbers[:, : SINES.shape[1]] @ SINES.T, numbers[:, SINES.shape[1] :] @ COSINES.T
+        raw = cls(np.zeros(len(numbers)), period, sines, cosines)
+        excess = np.zeros(len(numbers))
         for moved, limit in zip(raw.at(raw.times(LOOKED_AT)), limits, strict=True):
             excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
         scale = 1.0 / np.maximum(excess, np.finfo(float).tiny)
         return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
 
-    def times(self, samples: int) -> np.ndarray:
+    def times(self, samples: int) -> Numbers:
         """Times over one period, the end left out."""
-        return np.arange(samples) * (self.period / samples)
+        return np.arange(samples, dtype=float) * (self.period / samples)
 
-    def at(self, times: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, times: ArrayLike) -> tuple[Numbers, Numbers, Numbers]:
         """Position, velocity, acceleration (time, coordinate)."""
         turning = 2.0 * np.pi / self.period * NUMBERS
         angle = np.asarray(times, dtype=float)[:, None] * turning
@@ -79,9 +80,9 @@ class Series:
         return Series(self.centre[coordinates], self.period, self.sines[coordinates], self.cosines[coordinates])
 
     @property
-    def values(self) -> dict[str, Any]:
-        """Parameters of the kind `fourier` of `robots.motions`: tuples by coordinate."""
-        named: dict[str, Any] = {"centre": tuple(self.centre.tolist()), "period": self.period}
+    def values(self) -> dict[str, Value]:
+        """Parameters of the kind `fourier` of `robots.trajectories.kinds`: tuples by coordinate."""
+        named: dict[str, Value] = {"centre": tuple(self.centre.tolist()), "period": self.period}
         for k in range(HARMONICS):
             named[f"sine_{k + 1}"] = tuple(self.sines[:, k].tolist())
             named[f"cosine_{k + 1}"] = tuple(self.cosines[:, k].tolist())

@@ -1,4 +1,7 @@
-"""Friction laws as data: parameters with units, what is optional, and presets. The mathematics: `tasks.friction.laws`.
+"""Friction laws as data: parameters with units, what is optional, whether joints stick; and presets.
+
+A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.friction.laws.LAWS`. Nothing else
+knows the names of laws.
 
 Forces of a law are torques in revolute joints and forces in prismatic ones. Where the normal load of a joint is 1, the
 dry parameters are such forces; where it is the joint's normal torque or force, they are coefficients of friction.
@@ -12,7 +15,8 @@ from dataclasses import dataclass, field
 
 from robots.parameters import Parameter
 
-FORCE, VISCOUS, _SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
+FORCE, VISCOUS, SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
+"""Units of parameters. Those in FORCE are dry friction, which the normal load multiplies."""
 _SLOWEST = 1e-9
 
 
@@ -21,8 +25,9 @@ class FrictionLaw:
     """A friction law: its name, the parameters of one joint, where it comes from.
 
     `options` are parameters that a law does without: a program that is not given one has no operation for it, as if it
-    were the default. `state`: how many numbers the law remembers; `tasks.friction.laws` has the laws without, whose
-    force is a curve over velocity, `tasks.friction.states` the others.
+    were the default. `sticks`: friction jumps where the velocity changes its sign, so that a joint at rest holds,
+    unless a `width` smooths the jump. `state`: how many numbers the law keeps for a joint, none or one; without, the
+    force is a curve over velocity.
     """
 
     name: str
@@ -30,16 +35,22 @@ class FrictionLaw:
     text: str
     source: str
     options: tuple[Parameter, ...] = ()
+    sticks: bool = False
     state: int = 0
+
+    @property
+    def dry(self) -> bool:
+        """Whether it has dry friction, which the normal load multiplies."""
+        return any(parameter.unit == FORCE for parameter in self.parameters)
 
     @property
     def linear(self) -> tuple[Parameter, ...]:
         """Parameters in which the force is linear, the others held."""
-        return () if self.state else tuple(each for each in self.parameters if each.unit in (FORCE, VISCOUS))
+        return () if self.state else tuple(p for p in self.parameters if p.unit in (FORCE, VISCOUS))
 
-    def inputs(self, given: Iterable[str]) -> tuple[Parameter, ...]:
-        """Parameters of a program: those of the law, then the options that are among the `given` names."""
-        chosen = set(given)
+    def inputs(self, names: Iterable[str]) -> tuple[Parameter, ...]:
+        """Parameters of a program: those of the law, then the options that are among the `names`."""
+        chosen = set(names)
         return self.parameters + tuple(option for option in self.options if option.name in chosen)
 
 
@@ -59,7 +70,7 @@ def _force(name: str, text: str) -> Parameter:
 
 
 def _speed(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, _SPEED, default, _SLOWEST, math.inf, text)
+    return Parameter(name, SPEED, default, _SLOWEST, math.inf, text)
 
 
 _COULOMB = _force("coulomb", "magnitude that opposes motion; zero at rest")
@@ -69,7 +80,7 @@ _FLUID = Parameter("viscous", VISCOUS, 0.0, 0.0, math.inf, "proportional to spee
 _STRIBECK = _speed("stribeck_velocity", 0.01, "speed in which the excess at low speed fades to 1/e")
 _SHAPE = Parameter("shape", "1", 2.0, 0.25, 10.0, "exponent of the speed in the fading")
 _WIDTH = Parameter(
-    "width", _SPEED, 0.0, 0.0, math.inf, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
+    "width", SPEED, 0.0, 0.0, math.inf, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
 )
 _STARTING = _force("starting", "magnitude that holds a joint at rest, where it is above `coulomb`")
 _NEGATIVE = Parameter("negative", "1", 1.0, 0.0, 100.0, "factor of all friction at negative velocity")
@@ -103,6 +114,7 @@ LAWS: dict[str, FrictionLaw] = {
             "constant magnitude against the motion, plus a part proportional to speed",
             "joint friction paper, Eq. (42); starting friction: industrial manipulators paper, Eq. (17)",
             (_WIDTH, _STARTING, *_DRY),
+            sticks=True,
         ),
         FrictionLaw(
             "stribeck",
@@ -110,6 +122,7 @@ LAWS: dict[str, FrictionLaw] = {
             "falls from static to Coulomb friction with speed, plus a part proportional to speed",
             "Bo and Pavelescu 1982; joint friction paper, Eq. (52)",
             (_SHAPE, _WIDTH, *_DRY),
+            sticks=True,
         ),
         FrictionLaw(
             "brown_mcphee",
@@ -136,6 +149,7 @@ LAWS: dict[str, FrictionLaw] = {
             "Stribeck curve from static friction after rest, from kinetic friction back to rest",
             "Stribeck curve as above; rest as in Karnopp 1985; the switch between the curves is declared here",
             _DRY,
+            sticks=True,
             state=1,
         ),
         FrictionLaw(

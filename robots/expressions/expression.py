@@ -1,8 +1,8 @@
 """Expressions over parameters, such as `upper_arm + forearm > 0.9`: a small language that can do nothing else.
 
-Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and some functions. The text is parsed here,
-not by Python. Values may be floats, arrays, or symbols of a kernel. An undefined number (0 / 0, the root of a negative)
-compares as false with everything.
+Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and some functions: what
+`robots.expressions.parser` allows of Python's syntax. Values may be floats, arrays, or symbols of a kernel. An
+undefined number (0 / 0, the root of a negative) compares as false with everything.
 
 Sweeps allow the functions EXACT: all operations are exact by IEEE 754 (powers are whole, so products), so an expression
 has the same bits on every machine. Robot files allow those in SMOOTH.
@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from robots.expression_parser import (
+from robots.expressions.parser import (
     EXACT,
     SMOOTH,
     Evaluate,
     ExpressionError,
     Functions,
     Kind,
-    Parser,
     Values,
     tokenize,
-    words,
+    translate,
 )
+from robots.types import Number
 
 __all__ = ["EXACT", "MAX_LENGTH", "SMOOTH", "Expression", "ExpressionError", "Kind", "parse"]
 
@@ -47,7 +46,7 @@ class Expression:
     names: tuple[str, ...]
     functions: Functions = EXACT
 
-    def __call__(self, values: Values) -> Any:
+    def __call__(self, values: Values) -> Number:
         """The value, with the shape that the `values` of the names broadcast to: floats, or booleans."""
         with np.errstate(all="ignore"):
             return _compiled(self.text, self.functions)(values)
@@ -61,14 +60,14 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
     if len(tokens) > MAX_TOKENS:
         got = f"{len(tokens)} names, numbers and signs"
         raise ExpressionError(tokens[MAX_TOKENS].place, got, f"at most {MAX_TOKENS}", "Write several.")
-    part = Parser(tokens, functions).whole()
+    part = translate(tokens, functions)
     if part.kind != kind:
         rule = "a number" if kind == "number" else "a condition, such as upper_arm < rod_length"
         raise ExpressionError(0, f"a {part.kind}", rule)
-    names = {each.text for each in tokens if each.kind == "name"} - words(functions)
-    return Expression(" ".join(each.text for each in tokens[:-1]), kind, tuple(sorted(names)), functions)
+    names = {token.text for token in tokens if token.kind == "name"} - set(functions)
+    return Expression(" ".join(token.text for token in tokens[:-1]), kind, tuple(sorted(names)), functions)
 
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(text: str, functions: Functions) -> Evaluate:
-    return Parser(tokenize(text, functions), functions).whole().value
+    return translate(tokenize(text, functions), functions).value

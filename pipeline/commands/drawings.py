@@ -11,7 +11,7 @@ from pipeline.commands.terminal import STORE, writing
 
 
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of commands that look into one design of a store."""
+    """Add the options of commands that show one design of a store."""
     help_files = "Folder of the files that the sweep names, such as points; to draw the robot."
     command = click.option("--files", type=click.Path(path_type=Path), metavar="DIR", help=help_files)(command)
     command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(

@@ -1,0 +1,148 @@
+"""Validate a document against a pydantic model; every failure is a Problem in words that a user of the file knows."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from pipeline.documents.report import number_hint, sentence
+from pipeline.documents.section import Section
+from pipeline.documents.yaml import Document, KeyPath, YamlValue
+from pipeline.errors import Problem, show
+from robots.parameters import nearest
+
+Model = TypeVar("Model", bound=Section)
+
+
+def validate_keys(model: type[Model], document: Document) -> tuple[Model, list[Problem]]:
+    """Validate each top-level key on its own: a model of the sound part, and the problems of the rest.
+
+    So that checks which need more than the model can go on with the sound part and report in the same pass. An entry
+    that is wrong is left out, its neighbours stay. A key of which nothing is left is not in `model_fields_set`: it has
+    its default, or no value where it is required.
+    """
+    known = {info.alias or name: name for name, info in model.model_fields.items()}
+    problems = [
+        document.problem((key,), "an unknown key", "a known key", sentence(nearest(key, known)), key=True)
+        for key in document.data
+        if key not in known
+    ]
+    values: dict[str, object] = {}
+    for key, name in known.items():
+        info = model.model_fields[name]
+        if key in document.data:
+            sound, wrong = _check(info.rebuild_annotation(), document, key)
+            if key in sound:
+                values[name] = sound[key]
+            problems += wrong
+        elif info.is_required():
+            problems.append(document.problem((), f"no key {key!r}", f"{key!r}, which is required", "Add it."))
+        else:
+            values[name] = info.get_default(call_default_factory=True)
+    return model.model_construct(set(values), **values), problems
+
+
+def _check(annotation: Any, document: Document, key: str) -> tuple[dict[str, object], list[Problem]]:
+    """Validate a key: its value without the entries that have problems, unless nothing is left; and these problems."""
+    adapter, problems = TypeAdapter[object](annotation), list[Problem]()
+    rest = {key: document.data[key]}
+    while key in rest:
+        try:
+            return {key: adapter.validate_python(rest[key])}, problems
+        except ValidationError as error:
+            failures = error.errors(include_url=False)
+        # Only the first look counts: what is lacking later was taken away here.
+        problems = problems or [_problem(document, annotation, key, details) for details in failures]
+        for details in failures:
+            path = _in_document(document, (key, *details["loc"]))
+            rest = _without(rest, path[: len(path) - (details["type"] == "missing")])
+    return {}, problems
+
+
+def _without(data: Mapping[str, YamlValue], path: KeyPath) -> dict[str, YamlValue]:
+    """Copy nested mappings without the entry at `path`; of a list, without the whole list."""
+    first, *rest = path
+    child = data.get(str(first))
+    if rest and isinstance(child, dict) and rest[0] in child:
+        return {**data, str(first): _without(child, tuple(rest))}
+    return {key: value for key, value in data.items() if key != first}
+
+
+def _problem(document: Document, annotation: object, key: str, details: ErrorDetails) -> Problem:
+    path = _in_document(document, (key, *details["loc"]))
+    kind = details["type"]
+    if kind == "extra_forbidden":
+        hint = sentence(nearest(str(path[-1]), _keys(annotation, path[1:-1])))
+        return document.problem(path, "an unknown key", "a known key", hint, key=True)
+    if kind == "missing":
+        return document.problem(path[:-1], f"no key {path[-1]!r}", f"{path[-1]!r}, which is required", "Add it.")
+    rule = _RULES.get(kind, "a value that the format allows")
+    expected = rule(details.get("ctx", {})) if callable(rule) else rule
+    return document.problem(path, show(details["input"]), expected, _hint(details))
+
+
+def _in_document(document: Document, location: KeyPath) -> KeyPath:
+    """Convert the location of a failure to a path of the file, without steps that only the model has."""
+    path: KeyPath = ()
+    for part in location[:-1]:
+        path = (*path, part) if (*path, part) in document.values else path
+    return path if location[-1] == "[key]" else (*path, location[-1])
+
+
+_RULES: Mapping[str, str | Callable[[Any], str]] = {
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "string_too_short": "text that is not empty",
+    "string_too_long": lambda context: f"text of at most {context['max_length']} characters",
+    "string_pattern_mismatch": "letters, digits, '_', '-' and '.', starting with a letter, at most 80",
+    "dict_type": "a mapping of names to values",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "too_short": lambda context: f"at least {context['min_length']} entries",
+    "too_long": lambda context: f"at most {context['max_length']} entries",
+    "greater_than": lambda context: f"a number above {context['gt']:g}",
+    "greater_than_equal": lambda context: f"a number of at least {context['ge']:g}",
+    "less_than": lambda context: f"a number below {context['lt']:g}",
+    "less_than_equal": lambda context: f"a number of at most {context['le']:g}",
+    "literal_error": lambda context: f"one of {context['expected']}",
+}
+
+
+def _hint(details: ErrorDetails) -> str:
+    """Advice for mistakes that are easy to recognise."""
+    kind, value = details["type"], details["input"]
+    if not isinstance(value, str):
+        return ""
+    if kind == "literal_error":
+        return sentence(nearest(value, re.findall(r"'([^']*)'", details["ctx"]["expected"])))
+    if kind == "bool_type":
+        return "Write true or false."
+    if kind in ("float_type", "int_type"):
+        return number_hint(value)
+    return ""
+
+
+def _keys(annotation: object, path: KeyPath) -> list[str]:
+    """List the keys of the section at `path` below `annotation`."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _keys(arguments[0], path)
+    if origin in (Union, types.UnionType):
+        return [key for argument in arguments for key in _keys(argument, path)]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = {info.alias or name: info for name, info in annotation.model_fields.items()}
+        if not path:
+            return list(fields)
+        return _keys(fields[str(path[0])].annotation, path[1:]) if path[0] in fields else []
+    return _keys(arguments[-1] if origin is dict else arguments[0], path[1:]) if path and arguments else []

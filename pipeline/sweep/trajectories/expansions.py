@@ -1,0 +1,40 @@
+"""Kinds of a sweep file that stand for several trajectories: random motions, poses at rest, tests of friction.
+
+A kind is a module with its `KIND`, a function `trajectories` and a row here; all other kinds are rows of
+`robots.trajectories.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pipeline.documents.report import Report
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from robots.trajectories.trajectory import Trajectory
+
+
+class Expansion(NamedTuple):
+    """The trajectories of a section with their names, reporting what is wrong; whether only chains have the kind."""
+
+    trajectories: Callable[[Report, str, Mapping[str, Any], KeyPath, Mover], Iterator[Trajectory]]
+    chains_only: bool = False
+
+
+EXPANSIONS: Mapping[str, Expansion] = {
+    random_fourier.KIND: Expansion(random_fourier.trajectories),
+    static_poses.KIND: Expansion(static_poses.trajectories),
+    constant_velocity.KIND: Expansion(constant_velocity.trajectories, chains_only=True),
+}
+
+
+def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
+    """The trajectories that a section of a sweep file stands for: one, several, or none where something is wrong."""
+    kind = section.get("kind")
+    expansion = EXPANSIONS.get(kind) if isinstance(kind, str) else None
+    if expansion is not None and (reader.mover.joints or not expansion.chains_only):
+        yield from expansion.trajectories(reader.report, name, section, path, reader.mover)
+    elif (trajectory := reader.one(name, section, path)) is not None:
+        yield trajectory

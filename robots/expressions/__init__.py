@@ -1,0 +1,1 @@
+"""Arithmetic expressions of robot and sweep files."""

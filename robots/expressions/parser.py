@@ -1,0 +1,294 @@
+"""Reads an expression with Python's parser: an allow-list of its syntax becomes a function of the values of names.
+
+Python sees `x` for every name and `0` for every number. So its keywords are ordinary names, `010` is ten, and nothing
+that it has beyond `_SYNTAX` is understood. Tokens are limited in `robots.expressions.expression`, levels of parentheses
+here, both before Python reads, which bounds its time and its stack. What expressions mean is said in
+`robots.expressions.expression`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, starmap, takewhile
+from typing import Literal
+
+import numpy as np
+
+from robots.types import Number
+
+Kind = Literal["number", "condition"]
+Values = Mapping[str, Number]
+Evaluate = Callable[[Values], Number]
+
+MAX_DEPTH = 32
+"""Levels of parentheses."""
+
+MAX_POWER = 8
+
+Functions = tuple[str, ...]
+"""Names of the functions that a text may call."""
+
+EXACT: Functions = ("abs", "min", "max", "sqrt")
+"""Functions whose bits are the same on every machine."""
+
+SMOOTH: Functions = ("abs", "sqrt", "sin", "cos", "tan")
+"""Functions that symbols of a kernel have too; angles in radians."""
+
+_ALPHABET = "names, numbers, + - * / **, comparisons, and, or, not, parentheses"
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/()<>,]|(?:and|or|not)(?![A-Za-z0-9_]))|(?P<name>[A-Za-z_][A-Za-z0-9_]*))"
+)
+_HINTS = {"=": "Write == for equality.", "^": "Write ** for powers.", "&": "Write and.", "|": "Write or."}
+
+_SYNTAX = (
+    *(ast.BoolOp, ast.boolop, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.Compare, ast.cmpop),
+    *(ast.Call, ast.Name, ast.Load, ast.Constant),
+)
+"""The nodes of Python's syntax that an expression may have; which operators, the tokens say."""
+
+_WIDTH = 4
+"""Columns of each token in the text for Python, so that the column of a node is that of its token."""
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be read: `place` counts characters from 0; what was got, expected, and advice."""
+
+    def __init__(self, place: int, got: str, expected: str, hint: str = "") -> None:
+        super().__init__(f"got {got}; expected {expected}. {hint}".rstrip())
+        self.place, self.got, self.expected, self.hint = place, got, expected, hint
+
+
+@dataclass(frozen=True)
+class Token:
+    """A number, name or sign, or the end; `place` counts characters from 0."""
+
+    kind: str
+    text: str
+    place: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A subexpression: what it gives and how to compute it."""
+
+    kind: Kind
+    value: Evaluate
+
+
+def alphabet(functions: Functions = EXACT) -> str:
+    """What an expression may be made of, in words."""
+    return ", ".join((_ALPHABET, *functions))
+
+
+def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
+    """Numbers, names and signs of a text, and its end. Raises ExpressionError."""
+    tokens: list[Token] = []
+    place, end = 0, len(text.rstrip())
+    while place < end:
+        match = _TOKEN.match(text, place)
+        if not match or not match.lastgroup:
+            place += len(text[place:]) - len(text[place:].lstrip())
+            hint = _HINTS.get(text[place], "Expressions are no program: nothing else is understood.")
+            raise ExpressionError(place, ascii(text[place]), alphabet(functions), hint)
+        tokens.append(Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
+        place = match.end()
+    return [*tokens, Token("end", "the end", end)]
+
+
+def translate(tokens: Sequence[Token], functions: Functions = EXACT) -> Part:
+    """The expression of some tokens, the last of which is the end. Raises ExpressionError."""
+    _check_tokens(tokens, functions)
+    tree = _parsed(tokens[:-1])
+    if tree is None or _missing(tokens):
+        raise _misplaced(tokens)
+    return _Translator(tokens, functions).part(tree)
+
+
+def _check_tokens(tokens: Sequence[Token], functions: Functions) -> None:
+    """Refuses deep parentheses, functions that are not called, and powers that are not small and whole."""
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth > MAX_DEPTH:
+            raise _unexpected(tokens[at + 1], f"at most {MAX_DEPTH} levels of parentheses")
+        if token.text in functions and tokens[at + 1].text != "(":
+            raise _unexpected(tokens[at + 1], "'('")
+        if token.text == "**":
+            last = at + 1 + (tokens[at + 1].text == "-")
+            if not tokens[last].text.isdigit() or int(tokens[last].text) > MAX_POWER:
+                raise _unexpected(tokens[last], f"a whole power of at most {MAX_POWER}", "Write sqrt for roots.")
+            if tokens[last + 1].text == "**":
+                raise _unexpected(tokens[last + 1], "an operator, or the end")
+
+
+@dataclass(frozen=True)
+class _Translator:
+    """Makes parts of nodes of Python's syntax."""
+
+    tokens: Sequence[Token]
+    functions: Functions
+
+    def part(self, node: ast.expr) -> Part:
+        """What a node means."""
+        token = self.tokens[_first(node)]
+        match node:
+            case ast.Constant() if math.isfinite(number := float(token.text)):
+                return Part("number", lambda names: number)
+            case ast.Constant():
+                raise _unexpected(token, "a finite number")
+            case ast.Call(args=arguments):
+                _check_call(token, len(arguments), self.functions)
+                return _apply(token.text, token, *map(self.part, arguments))
+            case ast.UnaryOp():
+                return self.signed(node)
+            case ast.BinOp(left=left, op=ast.Pow()):
+                sign = self.operator(left)
+                exponent = int("".join(token.text for token in self.tokens[sign + 1 : _last(node) + 1]))
+                base = _apply("positive", self.tokens[sign], self.part(left))
+                return Part("number", lambda names: _power(base.value(names), exponent))
+            case ast.BinOp(left=left, right=right):
+                return self.joined(left, right)
+            case ast.Compare(left=left, comparators=others):
+                links = starmap(self.joined, pairwise((left, *others)))
+                return functools.reduce(functools.partial(_apply, "and", token), links)
+            case ast.BoolOp(values=[left, *others]):
+                word, parts = self.tokens[self.operator(left)], map(self.part, others)
+                return functools.reduce(functools.partial(_apply, word.text, word), parts, self.part(left))
+        return Part("number", lambda names: names[token.text])
+
+    def joined(self, left: ast.expr, right: ast.expr) -> Part:
+        """Two operands and the operator between them."""
+        sign = self.tokens[self.operator(left)]
+        return _apply(sign.text, sign, self.part(left), self.part(right))
+
+    def signed(self, node: ast.expr) -> Part:
+        """A number after any number of signs, or a condition after any number of not; two of these are none."""
+        token, texts = self.tokens[_first(node)], (token.text for token in self.tokens[_first(node) :])
+        signs = [*takewhile(("not",).__contains__ if token.text == "not" else ("+", "-").__contains__, texts)]
+        for _ in signs:
+            node = node.operand  # type: ignore[attr-defined]  # signs side by side are nodes one in the other
+        part = self.part(node)
+        if token.text != "not":
+            return _apply("negative" if signs.count("-") % 2 else "positive", token, part)
+        for _ in range(2 - len(signs) % 2):
+            part = _apply("not", token, part)
+        return part
+
+    def operator(self, left: ast.expr) -> int:
+        """The index of the operator that follows an operand and its parentheses."""
+        return next(k for k in range(_last(left) + 1, len(self.tokens)) if self.tokens[k].text != ")")
+
+
+def _check_call(function: Token, count: int, functions: Functions) -> None:
+    """Refuses a function that may not be called, or not with so many arguments."""
+    if function.text not in functions:
+        raise ExpressionError(function.place, f"the function {function.text!r}", alphabet(functions))
+    least, most = (2, 8) if function.text in ("min", "max") else (1, 1)
+    if not least <= count <= most:
+        rule = f"{least}" if least == most else f"{least} to {most}"
+        raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
+
+
+def _apply(function: str, token: Token, *parts: Part) -> Part:
+    """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
+    wanted: Kind = "condition" if function in _LOGIC else "number"
+    for part in parts:
+        if part.kind != wanted:
+            hint = "Compare it with something." if wanted == "condition" else "Conditions are joined by and, or, not."
+            raise ExpressionError(token.place, f"a {part.kind} for {function}", f"a {wanted}", hint)
+    evaluate, values = _APPLY[function], [part.value for part in parts]
+    kind: Kind = "condition" if function in _LOGIC or function in _COMPARISONS else "number"
+    return Part(kind, lambda names: evaluate(*(value(names) for value in values)))
+
+
+def _unexpected(token: Token, expected: str, hint: str = "") -> ExpressionError:
+    return ExpressionError(token.place, token.text if token.kind == "end" else ascii(token.text), expected, hint)
+
+
+def _parsed(tokens: Sequence[Token]) -> ast.expr | None:
+    """What Python reads in tokens and the parentheses that they leave open; None where it is no expression of ours."""
+    spellings = [{"number": "0", "name": "x"}.get(token.kind, token.text) for token in tokens]
+    text = "".join(spelling.ljust(_WIDTH) for spelling in (*spellings, *")" * _missing(tokens)))
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    return tree if all(_is_ours(node, text) for node in ast.walk(tree)) else None
+
+
+def _is_ours(node: ast.AST, text: str) -> bool:
+    """Whether a node may be in an expression. A call begins with a bare name, and no argument of it is left out."""
+    if isinstance(node, ast.Call):
+        is_named = isinstance(node.func, ast.Name) and node.func.col_offset == node.col_offset
+        return is_named and not text[: node.end_col_offset].rstrip(") ").endswith(("(", ","))
+    return isinstance(node, _SYNTAX)
+
+
+def _misplaced(tokens: Sequence[Token]) -> ExpressionError:
+    """The error at the first token that cannot follow those before it; where Python sees it depends on its version."""
+    at = bisect_left(range(1, len(tokens)), True, key=lambda length: not _can_go_on(tokens[:length]))
+    if _parsed(tokens[:at]) is None:
+        return _unexpected(tokens[at], "a number, a name or '('")
+    return _unexpected(tokens[at], "')'" if _missing(tokens[:at]) else "an operator, or the end")
+
+
+def _can_go_on(tokens: Sequence[Token]) -> bool:
+    """Whether an expression can start with these tokens: they are one, or an operand makes them one."""
+    return any(_parsed([*tokens, *operand]) is not None for operand in ((), (Token("number", "0", 0),)))
+
+
+def _missing(tokens: Sequence[Token]) -> int:
+    """How many parentheses are to be closed."""
+    return sum((token.text == "(") - (token.text == ")") for token in tokens)
+
+
+def _first(node: ast.expr) -> int:
+    """The index of the first token of a node, without parentheses around it."""
+    return node.col_offset // _WIDTH
+
+
+def _last(node: ast.expr) -> int:
+    """The index of the last token of a node, without parentheses around it."""
+    return ((node.end_col_offset or 0) - 1) // _WIDTH
+
+
+def _power(base: Number, exponent: int) -> Number:
+    if exponent == 0:
+        return np.ones(np.shape(base))[()]
+    result = functools.reduce(np.multiply, [base] * abs(exponent))
+    return np.divide(1.0, result) if exponent < 0 else result
+
+
+_COMPARISONS: dict[str, Callable[..., Number]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": lambda a, b: np.less(a, b) | np.greater(a, b),  # not np.not_equal, which holds for undefined numbers
+}
+_LOGIC: dict[str, Callable[..., Number]] = {"and": np.logical_and, "or": np.logical_or, "not": np.logical_not}
+_APPLY: dict[str, Callable[..., Number]] = {
+    **_COMPARISONS,
+    **_LOGIC,
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "negative": np.negative,
+    "positive": np.positive,
+    "abs": np.abs,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": lambda x: np.sin(x) / np.cos(x),  # symbols have no tangent
+    "min": lambda *numbers: functools.reduce(np.minimum, numbers),
+    "max": lambda *numbers: functools.reduce(np.maximum, numbers),
+}

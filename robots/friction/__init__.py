@@ -1,0 +1,1 @@
+"""Friction laws as data, and groups of joints that share one."""

@@ -1,0 +1,158 @@
+"""Kinds of joints, a row for each: which motions it leaves free, and what follows from that. Plain data.
+
+A joint is between two bodies a and b: of the tree, the parent and the child. Its axes are those of frames on both; a
+joint of the tree has its own axis in place of z. How far a joint slides while it turns is mathematics:
+`tasks.mechanics.leads` has a row for each kind with such a joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+from robots.types import JointKind, Number
+
+X, Y, Z = range(3)
+
+
+class Freedom(NamedTuple):
+    """One variable of a joint: body b turns about an axis of the frame on a or b, slides along it, or does both.
+
+    What does both slides as it turns: its variable is the angle.
+    """
+
+    side: Literal["a", "b"]
+    axis: int
+    turns: bool = False
+    slides: bool = False
+
+
+class JointError(ValueError):
+    """A joint that does not fit its kind. The text names the joint and what was expected."""
+
+
+class Units(NamedTuple):
+    """Units of a joint's variable, of its rates, of the force on it and of the inertia of a drive on it."""
+
+    position: str
+    rate: str
+    acceleration: str
+    force: str
+    inertia: str
+
+
+ANGLE = Units("rad", "rad/s", "rad/s^2", "N m", "kg m^2")
+LENGTH = Units("m", "m/s", "m/s^2", "N", "kg")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of joint: what it leaves free of the motion of b relative to a, in words and as freedoms.
+
+    Those that turn come first. `urdf` are names of the kind in URDF files.
+    """
+
+    name: JointKind
+    text: str
+    freedoms: tuple[Freedom, ...]
+    urdf: tuple[str, ...] = ()
+
+    @property
+    def one_variable(self) -> bool:
+        """Whether it has a position, a rate and friction, and can be in a tree."""
+        return len(self.freedoms) == 1
+
+    @property
+    def turning(self) -> tuple[int, ...]:
+        """Axes about which it turns."""
+        return tuple(each.axis for each in self.freedoms if each.turns)
+
+    @property
+    def sliding(self) -> tuple[int, ...]:
+        """Axes of frame a along which it slides."""
+        return tuple(each.axis for each in self.freedoms if each.slides)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it turns, so that the variable of a kind with one is an angle."""
+        return bool(self.turning)
+
+    @property
+    def slides(self) -> bool:
+        """Whether it slides."""
+        return bool(self.sliding)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether it slides as it turns: it has a pitch, the way per angle [m/rad], where that changes the one at 0."""
+        return any(each.turns and each.slides for each in self.freedoms)
+
+    @property
+    def periodic(self) -> bool:
+        """Whether a full turn leads back to where it was."""
+        return self.one_variable and not self.slides
+
+    @property
+    def units(self) -> Units:
+        """Units of a kind with one variable."""
+        return ANGLE if self.turns else LENGTH
+
+
+_ROWS = (
+    Kind("revolute", "turns about z of both frames", (Freedom("a", Z, turns=True),), ("revolute", "continuous")),
+    Kind(
+        "universal",
+        "turns about x of `frame_a` and about y of `frame_b`",
+        (Freedom("a", X, turns=True), Freedom("b", Y, turns=True)),
+    ),
+    Kind(
+        "spherical",
+        "turns about the origins of both frames, which coincide",
+        (Freedom("a", X, turns=True), Freedom("a", Y, turns=True), Freedom("a", Z, turns=True)),
+    ),
+    Kind("prismatic", "slides along z of both frames", (Freedom("a", Z, slides=True),), ("prismatic",)),
+    Kind(
+        "cylindrical",
+        "turns about z of both frames, and slides along it",
+        (Freedom("a", Z, turns=True), Freedom("a", Z, slides=True)),
+    ),
+    Kind(
+        "screw",
+        "turns about z of both frames, and slides along it by `pitch` times the angle",
+        (Freedom("a", Z, turns=True, slides=True),),
+    ),
+)
+
+JOINT_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS}
+"""All kinds, which cut joints may have."""
+
+TREE_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS if row.one_variable}
+"""Those that joints of a tree may have."""
+
+URDF_KINDS: Mapping[str, JointKind] = {name: row.name for row in _ROWS for name in row.urdf}
+"""Kinds by their names in URDF files."""
+
+
+def problems(kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) -> Iterator[tuple[str, str]]:
+    """What does not fit about the kind and the pitch of a joint: what was got, and what was expected."""
+    if kind not in known:
+        yield f"kind {kind!r}", f"one of {', '.join(known)}"
+    elif JOINT_KINDS[kind].coupled and pitch is None:
+        yield "no pitch", f"the pitch [m/rad] of a {kind} joint"
+    elif not JOINT_KINDS[kind].coupled and pitch is not None:
+        yield f"a pitch of {pitch}", f"none of a {kind} joint, or another kind"
+    elif isinstance(pitch, int | float) and pitch == 0:
+        yield "a pitch of 0", f"another one of a {kind} joint; a joint that only turns is revolute"
+
+
+def check(joint: str, kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) -> None:
+    """Refuse a joint that does not fit its kind. Raises JointError."""
+    for got, expected in problems(kind, pitch, known):
+        raise JointError(f"joint {joint}: got {got}; expected {expected}")
+
+
+def shown(record: Any) -> str:
+    """The text of a record without what it leaves open: descriptions are hashed by it, so a new key changes no hash."""
+    values = ((each.name, getattr(record, each.name)) for each in fields(record))
+    return f"{type(record).__name__}({', '.join(f'{name}={value!r}' for name, value in values if value is not None)})"

@@ -1,0 +1,1 @@
+"""Kinds of trajectories as data, and one trajectory of a sweep."""

@@ -1,0 +1,59 @@
+"""Lead laws: how far joints that slide go along their axis, one row for each kind of one variable that slides.
+
+A row's functions take the pitch of the joint [m/rad] and its variable q, floats or traced. Joints that only turn have
+no row. Sources: hybrid-limb paper, Eqs. (148), (149), for the screw coordinates of joints: e, y x e + h e.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.joint_kinds import JOINT_KINDS, Freedom
+from robots.types import JointKind
+
+Scalar = Any
+Law = Callable[[Scalar, Scalar], Scalar]
+"""A function of pitch and variable."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The way [m] along the axis, its derivative over the variable, and the second one where that is not zero.
+
+    variable: reads the joint back from its pitch, its angle within half a turn, and its way.
+    """
+
+    way: Law
+    slope: Law
+    variable: Callable[[Scalar, Scalar, Scalar], Scalar]
+    bend: Law | None = None
+
+
+def turned_to(pitch: Scalar, angle: Scalar, way: Scalar) -> Scalar:
+    """The angle of a screw, full turns included: the one nearest to its way of those that look alike."""
+    turn = 2.0 * math.pi
+    return angle + np.rint((way / pitch - angle) / turn) * turn
+
+
+LEADS: Mapping[JointKind, Lead] = {
+    "prismatic": Lead(lambda pitch, q: q, lambda pitch, q: 1.0, lambda pitch, angle, way: way),
+    "screw": Lead(lambda pitch, q: pitch * q, lambda pitch, q: pitch, turned_to),
+}
+"""Lead laws by kind of joint."""
+
+
+def slope(freedom: Freedom, kind: JointKind, pitch: Scalar, q: Scalar) -> Scalar:
+    """The way that a joint slides for a unit of one of its freedoms, where its variable is q if it has just one."""
+    if freedom.turns and freedom.slides:
+        return LEADS[kind].slope(pitch, q)
+    return 1.0 if freedom.slides else 0.0
+
+
+def variable(kind: JointKind, pitch: Scalar, angle: Scalar, way: Scalar) -> Scalar:
+    """The variable of a joint between two bodies [rad or m], from the angle within half a turn and the way of one."""
+    return LEADS[kind].variable(pitch, angle, way) if JOINT_KINDS[kind].slides else angle

@@ -10,33 +10,46 @@ import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.house.imports import PACKAGES
 from benchmarks.house.sources import Source
 
+
+class Kind(NamedTuple):
+    """A kind of extension: its how-to page, the first example there, and a name of today if there is no page."""
+
+    page: str
+    example: str
+    today: str = ""
+
+
 KINDS = {
-    "robot": "",
-    "friction law": "",
-    "metric": "",
-    "output": "",
-    "cluster": "",
-    "trajectory": "line_sine",
-    "joint": "prismatic",
+    "robot": Kind("robot", "cart_pole"),
+    "friction law": Kind("friction_law", "hess_soom"),
+    "metric": Kind("metric", "mean_power"),
+    "output": Kind("output", "friction_power"),
+    "cluster": Kind("cluster", "moab"),
+    "trajectory": Kind("trajectory", "figure_eight", "line_sine"),
+    "joint": Kind("joint_kind", "barrel_cam", "prismatic"),
 }
-"""Kinds of extensions, each with a name of today for as long as it has no page."""
 
 _NOTE = re.compile(r"<!-- (?:in|file): ([\w/.]+)")
 
 
 def files_to_touch(root: Path, sources: Iterable[Source]) -> dict[str, int]:
     """Files of our packages that each kind of extension changes or adds."""
-    return {kind: len(_of_page(root, kind) or _spelling(sources, name)) for kind, name in KINDS.items()}
+    return {name: len(_of_page(root, kind) or _spelling(sources, kind.today)) for name, kind in KINDS.items()}
 
 
-def _of_page(root: Path, kind: str) -> set[str]:
-    page = root / "docs" / "howto" / f"{kind.replace(' ', '_')}.md"
-    notes = _NOTE.findall(page.read_text(encoding="utf-8")) if page.exists() else []
-    return {file for file in notes if Path(file).parts[0] in PACKAGES}
+def _of_page(root: Path, kind: Kind) -> set[str]:
+    """Files of the blocks that have the example's name; of all blocks, if none has it."""
+    page = root / "docs" / "howto" / f"{kind.page}.md"
+    _, *parts = _NOTE.split(page.read_text(encoding="utf-8")) if page.exists() else [""]
+    blocks = [
+        (file, text) for file, text in zip(parts[::2], parts[1::2], strict=True) if Path(file).parts[0] in PACKAGES
+    ]
+    return {file for file, text in blocks if kind.example in text} or {file for file, _ in blocks}
 
 
 def _spelling(sources: Iterable[Source], name: str) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 from robots.friction.laws import CURVES, LAWS, PRESETS
 from robots.parameters import complete
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PACKAGES = ("robots", "tasks", "storage", "pipeline")
 
 

@@ -1,4 +1,4 @@
-"""Names, dims, units, chunks and files of results. Knows nothing of robots or Dask graphs.
+"""Dims, chunks and files of results. Of robots it knows the table of quantities alone, of Dask graphs nothing.
 
 Only `storage.store` opens Zarr. It is loaded on first use, so that planning, which needs `storage.layout` alone, does
 not wait for xarray.

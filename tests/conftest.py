@@ -24,11 +24,11 @@ OF_THE_REPOSITORY = (
     "test_*.py",  # of this folder: pages, imports, files at the top
     "bad_inputs/test_bad_inputs.py",
     "bad_inputs/test_fuzz.py",
+    "pipeline/cluster/test_arguments.py",
     "pipeline/report/test_studies.py",
-    "pipeline/test_cluster_arguments.py",
+    "pipeline/robot_files/test_reader.py",
+    "pipeline/sweep/test_robot_sweeps.py",
     "pipeline/test_examples.py",
-    "pipeline/test_robot_file.py",
-    "pipeline/test_robot_sweeps.py",
     "tasks/motion/test_currents_example.py",
 )
 _HERE = Path(__file__).parent

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+
+from tests.conftest import OF_THE_REPOSITORY
 
 ROOT = Path(__file__).parent.parent
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
@@ -45,3 +48,15 @@ def test_the_make_targets_that_a_page_names_exist(page: str) -> None:
     named = set(re.findall(r"(?:`|^ {4})make ([\w-]+)", (ROOT / page).read_text("utf-8"), re.MULTILINE))
     assert named
     assert named <= targets
+
+
+def test_nothing_is_left_out_of_a_wheel_because_git_ignores_it() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("the files of a repository, without what git knows of them")
+    command = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == ""
+
+
+@pytest.mark.parametrize("pattern", OF_THE_REPOSITORY)
+def test_what_is_left_out_beside_a_wheel_is_there(pattern: str) -> None:
+    assert list((ROOT / "tests").glob(pattern))

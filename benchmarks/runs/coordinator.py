@@ -30,7 +30,7 @@ from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.cluster_executor import ClusterExecutor
 from pipeline.execution.contents import create_store
-from pipeline.execution.executor import Executor, InProcessExecutor, Result, KeyedGraph
+from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import Window
@@ -105,7 +105,9 @@ def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
             executor: Executor = (
-                ClusterExecutor(client, Window(client, parallel, made.block_memory)) if client else _Instant(made.blocks)
+                ClusterExecutor(client, Window(client, parallel, made.block_memory))
+                if client
+                else _Instant(made.blocks)
             )
             start = time.perf_counter()
             _Empty(made, StoreWriter(path), ledger, executor, lambda event: None, granularity).run()

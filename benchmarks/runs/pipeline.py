@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import delta
-from benchmarks.runs import sweeps
 from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require, surroundings
+from benchmarks.runs import sweeps
 from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import Stopwatch, text
 from pipeline.cluster.file import ClusterConfig

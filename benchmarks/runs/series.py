@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.runs import sweeps
 from benchmarks.figures import Figure, Size, best, require, surroundings
+from benchmarks.runs import sweeps
 from benchmarks.runs.sweeps import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
 from pipeline.execution.run import run

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.runs import identification
 from benchmarks.figures import QUICK, CheckError
+from benchmarks.runs import identification
 
 
 def test_the_dataset_is_complete_and_identifies_its_robot() -> None:

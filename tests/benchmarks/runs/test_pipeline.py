@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.runs import footprint, pipeline, sweeps, series
 from benchmarks.figures import QUICK, CheckError
+from benchmarks.runs import footprint, pipeline, series, sweeps
 from benchmarks.runs.pipeline import Setting
 from benchmarks.runs.sweeps import Stopwatch, text
 from pipeline.monitor.events import BlockDone, Finished, Started

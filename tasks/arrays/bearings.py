@@ -21,8 +21,7 @@ from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import joint_reactions
 from tasks.friction.given import Friction
 from tasks.friction.joints import normal_load
-
-Array = Any
+from tasks.kernels.types import Array
 
 
 class ConstraintForces(NamedTuple):

@@ -9,7 +9,7 @@ parallel manipulator, Eqs. (8) to (13).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.types import BASE, Vector
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
-
-Array = Any
+from tasks.kernels.types import Array
 
 
 class BodyMotion(NamedTuple):

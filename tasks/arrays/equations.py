@@ -21,10 +21,9 @@ from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
+from tasks.kernels.types import Array
 from tasks.mechanics.structure import structure_of
 from tasks.programs import equations
-
-Array = Any
 
 
 class Equations(NamedTuple):

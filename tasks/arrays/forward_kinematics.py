@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -12,8 +12,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.kernels.batches import checked, common_batch
-
-Array = Any
+from tasks.kernels.types import Array
 
 STEPS = 60
 SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding

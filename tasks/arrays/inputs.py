@@ -14,10 +14,9 @@ import numpy as np
 from robots.model import Robot
 from robots.parameters import nearest
 from tasks.kernels.batches import Batch, checked, common_batch, rows
+from tasks.kernels.types import Array
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-
-Array = Any
 
 
 class Moving(TypedDict, total=False):

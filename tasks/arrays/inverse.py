@@ -32,12 +32,11 @@ from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
+from tasks.kernels.types import Array
 from tasks.mechanics.platform import held_directions
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import even_weights
 from tasks.programs.stages import Request, Stage, limb, stages
-
-Array = Any
 
 HELD = 1e-9
 """What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""

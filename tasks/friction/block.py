@@ -6,7 +6,7 @@ mass x'' = stiffness (pull(t) - x) - force(z, x', load), with the LuGre law: it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -14,8 +14,7 @@ from scipy.integrate import solve_ivp
 from robots.friction import LAWS
 from robots.parameters import complete
 from tasks.friction import lugre
-
-Array = Any
+from tasks.kernels.types import Array
 
 
 class BlockMotion(NamedTuple):

@@ -9,7 +9,7 @@ law: the curve is then the mean of both directions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
@@ -17,8 +17,7 @@ from scipy.optimize import OptimizeResult, least_squares
 from robots.friction import CURVES
 from robots.parameters import Parameter, complete, nearest
 from tasks.friction import laws as friction
-
-Array = Any
+from tasks.kernels.types import Array
 
 STARTS = 8
 """Trial values of the speed at which a law bends: the fit is not convex in it."""

@@ -9,15 +9,13 @@ Eqs. (17) and (18).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from robots.friction_groups import FrictionGroup
 from tasks.friction import lugre, stiction
 from tasks.friction.joints import JointFriction
 from tasks.friction.laws import force
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import where
-
-Scalar = Any
 
 STICKING = ("coulomb_viscous", "stribeck", "stiction")
 """Laws whose friction jumps where the velocity changes its sign, unless a `width` smooths it."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.friction_groups import LOADS, FrictionGroup, JointPlace
 from tasks.friction.laws import force
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import Motion
 from tasks.mechanics.reactions import LimbStatics, Wrench
-
-Scalar = Any
-Array = Any
 
 COMPONENTS = 5
 """Of what the bearings of a joint carry, see `bearing_load`."""

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robots import friction as data
 from robots.parameters import nearest
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import is_zero, where
 from tasks.mathematics.elementary import exp, power, tanh
 
-Scalar = Any
 Directed = Callable[[Scalar], Scalar]
 """A magnitude with the sign of the velocity."""
 Parts = tuple[Scalar, Scalar]

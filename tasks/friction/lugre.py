@@ -12,13 +12,10 @@ Unlike the laws without a state it may give power back: bristles are springs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tasks.friction.laws import Sliding, scales, scaling, stribeck_magnitude
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import reciprocal, where
 from tasks.mathematics.elementary import expm1
-
-Scalar = Any
 
 INSTANT = 1e12
 """Rate [1/s] beyond which bristles follow at once: those of a joint without load, which g = 0 would make infinite."""

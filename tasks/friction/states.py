@@ -21,9 +21,7 @@ from tasks.friction.laws import Sliding
 from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
-
-Array = Any
-Scalar = Any
+from tasks.kernels.types import Array, Scalar
 
 
 class StateLaw(NamedTuple):

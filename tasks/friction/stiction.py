@@ -15,12 +15,9 @@ Functions are as in `tasks.friction.lugre`; all take the law's parameters and op
 
 from __future__ import annotations
 
-from typing import Any
-
 from tasks.friction.laws import Sliding, scales, scaling, sign, stribeck_magnitude
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import where
-
-Scalar = Any
 
 BROKEN_AWAY = 3.0
 """Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""

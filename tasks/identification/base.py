@@ -18,8 +18,7 @@ from robots.model import Robot
 from tasks.arrays.inputs import Moving
 from tasks.identification.regressor import regressor
 from tasks.identification.states import random_motion
-
-Array = Any
+from tasks.kernels.types import Array
 
 TOLERANCE = 1e-9
 """A column whose part that is new is smaller than this, relative to its length, is a combination of others."""

@@ -6,8 +6,6 @@ the cutoff.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from robots.model import Robot
@@ -16,8 +14,7 @@ from tasks.arrays.forward_kinematics import forward_kinematics
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.signals import rate
-
-Array = Any
+from tasks.kernels.types import Array
 
 STEPS = 20
 MATCHED = 1e-10

@@ -8,7 +8,7 @@ of the regressor is used. Source: Gautier and Khalil, Direct calculation of mini
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -19,9 +19,8 @@ from tasks.arrays.bodies import BodyMotion, body_motion
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import inverse_dynamics
 from tasks.identification.columns import TENSOR, limb_columns, platform_has_columns
+from tasks.kernels.types import Array
 from tasks.mechanics.structure import structure_of
-
-Array = Any
 
 
 def energies(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> np.ndarray:

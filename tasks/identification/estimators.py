@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.parameters import nearest
-
-Array = Any
+from tasks.kernels.types import Array
 
 HUBER = 1.345
 """Residuals beyond this many standard deviations lose weight; 95 % efficient where the noise is normal."""

@@ -25,9 +25,9 @@ from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import regressor
+from tasks.kernels.types import Array
 from tasks.mathematics.rotations import roll_pitch_yaw
 
-Array = Any
 SHRINK = 0.8
 SHRINKS = 40
 STEP = 1e-5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from tasks.identification.base import BaseParameters, base_along, base_parameter
 from tasks.identification.methods import METHODS
 from tasks.identification.recorded import Data, Filtering, Recording
 from tasks.identification.regressor import standard_parameters
-
-Array = Any
+from tasks.kernels.types import Array
 
 RATES = ("acceleration", "qdd")
 

@@ -23,6 +23,7 @@ from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
@@ -30,8 +31,6 @@ from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structu
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
 from tasks.programs.assembly import even_weights
-
-Array = Any
 
 
 def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import friction_columns, regressor
 from tasks.identification.signals import filtered
-
-Array = Any
+from tasks.kernels.types import Array
 
 Rows = tuple[np.ndarray, np.ndarray]
 

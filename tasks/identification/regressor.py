@@ -31,10 +31,9 @@ from tasks.identification.columns import (
 )
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Values, indexed
+from tasks.kernels.types import Array
 from tasks.mechanics.structure import structure_of
 from tasks.programs.stages import stages
-
-Array = Any
 
 
 class Regressor(NamedTuple):

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.model import Link
 from tasks.inertia.placed import Body, Placed, by_elements
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import ZERO, JointState
 
-Scalar = Any
-Array = Any
 Term = Callable[[Body, Array, Array], Array]
 """(3, 3) from a body and the vectors from the origins of u and k to its centre of mass."""
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robots.model import Inertia, Link
 from robots.types import BASE, JointKind
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import ZERO, JointState, poses
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from tasks.inertia.placed import Body, Placed, by_elements
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.recursion import Massing
-
-Array = Any
 
 
 def matrix(placed: Placed) -> np.ndarray:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from tasks.kernels.kernel import padded
+from tasks.kernels.types import Array
 
-Array = Any
 Batch = tuple[int, ...]
 
 

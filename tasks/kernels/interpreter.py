@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.keys import Arrays, Key
 from tasks.kernels.program import PER_CASE, Program
+from tasks.kernels.types import Array
 
-Array = Any
 _SPLITTER = 134217729.0  # 2^27 + 1
 BIASED = 2.0**52 + 1023.0
 """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""

@@ -15,11 +15,11 @@ from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array
 from tasks.lagrange import equations as lagrange
 from tasks.mathematics.algebra import inverse
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 
-Array = Any
 OBJECT = 10
 """Numbers of a grasped object: mass, centre (3), inertia about it (xx, yy, zz, xy, xz, yz)."""
 

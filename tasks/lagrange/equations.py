@@ -18,19 +18,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics import drives
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

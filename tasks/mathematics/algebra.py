@@ -13,9 +13,7 @@ import numpy as np
 
 from tasks.kernels import expression
 from tasks.kernels.expression import Expression
-
-Scalar = Any
-Array = Any
+from tasks.kernels.types import Array, Scalar
 
 
 def array(values: Any) -> np.ndarray:

@@ -10,9 +10,8 @@ import math
 from typing import Any
 
 from tasks.kernels.expression import Dual, Expression, fma
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import where
-
-Scalar = Any
 
 # pi/2 in parts of 35, 35 and 53 bits: products with a quarter-turn count below 2^17 are exact; in single precision of
 # 9, 11 and 24 bits

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from robots.status import Status
 from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import adjugate, array, inverse, total, where
-
-Scalar = Any
-Array = Any
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 

@@ -19,13 +19,11 @@ import numpy as np
 from robots.model import Link
 from robots.status import Status
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, Mounted, Solved
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 80
 STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch that the reference configuration is on

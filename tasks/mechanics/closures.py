@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from robots.model import Frame
 from robots.types import ClosureKind
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import Motion, Pose
-
-Scalar = Any
-Array = Any
 
 NOTHING = (0.0, 0.0, 0.0)
 

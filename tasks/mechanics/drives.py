@@ -24,14 +24,12 @@ from tasks.kernels.expression import Expression
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.kernels.tangent import tangent
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics import recursion
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState
 from tasks.mechanics.recursion import BodyMotion, Wheel
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

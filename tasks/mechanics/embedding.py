@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
 from tasks.mechanics.closures import End, Joined, row_count
 from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses
-
-Scalar = Any
-Array = Any
-
 
 ORIGIN = np.zeros(3)
 

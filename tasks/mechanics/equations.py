@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,14 +19,13 @@ from robots.model import Inertia, Platform
 from robots.types import BASE
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation
 from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
 from tasks.mechanics.recursion import Massing
 
-Scalar = Any
-Array = Any
 Seeds = Mapping[Expression, Scalar]
 
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.model import Link
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, rotation, turned
 from tasks.mathematics.elementary import sincos
-
-Scalar = Any
-Array = Any
 
 ZERO = np.zeros(3)
 

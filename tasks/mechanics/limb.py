@@ -16,6 +16,7 @@ from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
 from tasks.mathematics.elementary import atan2
 from tasks.mechanics import drives
@@ -24,9 +25,6 @@ from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.frames import inverse_pose, joined_pose
 from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 20
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.model import Inertia, Link
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState, joint_rotation
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

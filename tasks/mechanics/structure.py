@@ -12,6 +12,7 @@ import numpy as np
 from robots.model import Family, Frame, Instance, Mechanism
 from robots.types import TWIST
 from tasks.kernels.expression import Graph
+from tasks.kernels.types import Array
 from tasks.mechanics import chain, limb, platform
 from tasks.mechanics.embedding import LimbChoice, others
 from tasks.mechanics.field import MOVING
@@ -20,7 +21,6 @@ from tasks.mechanics.kinematics import REST, Motion, Pose
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.topology import choose
 
-Array = Any
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
 

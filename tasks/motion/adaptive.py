@@ -8,7 +8,6 @@ of friction.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
@@ -20,12 +19,11 @@ from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
 from tasks.kernels.kernel import padded
+from tasks.kernels.types import Array
 from tasks.motion.chains import ChainMotion, begun, collected, opened
 from tasks.motion.events import Moment
 from tasks.motion.pushes import Acting, Pushes
 from tasks.motion.system import ChainSystem, Modes, Rates
-
-Array = Any
 
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""

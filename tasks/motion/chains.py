@@ -9,7 +9,7 @@ of `robots.friction.LAWS`; see `tasks.friction.forward` for how they come to res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,11 @@ from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked, common_batch
+from tasks.kernels.types import Array
 from tasks.motion.events import Moment, Stepper
 from tasks.motion.pushes import Acting, Pushes, first_shape
 from tasks.motion.steps import METHODS
 from tasks.motion.system import ChainSystem
-
-Array = Any
 
 
 class ChainMotion(NamedTuple):

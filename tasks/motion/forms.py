@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,10 +19,10 @@ from tasks.arrays.equations import Model
 from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values
+from tasks.kernels.types import Array
 from tasks.mathematics import quaternions
 from tasks.programs import equations
 
-Array = Any
 Form = Literal["task_space", "joint", "actuator"]
 OfTime = Callable[[float], np.ndarray]
 

@@ -16,15 +16,13 @@ import numpy as np
 from robots.friction_groups import FrictionGroup
 from robots.model import Family
 from tasks.friction import joints as joint_friction
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import REST
 from tasks.mechanics.reactions import LimbStatics
 from tasks.motion.forward import Moved, Pushed
 from tasks.programs import coupled_friction
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 200
 SETTLED = 1e-14

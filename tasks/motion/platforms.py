@@ -20,10 +20,10 @@ from tasks.arrays.inputs import GRAVITY
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded
+from tasks.kernels.types import Array
 from tasks.mathematics import quaternions
 from tasks.motion.forms import Form, OfTime, State, System
 
-Array = Any
 Acting = Any
 """Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
 

@@ -6,11 +6,12 @@ Between instants they are linear, or hold their value up to the next one; before
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-Array = Any
+from tasks.kernels.types import Array
+
 Between = Literal["linear", "steps"]
 
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from tasks.kernels.batches import Batch, checked, rows
+from tasks.kernels.types import Array
 
-Array = Any
 Acting = Any
 """Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,), q and qd (*batch, freedom)."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from tasks.friction.forward import bristles, sticks
 from tasks.friction.given import Friction, FrictionInput, friction_input, without_zero_width
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import Kernel
+from tasks.kernels.types import Array
 from tasks.motion.programs import Layout, layout, motion_program
 
-Array = Any
 Force = Callable[[np.ndarray], np.ndarray]
 """Actuator forces (actuator, samples) at states (size, samples)."""
 

@@ -18,8 +18,6 @@ from robots.model import PLATFORM, Closure, Frame, Limb, Link
 from robots.types import ClosureKind
 from tasks.arrays.bodies import BodyMotion
 
-Array = Any
-
 CONCURRENT = 1e-12
 """Distance [m] up to which an axis counts as passing through a point."""
 

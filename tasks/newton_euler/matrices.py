@@ -16,9 +16,9 @@ import scipy.sparse
 from robots.model import PLATFORM, Robot
 from robots.types import BASE
 from tasks.arrays.bodies import BodyMotion, RobotMotion, inertial_wrench
+from tasks.kernels.types import Array
 from tasks.newton_euler.composite_joints import Chain, Joint, Transmission, bodies, chains, limb_joints, transmission
 
-Array = Any
 Moments = Literal["body", "base"]
 
 

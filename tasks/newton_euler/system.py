@@ -22,11 +22,10 @@ from robots.types import TWIST
 from tasks.arrays.bodies import BodyMotion, RobotMotion, body_motion
 from tasks.arrays.inputs import GRAVITY, Moving, in_world
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
+from tasks.kernels.types import Array
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.matrices import Assembly, Moments
 from tasks.newton_euler.solvers import Method
-
-Array = Any
 
 LOOSE = 1e-9
 """Share of a unit vector of the null space above which a component is not unique."""

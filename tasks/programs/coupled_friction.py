@@ -20,14 +20,12 @@ from tasks.friction import joints as joint_friction
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
 from tasks.kernels.expression import Dual
 from tasks.kernels.keys import Shape, indexed
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
 from tasks.programs import reactions as reaction_programs
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 300
 SETTLED = Dual(1e-13, 1e-5)  # change of all friction in a step, relative to its size, at which the iteration ends

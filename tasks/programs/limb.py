@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +17,13 @@ from robots.quantities import QUANTITIES
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.frames import mount_pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
-
-Array = Any
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""

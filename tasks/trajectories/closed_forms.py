@@ -14,11 +14,10 @@ from robots.motions import HARMONICS, JOINT_MOTIONS, MOTIONS, WORKSPACE
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, sqrt, where
 from tasks.mathematics.elementary import sincos
 
-Scalar = Any
-Array = Any
 Instant = tuple[Array, Array, Array]
 """Position [m], velocity [m/s], acceleration [m/s^2], each (3,), in the base frame."""
 

@@ -14,12 +14,11 @@ import numpy as np
 
 from robots.motions import TURNS, Turn
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
 from tasks.mathematics.elementary import sincos
 from tasks.mathematics.rotations import from_sines
 from tasks.trajectories import closed_forms
-
-Array = Any
 
 
 def constant(t: Any) -> closed_forms.Instant:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.motions import HARMONICS
-
-Array = Any
 
 LOOKED_AT = 500
 """Samples of a period at which limits are kept: 50 for a turn of the fastest harmonic."""
@@ -43,7 +42,7 @@ class Series:
     cosines: np.ndarray
 
     @classmethod
-    def within(cls, free: Array, centre: Array, period: float, limits: Sequence[Array]) -> Self:
+    def within(cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike]) -> Self:
         """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
@@ -61,7 +60,7 @@ class Series:
         """Times over one period, the end left out."""
         return np.arange(samples) * (self.period / samples)
 
-    def at(self, times: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, velocity, acceleration (time, coordinate)."""
         turning = 2.0 * np.pi / self.period * NUMBERS
         angle = np.asarray(times, dtype=float)[:, None] * turning

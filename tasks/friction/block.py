@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
 from robots.friction import LAWS
 from robots.parameters import complete
 from tasks.friction import lugre
-from tasks.kernels.types import Array
+from tasks.kernels.types import Scalar
 
 
 class BlockMotion(NamedTuple):
@@ -31,7 +32,7 @@ def simulate(
     mass: float,
     stiffness: float,
     pull: Callable[[float], float],
-    times: Array,
+    times: ArrayLike,
     values: Mapping[str, float],
     load: float = 1.0,
     rtol: float = 1e-10,
@@ -48,7 +49,7 @@ def simulate(
     named = complete((*law.parameters, *law.options), values, owner="friction law lugre")
     instants = np.asarray(times, dtype=float)
 
-    def change(t: float, state: np.ndarray) -> list[float]:
+    def change(t: float, state: np.ndarray) -> list[Scalar]:
         x, v, z = (float(each) for each in state)
         friction = lugre.force(z, v, load, **named)
         return [v, (stiffness * (pull(t) - x) - friction) / mass, lugre.rate(z, v, load, **named)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
 from robots.friction import CURVES
@@ -38,18 +39,22 @@ class Fit(NamedTuple):
     residual: float
 
 
-def half_difference(forward: Array, reverse: Array) -> np.ndarray:
+def half_difference(forward: ArrayLike, reverse: ArrayLike) -> np.ndarray:
     """Friction at positive velocity from torques at the same position both ways, Eq. (51)."""
     return 0.5 * (np.asarray(forward, dtype=float) - np.asarray(reverse, dtype=float))
 
 
-def half_sum(forward: Array, reverse: Array) -> np.ndarray:
+def half_sum(forward: ArrayLike, reverse: ArrayLike) -> np.ndarray:
     """Torque of gravity from torques at the same position both ways, by Eqs. (48) to (50)."""
     return 0.5 * (np.asarray(forward, dtype=float) + np.asarray(reverse, dtype=float))
 
 
 def curve(
-    speed: Array, forward: Array, reverse: Array, position: Array = None, reverse_position: Array = None
+    speed: ArrayLike,
+    forward: ArrayLike,
+    reverse: ArrayLike,
+    position: ArrayLike | None = None,
+    reverse_position: ArrayLike | None = None,
 ) -> Curve:
     """Friction over speed, averaged over positions.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.friction import LAWS as LAW_DATA
 from robots.friction import FrictionLaw
@@ -47,11 +48,11 @@ class History(NamedTuple):
 def along(
     law: str,
     *,
-    velocity: Array,
-    times: Array,
-    values: Mapping[str, Array],
-    load: Array = 1.0,
-    initial: Array = 0.0,
+    velocity: ArrayLike,
+    times: ArrayLike,
+    values: Mapping[str, ArrayLike],
+    load: ArrayLike = 1.0,
+    initial: ArrayLike = 0.0,
 ) -> History:
     """Friction along velocities (*batch, time) [rad/s or m/s] at increasing `times` (time,) [s].
 
@@ -76,7 +77,7 @@ def along(
     return History(_unpacked(force, batch), _unpacked(state, batch))
 
 
-def _parameters(law: str, values: Mapping[str, Array]) -> tuple[FrictionLaw, tuple[str, ...], dict[str, Array]]:
+def _parameters(law: str, values: Mapping[str, ArrayLike]) -> tuple[FrictionLaw, tuple[str, ...], dict[str, ArrayLike]]:
     """The law, names of the inputs of its program, and their values with defaults, checked."""
     if law not in LAWS:
         told = "its force is a curve: see tasks.friction.laws" if law in LAW_DATA else nearest(law, LAWS)

@@ -119,7 +119,9 @@ def actuator_program(family: Family) -> Program:
     count, driven = len(made.mechanism.instances), made.driven
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
 
-    def one_sample(jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array = None) -> dict[str, Any]:
+    def one_sample(
+        jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array | None = None
+    ) -> dict[str, Any]:
         rows = np.vstack([jacobian[k] for k in range(count)])
         columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(made.freedoms)]
         found = np.stack(columns, axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from tasks.inertia.placed import Body, Placed, symmetric
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import array, cross, dot
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def matrix(placed: Placed) -> np.ndarray:
             joint = placed.bodies[k]
             if k != u:
                 moment, at = moment + cross(at - joint.origin, force), joint.origin
-            values[u, k] = joint.axis @ (force if joint.kind == "prismatic" else moment)
+            values[u, k] = dot(joint.axis, force if joint.kind == "prismatic" else moment)
     return symmetric(len(placed.bodies), values)
 
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from robots.model import Link
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross
+from tasks.kernels.types import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, cross, dot
 from tasks.mechanics.kinematics import ZERO, JointState
 
 Term = Callable[[Body, Array, Array], Array]
@@ -129,7 +129,7 @@ def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int)
     return element_of(placed, u, k) + (links[u].armature if u == k else 0.0)
 
 
-def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array) -> np.ndarray:
+def bias(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array) -> np.ndarray:
     """The bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
 
     `gravity` (3,) in the axes of the base.
@@ -138,9 +138,7 @@ def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Sc
     return array([_bias_element(flow, u) for u in range(len(links))])
 
 
-def bias_element(
-    links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array, u: int
-) -> Scalar:
+def bias_element(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array, u: int) -> Scalar:
     """Element u of the bias vector alone; see `bias`."""
     return _bias_element(_Flow.of(Placed.of(links, states), rates, array(gravity)), u)
 
@@ -159,7 +157,7 @@ class _Flow:
     pull: Mapping[int, Array]
 
     @classmethod
-    def of(cls, placed: Placed, rates: Sequence[Scalar], gravity: Array) -> _Flow:
+    def of(cls, placed: Placed, rates: Scalars, gravity: Array) -> _Flow:
         omega: dict[int, Array] = {}
         drift: dict[int, Array] = {}
         swirl: dict[int, Array] = {}  # of the origins
@@ -192,4 +190,4 @@ def _bias_element(flow: _Flow, u: int) -> Scalar:
             total = total + cross(body.centre - joint.origin, force) + gyroscopic
         else:
             total = total + force
-    return joint.axis @ total
+    return dot(joint.axis, total)

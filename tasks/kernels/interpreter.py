@@ -122,7 +122,7 @@ class _Machine:
     def __init__(self, program: Program, inputs: Arrays, exact: bool):
         self.program = program
         self.apply = _operations(fused if exact else _rounded_twice)
-        self.values: list[Array] = [None] * len(program.nodes)
+        self.values = [np.empty((0, 0))] * len(program.nodes)
         for i, node in enumerate(program.nodes):
             if node.op == CONSTANT:
                 self.values[i] = np.full((1, 1), node.data)

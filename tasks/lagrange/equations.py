@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -225,7 +226,7 @@ class _Rotor:
             return _trace(left @ (a @ j_a), right @ b)
 
         one, s = np.eye(4), [self.slope(j) for j in n]
-        velocity = np.array(still.velocity, dtype=object)
+        velocity: Any = np.array(still.velocity, dtype=object)  # its elements are of no one type
         for i, j, k in np.ndindex(velocity.shape):
             velocity[i, j, k] = (
                 term(slopes[i], s[k], s[j], at) + term(slopes[j], s[k], s[i], at) - term(slopes[j], s[i], s[k], at)

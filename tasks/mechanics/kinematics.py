@@ -15,7 +15,7 @@ import numpy as np
 
 from robots.model import Link
 from robots.types import BASE
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, rotation, turned
 from tasks.mathematics.elementary import sincos
 
@@ -55,7 +55,7 @@ class Pose:
     rotation: Array
     position: Array
 
-    def at(self, point: Array) -> Array:
+    def at(self, point: Scalars) -> Array:
         """Position of a point of the body."""
         return self.position + self.rotation @ array(point)
 
@@ -110,8 +110,8 @@ REST = Motion(ZERO, ZERO, ZERO, ZERO)
 def motions(
     links: Sequence[Link],
     at: Mapping[int, Pose],
-    rates: Sequence[Scalar],
-    accelerations: Sequence[Scalar] | None = None,
+    rates: Scalars,
+    accelerations: Scalars | None = None,
     root: int = BASE,
 ) -> dict[int, Motion]:
     """Motions of all links in `at` relative to the root; without `accelerations` the velocity-dependent part alone."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross, iterate, opposite, total, where
+from tasks.kernels.types import Array, Mask, Scalar
+from tasks.mathematics.algebra import array, cross, dot, iterate, opposite, total, where
 from tasks.mathematics.elementary import atan2
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
@@ -176,7 +175,7 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
-    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = _unpacked(mounted.limb, flat)
         tips = mounted.tips(states, platform)
         # NaN counts as done: it will not get better
@@ -228,7 +227,7 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
     for joined in solved.tips.cut_joints:
         a, b = joined.a.axes, joined.b.axes
         one = joined.kind == "revolute"
-        angles.append(atan2(a[:, 1] @ b[:, 0], a[:, 0] @ b[:, 0]) if one else np.nan)
+        angles.append(atan2(dot(a[:, 1], b[:, 0]), dot(a[:, 0], b[:, 0])) if one else np.nan)
     return angles
 
 

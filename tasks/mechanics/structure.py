@@ -114,7 +114,7 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
     return tuple(k for k in range(24) if len({row[k] for row in numbers}) > 1)
 
 
-def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray]:
+def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
     """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
     made = structure_of(family)
     cases = max((np.size(v) for v in values.values()), default=1)
@@ -173,7 +173,7 @@ def solved_limb(
     return mounted, limb.solve(mounted, home, pose, moving), pose, moving
 
 
-def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:
+def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:
     """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

@@ -16,7 +16,7 @@ import numpy as np
 from robots.friction_groups import FrictionGroup
 from robots.model import Family
 from tasks.friction import joints as joint_friction
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import REST
@@ -75,7 +75,7 @@ class Loads:
         joints = (each.rubbing for each in self.pushed.joints)
         return [next(loads) if each.group.load == "reaction" else each.load(None) for each in joints]
 
-    def _step(self, loads: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+    def _step(self, loads: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         following = self._following(loads)
         changes = [a - b for a, b in zip(following, loads, strict=True)]
         # NaN counts as done: it will not get better

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from robots.model import Family, Robot
@@ -22,7 +23,6 @@ from robots.types import TWIST
 from tasks.arrays.bodies import BodyMotion, RobotMotion, body_motion
 from tasks.arrays.inputs import GRAVITY, Moving, in_world
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
-from tasks.kernels.types import Array
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.matrices import Assembly, Moments
 from tasks.newton_euler.solvers import Method
@@ -90,8 +90,8 @@ class System:
 def assemble(
     robot: Robot,
     *,
-    gravity: Array = GRAVITY,
-    load: Array = None,
+    gravity: ArrayLike = GRAVITY,
+    load: ArrayLike | None = None,
     moments: Moments = "body",
     **moving: Unpack[Moving],
 ) -> System:
@@ -135,7 +135,12 @@ def _system(assembly: Assembly, sample: int) -> System:
 
 
 def joint_reactions_reference(
-    robot: Robot, *, gravity: Array = GRAVITY, load: Array = None, method: Method = "direct", **moving: Unpack[Moving]
+    robot: Robot,
+    *,
+    gravity: ArrayLike = GRAVITY,
+    load: ArrayLike | None = None,
+    method: Method = "direct",
+    **moving: Unpack[Moving],
 ) -> Reactions:
     """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
 

@@ -15,7 +15,7 @@ import numpy as np
 from robots.model import Family
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.types import ZERO, Array, Scalar
 from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, equations, limb, platform
 from tasks.mechanics.assembly import singularity
@@ -114,7 +114,7 @@ def _inputs(made: Structure) -> dict[Any, Shape]:
 
 def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
     """The sum of the shares of platform and limbs; rows of J_IK below each other."""
-    sums = [sum((array(share) for share in shares[name].values()), start=0.0) for name in SHARES[:3]]
+    sums = [sum((array(share) for share in shares[name].values()), start=ZERO) for name in SHARES[:3]]
     stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
     return Share(*sums, *stacks)
 

@@ -17,7 +17,7 @@ from robots.quantities import QUANTITIES
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import Array
+from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics import reactions as reactions
@@ -86,11 +86,11 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         )
 
     def one_sample(
-        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ()
-    ) -> dict[str, Array]:
+        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ABSENT
+    ) -> dict[str, Numbers]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         wrench, jacobian = limb.dynamics(mounted, solved, array(gravity))
-        result: dict[str, Array] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
+        result: dict[str, Numbers] = {"wrench": wrench, "jacobian": jacobian, "status": [solved.status]}
         rates, accelerations = limb.joint_rates(mounted, solved, moving)
         series = {"joint_velocity": rates, "joint_acceleration": accelerations}
         if "joint_position" in asked.series or asked.limits.positions:

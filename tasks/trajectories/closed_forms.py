@@ -15,7 +15,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross, sqrt, where
+from tasks.mathematics.algebra import array, cross, dot, sqrt, where
 from tasks.mathematics.elementary import sincos
 
 Instant = tuple[Array, Array, Array]
@@ -31,7 +31,7 @@ def line_sine(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase:
 
 def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scalar, phase: Scalar) -> Instant:
     """Circle at constant speed, right-handed about the normal; for a normal along z it starts at +x."""
-    n = normal * (1.0 / sqrt(normal @ normal))
+    n = normal * (1.0 / sqrt(dot(normal, normal)))
     # a direction in the plane: the projection of x, or of y where the normal is nearly x
     steep = abs(n[0]) > 0.9
     helper = array([where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.motions import TURNS, Turn
 from tasks.kernels.program import Program, trace
@@ -57,7 +58,7 @@ def program(kind: str) -> Program:
     return trace(f"trajectory.turn.{kind}", one_sample, case={**case, "rest": (9,)}, sample={"t": (1,)})
 
 
-def turning(turn: Turn | None, home: Array, times: np.ndarray) -> np.ndarray:
+def turning(turn: Turn | None, home: ArrayLike, times: np.ndarray) -> np.ndarray:
     """Rotation, angular velocity and acceleration (15, padded samples) at `times`; `home` (3, 3) is at reference."""
     turn = turn or Turn("constant", {})
     rest = np.array(turn.orientation, dtype=float) @ np.array(home, dtype=float)

@@ -9,9 +9,10 @@ for friction, is `tasks.friction.joints.carried`. Source: joint-friction paper, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
@@ -19,12 +20,10 @@ from robots.model import Robot
 from robots.parameters import complete
 from robots.types import BASE
 from tasks.arrays.bodies import body_motion
-from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inputs import GRAVITY, LoadAxes, Moving
 from tasks.arrays.inverse import joint_reactions
 from tasks.friction.given import Friction
 from tasks.friction.joints import normal_load
-
-Array = Any
 
 
 class ConstraintForces(NamedTuple):
@@ -43,16 +42,14 @@ class ConstraintForces(NamedTuple):
 
 
 def constraint_forces(
-    robot: Robot,
-    *,
-    gravity: Array = GRAVITY,
-    load: Array = None,
-    load_axes: str = "world",
-    friction: Friction = None,
-    weights: Array = None,
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
     arms: Mapping[str, float] | None = None,
-    **moving: Unpack[Moving],
-) -> ConstraintForces:
+) -> ConstraintForces:  # fmt: skip
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
     `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
@@ -60,9 +57,11 @@ def constraint_forces(
     where `joint_reactions` has it. Raises ParameterError for arms that are unknown or out of bounds, else as
     `joint_reactions`. Source: Eqs. (39), (44), (46), (47), with the dimensions of the last as `normal_load` has them.
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
-    acting: dict[str, Any] = {"gravity": gravity, "load": load, "load_axes": load_axes, "friction": friction}
-    wrenches, status = joint_reactions(robot, **acting, weights=weights, full=True, **moving)
+    wrenches, status = joint_reactions(
+        robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, full=True, **moving
+    )
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
     for limb, joint, kind, axis in _axes(robot, moving):
         wrench = wrenches[..., limb, joint, :]

@@ -9,17 +9,16 @@ parallel manipulator, Eqs. (8) to (13).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.types import BASE, Vector
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
 from tasks.mechanics.kinematics import JointState, sliding, way
-
-Array = Any
 
 
 class BodyMotion(NamedTuple):
@@ -61,30 +60,39 @@ class RobotMotion(NamedTuple):
     joints: InverseKinematics
 
 
-def body_motion(robot: Robot, **moving: Unpack[Moving]) -> RobotMotion:
+def body_motion(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> RobotMotion:  # fmt: skip
     """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
 
     Samples without a solution hold NaN; `joints.status` says why.
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     joints = inverse_kinematics(robot, **moving)
     mechanism, batch = robot.mechanism, joints.status.shape
     limbs = tuple(
-        limb_motion(mechanism.limbs[each.limb], each.base, *(part[..., k, :] for part in joints[:3]))
-        for k, each in enumerate(mechanism.instances)
+        limb_motion(mechanism.limbs[instance.limb], instance.base, *(part[..., k, :] for part in joints[:3]))
+        for k, instance in enumerate(mechanism.instances)
     )
     home = mechanism.platform.home
-    position, rotation = moving.get("position"), moving.get("rotation")
     pose = home.position if position is None else position, home.rotation if rotation is None else rotation
-    platform = platform_motion(batch, *pose, moving.get("twist"), moving.get("acceleration"))
+    platform = platform_motion(batch, *pose, twist, acceleration)
     return RobotMotion(limbs, platform, joints)
 
 
 def platform_motion(
-    batch: tuple[int, ...], position: Array, rotation: Array, twist: Array = None, acceleration: Array = None
+    batch: tuple[int, ...],
+    position: ArrayLike,
+    rotation: ArrayLike,
+    twist: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
 ) -> BodyMotion:
     """The platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
 
-    def spread(values: Array, *core: int) -> np.ndarray:
+    def spread(values: ArrayLike | None, *core: int) -> np.ndarray:
         return np.broadcast_to(np.zeros(core) if values is None else np.asarray(values, dtype=float), (*batch, *core))
 
     rate, change = spread(twist, 6), spread(acceleration, 6)
@@ -93,7 +101,7 @@ def platform_motion(
 
 
 def limb_motion(
-    limb: Limb, base: Frame, position: Array, velocity: Array, acceleration: Array
+    limb: Limb, base: Frame, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
 ) -> tuple[BodyMotion, ...]:
     """Motions of the links of a limb that is mounted on the fixed frame `base`.
 
@@ -127,7 +135,7 @@ def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd:
     return BodyMotion(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
 
 
-def rotation_about(axis: Sequence[float], angle: Array) -> np.ndarray:
+def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
     """Rotations (*batch, 3, 3) about a unit axis (3,) by angles (*batch) [rad]: Rodrigues' formula."""
     x, y, z = axis
     k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -135,7 +143,7 @@ def rotation_about(axis: Sequence[float], angle: Array) -> np.ndarray:
     return np.eye(3) + np.sin(angles) * k + (1.0 - np.cos(angles)) * (k @ k)
 
 
-def inertial_wrench(inertia: Inertia, moving: BodyMotion, gravity: Array) -> np.ndarray:
+def inertial_wrench(inertia: Inertia, moving: BodyMotion, gravity: ArrayLike) -> np.ndarray:
     """The (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
 
     gravity (3,) [m/s^2]. Right-hand sides of Eqs. (18), (20), moments about the body's origin.

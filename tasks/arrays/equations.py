@@ -8,14 +8,15 @@ Motion over time is in `tasks.motion.platforms`, the pose that belongs to actuat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays import inputs
-from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inputs import GRAVITY, LoadAxes, Moving
 from tasks.inertia.programs import is_tree, matrix_program
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
@@ -23,8 +24,6 @@ from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import structure_of
 from tasks.programs import equations
-
-Array = Any
 
 
 class Equations(NamedTuple):
@@ -53,30 +52,29 @@ class Equations(NamedTuple):
 class Model:
     """The kernels of one robot's equations of motion; arrays (1, size, padded samples)."""
 
-    def __init__(self, robot: Robot, gravity: Array = GRAVITY):
-        self.robot, self.made = robot, structure_of(robot.family)
+    def __init__(self, robot: Robot, gravity: ArrayLike = GRAVITY):
+        self.robot, self.structure = robot, structure_of(robot.family)
         self.constants = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
         self.mounts = inputs.mounts(robot)
-        self.instances = self.made.mechanism.instances
-        self.freedoms = self.made.positions
-        self.actuators = len(self.made.mechanism.actuators)
+        self.instances = self.structure.mechanism.instances
+        self.freedoms = self.structure.positions
+        self.actuators = len(self.structure.mechanism.actuators)
 
     def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
         """Outputs of the share programs of the platform and all limbs, under the name of each and the owner's number.
 
         The joints are where inverse kinematics finds them, or where `angles` of each limb says.
         """
-        family, width, given = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
-        own = kernel(equations.platform_share_program(family))(given, width)
-        parts: Values = indexed(equations.PLATFORM, own)
-        for k, (each, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
-            mounted = {**given, "mount": mount}
+        family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
+        parts: Values = indexed(equations.PLATFORM, kernel(equations.platform_share_program(family))(arrays, width))
+        for k, (instance, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
+            mounted = {**arrays, "mount": mount}
             if angles is None:
-                made = kernel(equations.limb_share_program(family, each.limb))(mounted, width)
+                share = kernel(equations.limb_share_program(family, instance.limb))(mounted, width)
             else:
-                run = kernel(equations.limb_state_program(family, each.limb))
-                made = run({**mounted, "angles": angles[k]}, width)
-            parts |= indexed(k, made)
+                run = kernel(equations.limb_state_program(family, instance.limb))
+                share = run({**mounted, "angles": angles[k]}, width)
+            parts |= indexed(k, share)
         return parts
 
     def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
@@ -89,10 +87,10 @@ class Model:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations of the freedoms (freedom, samples) from actuator forces and the load along them; status."""
         program = equations.acceleration_program(self.robot.family)
-        given = _known(program, motion, parts) | {"force": force, "load": load}
-        made, status = kernel(program)(given, motion.shape[-1]), self.status(parts)
-        massless = (status == Status.OK) & (made["massless"][0, 0] > 0.5)
-        return made["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
+        arrays = _known(program, motion, parts) | {"force": force, "load": load}
+        outputs, status = kernel(program)(arrays, motion.shape[-1]), self.status(parts)
+        massless = (status == Status.OK) & (outputs["massless"][0, 0] > 0.5)
+        return outputs["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
 
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
         """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
@@ -107,9 +105,9 @@ class Model:
 
     def speeds(self, motion: np.ndarray) -> np.ndarray:
         """The free components of the twist (freedom, padded samples) in a motion input."""
-        if self.made.mechanism.is_chain:
+        if self.structure.mechanism.is_chain:
             return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
-        twist = motion[0, 12:18] if self.made.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
+        twist = motion[0, 12:18] if self.structure.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
         return np.asarray(twist[self.freedoms])
 
 
@@ -117,13 +115,20 @@ def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
     return {"motion": motion} | {key: parts[key] for key in program.sample if key in parts}
 
 
-def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> Equations:
+def equations_of_motion(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
+) -> Equations:  # fmt: skip
     """Matrices of the equations of motion in task space and actuator coordinates, and energies.
 
     The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
     are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
     hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     batch, motion = inputs.moving_input(robot, moving)
     model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
     parts = model.shares(motion)
@@ -138,8 +143,8 @@ def equations_of_motion(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unp
     status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
     for values in fields.values():
         values[status != Status.OK] = np.nan
-    kept = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
-    return Equations(**kept, status=status[:samples].astype(np.int8).reshape(batch))
+    fields = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
+    return Equations(**fields, status=status[:samples].astype(np.int8).reshape(batch))
 
 
 def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -165,16 +170,23 @@ def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
     """NONFINITE for samples (samples,) that nothing else is wrong with, and whose results (samples, ...) say so."""
-    finite = np.all([np.isfinite(each).reshape(len(status), -1).all(axis=1) for each in results], axis=0)
+    finite = np.all([np.isfinite(values).reshape(len(status), -1).all(axis=1) for values in results], axis=0)
     return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
 
-def inertia_matrix(robot: Robot, *, method: str = "crba", **moving: Unpack[Moving]) -> np.ndarray:
+def inertia_matrix(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    method: str = "crba",
+) -> np.ndarray:  # fmt: skip
     """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
 
     Drives are included. For a tree, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
     `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     if is_tree(robot.family):
         return _tree_matrix(robot, method, moving)
     if method != "crba":
@@ -185,22 +197,36 @@ def inertia_matrix(robot: Robot, *, method: str = "crba", **moving: Unpack[Movin
 def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
     program, freedoms = matrix_program(robot.family, method), len(robot.mechanism.freedoms)
     batch, motion = inputs.moving_input(robot, moving)
-    given = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
-    found = kernel(program)(given, motion.shape[-1])["inertia"]
+    arrays = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
+    matrices = kernel(program)(arrays, motion.shape[-1])["inertia"]
     samples = int(np.prod(batch, dtype=int))
-    return _core_last(found, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
+    return _core_last(matrices, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
 
 
+@overload
 def forward_dynamics(
-    robot: Robot,
-    *,
-    force: Array,
-    gravity: Array = GRAVITY,
-    load: Array = None,
-    load_axes: str = "world",
+    robot: Robot, *, full: Literal[False] = False,
+    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def forward_dynamics(
+    robot: Robot, *, full: Literal[True],
+    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+def forward_dynamics(
+    robot: Robot, *,
+    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     full: bool = False,
-    **moving: Unpack[Moving],
-) -> Any:
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Acceleration of the robot from actuator forces (*batch, actuator).
 
     Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
@@ -208,17 +234,18 @@ def forward_dynamics(
     there is an acceleration nevertheless; where the mass matrix has lost rank, the status is SINGULAR. With `full`, a
     pair with the status (*batch). Eq. (129).
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     model = Model(robot, gravity)
-    given = checked("force", force, (model.actuators,))
-    load = inputs.in_world(robot, load, moving.get("rotation"), load_axes)
-    acting = checked("load", np.zeros(6) if load is None else load, (6,))
-    batch, motion = inputs.moving_input(robot, moving, {"force": given.shape[:-1], "load": acting.shape[:-1]})
+    forces = checked("force", force, (model.actuators,))
+    load = inputs.in_world(robot, load, rotation, load_axes)
+    loads = checked("load", np.zeros(6) if load is None else load, (6,))
+    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1], "load": loads.shape[:-1]})
     samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
-    along = rows(acting, batch)[model.freedoms] if load is not None else model.unloaded(motion)
-    found, status = model.acceleration(motion, parts, rows(given, batch)[None], np.ascontiguousarray(along)[None])
-    status = _with_nonfinite(status, found.T)
-    result = np.zeros((found.shape[1], len(found) if robot.mechanism.is_chain else 6))
-    result[:, model.freedoms] = found.T
+    along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(motion)
+    change, status = model.acceleration(motion, parts, rows(forces, batch)[None], np.ascontiguousarray(along)[None])
+    status = _with_nonfinite(status, change.T)
+    result = np.zeros((change.shape[1], len(change) if robot.mechanism.is_chain else 6))
+    result[:, model.freedoms] = change.T
     result[status != Status.OK] = np.nan
     result = result[:samples].reshape(*batch, -1)
     return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from robots.joint_kinds import JOINT_KINDS
@@ -13,8 +14,6 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.kernels.batches import checked, common_batch
-
-Array = Any
 
 STEPS = 60
 SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
@@ -30,7 +29,11 @@ class ForwardKinematics(NamedTuple):
 
 
 def forward_kinematics(
-    robot: Robot, *, actuator_position: Array, position: Array = None, rotation: Array = None
+    robot: Robot,
+    *,
+    actuator_position: ArrayLike,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
 ) -> ForwardKinematics:
     """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
 
@@ -66,7 +69,7 @@ class _Search:
         self.robot, self.position, self.rotation, self.wanted = robot, position, rotation, wanted
         mechanism = robot.mechanism
         self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
-        limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
+        limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
         # a turn of a motor behind a gear leads elsewhere
         turns = [JOINT_KINDS[kind].periodic and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
         self.turns = np.array(turns)

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Literal, TypedDict, cast, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
-from robots.parameters import nearest
 from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-
-Array = Any
 
 
 class Moving(TypedDict, total=False):
@@ -29,18 +27,18 @@ class Moving(TypedDict, total=False):
     (*batch, freedom) [rad or m]; q has to be given.
     """
 
-    position: Array
-    rotation: Array
-    twist: Array
-    acceleration: Array
-    q: Array
-    qd: Array
-    qdd: Array
+    position: ArrayLike | None
+    rotation: ArrayLike | None
+    twist: ArrayLike | None
+    acceleration: ArrayLike | None
+    q: ArrayLike | None
+    qd: ArrayLike | None
+    qdd: ArrayLike | None
 
 
 GRAVITY = (0.0, 0.0, -9.81)
 JOINTS = ("q", "qd", "qdd")
-CORES = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
+CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 NEGLIGIBLE = 1e-12
 """Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives]."""
 
@@ -55,7 +53,7 @@ def mounts(robot: Robot) -> list[np.ndarray]:
     return mount_values(robot.family, robot.values)
 
 
-def gravity_input(gravity: Array) -> np.ndarray:
+def gravity_input(gravity: ArrayLike) -> np.ndarray:
     """The `gravity` input of kernels, (1, 3). Raises ValueError."""
     result = np.asarray(gravity, dtype=float)
     if result.shape != (3,):
@@ -63,20 +61,7 @@ def gravity_input(gravity: Array) -> np.ndarray:
     return result.reshape(1, 3)
 
 
-class Base(TypedDict, total=False):
-    """How the base of a robot moves in the world; what is absent is zero, and rotation the identity.
-
-    base_rotation (*batch, 3, 3) turns the base's axes to those of the world; base_twist (*batch, 6) and its time
-    derivative base_acceleration (*batch, 6) as (angular, linear) of the base's origin, in the axes of the world.
-    Gravity is in the axes of the world too; everything else, given or found, is relative to the base and in its axes.
-    """
-
-    base_rotation: Array
-    base_twist: Array
-    base_acceleration: Array
-
-
-BASES = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
+BASES: Mapping[str, tuple[int, ...]] = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
 
 
 @dataclass(frozen=True)
@@ -100,30 +85,37 @@ class FieldInput:
         return rows(self.values, batch)[None] if self.moving else self.values.reshape(1, 3)
 
 
-def field_input(gravity: Array, base: Base) -> FieldInput:
-    """Gravity and the motion of the base. Raises TypeError for unknown names, ValueError for shapes that do not fit."""
+def field_input(
+    gravity: ArrayLike,
+    base_rotation: ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> FieldInput:
+    """Gravity and the motion of the base as `tasks.inverse_dynamics` takes them. Raises ValueError for other shapes."""
     fall = gravity_input(gravity)[0]
-    for name in base:
-        if name not in BASES:
-            raise TypeError(f"got an unexpected keyword {name!r}; {nearest(name, BASES)}")
-    given = {name: checked(name, value, BASES[name]) for name, value in base.items() if value is not None}
-    if not given:
+    base = {"base_rotation": base_rotation, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    arrays = {name: checked(name, values, BASES[name]) for name, values in base.items() if values is not None}
+    if not arrays:
         return FieldInput(fall)
-    batch = common_batch({name: value.shape[: value.ndim - len(BASES[name])] for name, value in given.items()})
-    turn, zero = given.get("base_rotation", np.eye(3)), np.zeros(6)
-    twist, change = given.get("base_twist", zero), given.get("base_acceleration", zero)
+    batch = common_batch({name: values.shape[: values.ndim - len(BASES[name])] for name, values in arrays.items()})
+    turn, zero = arrays.get("base_rotation", np.eye(3)), np.zeros(6)
+    twist, change = arrays.get("base_twist", zero), arrays.get("base_acceleration", zero)
     world = (fall - change[..., 3:], twist[..., :3], change[..., :3])
     turned = [np.einsum("...ji,...j->...i", turn, part) for part in world]
     return FieldInput(np.concatenate([np.broadcast_to(part, (*batch, 3)) for part in turned], axis=-1))
 
 
-def check_load_axes(axes: str) -> None:
+LoadAxes = Literal["world", "platform"]
+"""The axes that a load on the platform is given in."""
+
+
+def check_load_axes(axes: LoadAxes) -> None:
     """Refuse other axes than those of the `world` and of the `platform` by ValueError."""
-    if axes not in ("world", "platform"):
+    if axes not in get_args(LoadAxes):
         raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
 
 
-def in_world(robot: Robot, load: Array, rotation: Array, axes: str) -> Array:
+def in_world(robot: Robot, load: ArrayLike | None, rotation: ArrayLike | None, axes: LoadAxes) -> ArrayLike | None:
     """A load (*batch, 6) on the platform in world axes, given in those of the `world` or of the `platform`.
 
     rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
@@ -134,56 +126,44 @@ def in_world(robot: Robot, load: Array, rotation: Array, axes: str) -> Array:
     if load is None or axes == "world":
         return load
     turn = robot.mechanism.platform.home.rotation if rotation is None else rotation
-    turn, given = checked("rotation", turn, (3, 3)), checked("load", load, (6,))
-    moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (given[..., :3], given[..., 3:]))
+    turn, wrench = checked("rotation", turn, (3, 3)), checked("load", load, (6,))
+    moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (wrench[..., :3], wrench[..., 3:]))
     return np.concatenate([moment, force], axis=-1)
 
 
-def moving_input(robot: Robot, moving: Moving, beside: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
+def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
     """Batch dims, and the motion input (1, size, padded samples) of all kernels, of a platform or of joints.
 
-    `beside` names the batch dims of what else a caller gives. Raises TypeError for a name that is not one of a motion,
-    ValueError for one that the robot does not have, for shapes that do not fit, and for motions that the platform
-    cannot make.
+    `others` names the batch dims of what else a caller gives. Raises ValueError for a part of the motion that the robot
+    does not have, for shapes that do not fit, and for motions that the platform cannot make.
     """
     check_names(robot, moving)
-    given = {name: value for name, value in moving.items() if value is not None}
-    if not robot.mechanism.is_chain:
-        return motion_input(robot, **given, beside=beside)
-    core = (len(robot.mechanism.freedoms),)
-    arrays = {name: checked(name, value, core) for name, value in given.items()}
-    batch = common_batch({name: value.shape[:-1] for name, value in arrays.items()} | dict(beside or {}))
-    still = np.zeros(core)
-    return batch, np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
+    chain = robot.mechanism.is_chain
+    cores = dict.fromkeys(JOINTS, (len(robot.mechanism.freedoms),)) if chain else CORES
+    arrays = {name: checked(name, values, cores[name]) for name, values in present(moving).items()}
+    batches = {name: values.shape[: values.ndim - len(cores[name])] for name, values in arrays.items()}
+    batch = common_batch(batches | dict(others or {}))
+    columns = {name: rows(values.reshape(*batches[name], -1), batch) for name, values in arrays.items()}
+    if not chain:
+        return batch, _packed(robot, columns)[None]
+    still = np.zeros_like(columns["q"])
+    return batch, np.concatenate([columns.get(name, still) for name in JOINTS])[None]
 
 
-def check_names(robot: Robot, moving: Mapping[str, Any]) -> None:
+def present(moving: Moving) -> dict[str, ArrayLike]:
+    """The parts of a motion that are not absent, by name."""
+    parts = cast(Mapping[str, ArrayLike | None], moving)  # a type checker takes the items of a TypedDict for objects
+    return {name: values for name, values in parts.items() if values is not None}
+
+
+def check_names(robot: Robot, moving: Moving) -> None:
     """Refuse what is not part of a robot's motion, and a motion without its first part."""
-    for name in moving:
-        if name not in (*CORES, *JOINTS):
-            raise TypeError(f"got an unexpected keyword {name!r}; {nearest(name, (*CORES, *JOINTS))}")
     known, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
-    if strange := [name for name, value in moving.items() if value is not None and name not in known]:
+    parts = present(moving)
+    if strange := [name for name in parts if name not in known]:
         raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(known)}")
-    if moving.get(known[0]) is None:
+    if known[0] not in parts:
         raise ValueError(f"{known[0]}: got nothing; expected the motion of a {kind}: {', '.join(known)}")
-
-
-def motion_input(
-    robot: Robot,
-    position: Array,
-    rotation: Array = None,
-    twist: Array = None,
-    acceleration: Array = None,
-    beside: Mapping[str, Batch] | None = None,
-) -> tuple[Batch, np.ndarray]:
-    """The motion input of a platform; see `moving_input`."""
-    given = {"position": position, "rotation": rotation, "twist": twist, "acceleration": acceleration}
-    arrays = {name: checked(name, value, CORES[name]) for name, value in given.items() if value is not None}
-    own = {name: value.shape[: value.ndim - len(CORES[name])] for name, value in arrays.items()}
-    batch = common_batch(own | dict(beside or {}))
-    columns = {name: rows(value.reshape(*own[name], -1), batch) for name, value in arrays.items()}
-    return batch, _packed(robot, columns)[None]
 
 
 def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:

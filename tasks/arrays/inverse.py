@@ -7,10 +7,10 @@ dims. SI units, world axes; see `robots.model` for frames.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Unpack
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from robots.model import Robot
 from robots.quantities import names
@@ -18,8 +18,8 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inputs import (
     GRAVITY,
-    Base,
     FieldInput,
+    LoadAxes,
     Moving,
     field_input,
     gravity_input,
@@ -37,8 +37,6 @@ from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
 from tasks.programs.limb import FORMULATIONS, RECURSION
 from tasks.programs.stages import Request, Stage, limb, stages
-
-Array = Any
 
 HELD = 1e-9
 """What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""
@@ -66,12 +64,18 @@ class InverseDynamics(NamedTuple):
     status: np.ndarray
 
 
-def inverse_kinematics(robot: Robot, **moving: Unpack[Moving]) -> InverseKinematics:
+def inverse_kinematics(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> InverseKinematics:  # fmt: skip
     """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Moving`.
 
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     dynamics = Dynamics(robot, moving, names("limb", "series"))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -84,38 +88,62 @@ def inverse_kinematics(robot: Robot, **moving: Unpack[Moving]) -> InverseKinemat
     return InverseKinematics(**series, status=status.astype(np.int8).reshape(dynamics.batch))
 
 
+@overload
 def inverse_dynamics(
-    robot: Robot,
-    *,
-    gravity: Array = GRAVITY,
-    load: Array = None,
-    load_axes: str = "world",
-    friction: Friction = None,
-    weights: Array = None,
+    robot: Robot, *, full: Literal[False] = False,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def inverse_dynamics(
+    robot: Robot, *, full: Literal[True],
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> InverseDynamics: ...  # fmt: skip
+def inverse_dynamics(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
     full: bool = False,
-    base_rotation: Array = None,
-    base_twist: Array = None,
-    base_acceleration: Array = None,
     formulation: str = RECURSION,
-    **moving: Unpack[Moving],
-) -> Any:
+) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
     `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction.given`; weights (actuator,),
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
-    each where they are absent; base_rotation, base_twist, base_acceleration: see `tasks.arrays.inputs.Base`;
-    formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same forces up to rounding. With
-    `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says why. Raises ValueError or
-    ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
+    each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
+    forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
+    why. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
+    (140).
+
+    How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
+    identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
+    origin, in the axes of the world (absent: zero). Gravity is in the axes of the world too; everything else, given or
+    found, is relative to the base and in its axes.
     """
-    load = in_world(robot, load, moving.get("rotation"), load_axes)
-    base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    load = in_world(robot, load, rotation, load_axes)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
     wanted = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
-    field = field_input(gravity, base)
     dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation)
     dynamics.run(stages(dynamics.request))
     force, velocity = (
@@ -134,20 +162,39 @@ def inverse_dynamics(
     return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
 
 
+@overload
 def joint_reactions(
-    robot: Robot,
-    *,
-    gravity: Array = GRAVITY,
-    load: Array = None,
-    load_axes: str = "world",
-    friction: Friction = None,
-    weights: Array = None,
+    robot: Robot, *, full: Literal[False] = False,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def joint_reactions(
+    robot: Robot, *, full: Literal[True],
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+def joint_reactions(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
     full: bool = False,
-    base_rotation: Array = None,
-    base_twist: Array = None,
-    base_acceleration: Array = None,
-    **moving: Unpack[Moving],
-) -> Any:
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
@@ -160,10 +207,11 @@ def joint_reactions(
     loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source: hybrid-limb paper,
     section 6, with the multipliers that its projection removes.
     """
-    load = in_world(robot, load, moving.get("rotation"), load_axes)
-    base = Base(base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration)
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    load = in_world(robot, load, rotation, load_axes)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    dynamics = Dynamics(robot, moving, ("joint_reaction",), field_input(gravity, base), load, weights, groups)
+    dynamics = Dynamics(robot, moving, ("joint_reaction",), field, load, weights, groups)
     dynamics.run(stages(dynamics.request))
     wrenches = [dynamics.sample_rows(Indexed("joint_reaction", k)) for k in range(len(robot.mechanism.instances))]
     most = max(len(wrench) // len(TWIST) for wrench in wrenches)
@@ -177,11 +225,17 @@ def joint_reactions(
     return (result, dynamics.statuses(status)) if full else result
 
 
-def actuator_positions(robot: Robot, **moving: Unpack[Moving]) -> np.ndarray:
+def actuator_positions(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> np.ndarray:  # fmt: skip
     """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
 
     Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     dynamics = Dynamics(robot, moving, ("actuator_position",))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -199,8 +253,8 @@ class Dynamics:
         moving: Moving,
         wanted: tuple[str, ...] = (),
         field: FieldInput | None = None,
-        load: Array = None,
-        weights: Array = None,
+        load: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
         friction: FrictionInput | None = None,
         formulation: str = RECURSION,
     ):
@@ -252,7 +306,7 @@ class Dynamics:
         return status.astype(np.int8).reshape(self.batch)
 
 
-def weights_input(robot: Robot, weights: Array) -> dict[str, np.ndarray]:
+def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarray]:
     """The `weights` input of an assembly; none for a robot without a choice. Raises ValueError."""
     even = even_weights(robot.family)
     if weights is None:

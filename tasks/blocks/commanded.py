@@ -11,7 +11,7 @@ import numpy as np
 from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
-from tasks.arrays.inputs import JOINTS, Moving
+from tasks.arrays.inputs import Moving
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.mechanics.structure import structure_of
 from tasks.trajectories import closed_forms, turns
@@ -26,7 +26,9 @@ class Motions:
 
 def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block."""
-    return Motions(np.stack([commanded(block.family, each, block.times, block.origin) for each in block.trajectories]))
+    return Motions(
+        np.stack([commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories])
+    )
 
 
 def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
@@ -45,7 +47,8 @@ def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Se
     """The same as functions of `tasks` take it, (time, ...) each."""
     flat = commanded(family, trajectory, times, origin)[:, : len(times)].T
     if family.reference.is_chain:
-        return dict(zip(JOINTS, np.split(flat, 3, axis=1), strict=True))  # type: ignore[return-value]
+        q, qd, qdd = np.split(flat, 3, axis=1)
+        return {"q": q, "qd": qd, "qdd": qdd}
     if flat.shape[1] == 9:
         still = np.zeros((len(flat), 3))
         position, velocity, acceleration = np.split(flat, 3, axis=1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +25,10 @@ from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Key, Rate, Values
 from tasks.kernels.program import Program, trace
 from tasks.kernels.pushforward import pushforward
+from tasks.kernels.types import Array, Numbers
 from tasks.mechanics.structure import flat_mount, structure_of, symbolic
 from tasks.metrics import actuators, poses
 from tasks.programs.stages import Request, Stage, stages
-
-Array = Any
 
 PARAMETERS = "parameters"
 TINY = 1e-200
@@ -93,8 +91,8 @@ def mount_program(family: Family) -> Program:
     """The `mount` inputs of all limbs of the robot, from sample input `parameters`."""
     structure = structure_of(family)
 
-    def one_sample(parameters: Array) -> dict[Key, Array]:
-        mounts: dict[Key, Array] = {}
+    def one_sample(parameters: Array) -> dict[Key, Numbers]:
+        mounts: dict[Key, Numbers] = {}
         for k, instance in enumerate(symbolic(structure, parameters).instances):
             flat = flat_mount(instance)
             mounts[Indexed("mount", k)] = [flat[i] for i in structure.differing[instance.limb]]

@@ -14,7 +14,8 @@ from robots.friction.groups import FrictionGroup
 from tasks.friction.joints import JointFriction
 from tasks.friction.laws import LAWS, Law, breakaway
 from tasks.friction.sliding import ONSET
-from tasks.mathematics.algebra import Scalar, where
+from tasks.kernels.types import Scalar
+from tasks.mathematics.algebra import where
 
 
 def bristles(group: FrictionGroup) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from robots.friction.groups import FrictionGroup
 from robots.joint_kinds import JOINT_KINDS
 from robots.joint_places import JointPlace
 from tasks.friction.laws import force
+from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, sqrt
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import Motion
 from tasks.mechanics.reactions import LimbStatics, Wrench
-
-Scalar = Any
-Array = Any
 
 COMPONENTS = 5
 """Of what the bearings of a joint carry, see `bearing_load`."""
@@ -65,7 +63,7 @@ def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False)
     return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
 
 
-def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Array]:
+def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
     """What a limb gives for friction in its joints; shapes as in `LimbFriction.shapes`.
 
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
@@ -73,7 +71,7 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     """
     passive_friction = [statics.friction(joint) for joint in wanted.passive]
     rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
-    result: dict[str, Array] = {}
+    result: dict[str, Scalars] = {}
     if passive_friction:
         through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
         result["through"] = np.stack([array(row) for row in through])
@@ -125,7 +123,11 @@ def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scala
     return normal_load(kind, bending, radial, abs(carried[4]), arms)
 
 
-def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms: Mapping[str, Scalar]) -> Scalar:
+@overload
+def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms: Mapping[str, Scalar]) -> Scalar: ...
+@overload
+def normal_load(kind: str, bending: Array, radial: Array, along: Array, arms: Mapping[str, float]) -> Array: ...
+def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[str, Any]) -> Any:
     """The same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
 
     As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
@@ -149,6 +151,7 @@ class JointFriction:
     def load(self, carried: Array | None) -> Scalar:
         """Its normal load, from what its bearings carry where that counts."""
         if self.group.load == "reaction":
+            assert carried is not None
             return bearing_load(self.kind, carried, self.values)
         return self.values["preload"] if self.group.load == "preload" else 1.0
 

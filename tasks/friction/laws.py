@@ -18,7 +18,8 @@ from robots.friction import laws as data
 from robots.parameters import nearest
 from tasks.friction import lugre, stiction
 from tasks.friction.sliding import ONSET, Directed, Parts, scales, scaling, sign, stribeck_magnitude
-from tasks.mathematics.algebra import Scalar, where
+from tasks.kernels.types import Scalar
+from tasks.mathematics.algebra import where
 from tasks.mathematics.elementary import tanh
 
 

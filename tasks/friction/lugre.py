@@ -13,7 +13,8 @@ sign. Unlike the laws without a state it may give power back: bristles are sprin
 from __future__ import annotations
 
 from tasks.friction.sliding import Sliding, scales, scaling, stribeck_magnitude
-from tasks.mathematics.algebra import Scalar, reciprocal, where
+from tasks.kernels.types import Scalar
+from tasks.mathematics.algebra import reciprocal, where
 from tasks.mathematics.elementary import expm1
 
 INSTANT = 1e12

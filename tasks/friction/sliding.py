@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tasks.mathematics.algebra import Scalar, is_zero, where
+from tasks.kernels.types import Scalar
+from tasks.mathematics.algebra import is_zero, where
 from tasks.mathematics.elementary import exp, power, tanh
 
 Directed = Callable[[Scalar], Scalar]

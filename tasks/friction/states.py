@@ -20,7 +20,7 @@ from tasks.friction.sliding import Sliding
 from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import Array, Scalar
+from tasks.kernels.types import Array, Scalar
 
 Numbers = NDArray[np.float64]
 

@@ -16,7 +16,8 @@ velocity, as the laws without a state do; `balance` gives what holds a known app
 from __future__ import annotations
 
 from tasks.friction.sliding import ONSET, Sliding, scales, scaling, sign, stribeck_magnitude
-from tasks.mathematics.algebra import Scalar, where
+from tasks.kernels.types import Scalar
+from tasks.mathematics.algebra import where
 
 BROKEN_AWAY = 3.0
 """Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""

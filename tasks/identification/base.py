@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from robots.model import Robot
-from tasks.arrays.inputs import Moving
-from tasks.identification.regressor import regressor
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.friction.given import Friction
+from tasks.identification.regressor import Options, regressor
 from tasks.identification.states import random_motion
-
-Array = Any
 
 TOLERANCE = 1e-9
 """A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
@@ -47,11 +46,11 @@ class BaseParameters:
         """Number of base parameters."""
         return len(self.independent)
 
-    def of(self, parameters: Array) -> np.ndarray:
+    def of(self, parameters: ArrayLike) -> np.ndarray:
         """Values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
         return np.asarray(parameters, dtype=float) @ self.groups.T
 
-    def reduced(self, matrix: Array) -> np.ndarray:
+    def reduced(self, matrix: ArrayLike) -> np.ndarray:
         """The kept columns of a regressor (..., column)."""
         return np.asarray(matrix)[..., list(self.independent)]
 
@@ -72,7 +71,7 @@ def _term(value: float, name: str) -> str:
     return f"{sign}{name}" if abs(size - 1.0) < NEGLIGIBLE else f"{sign}{size:.6g} {name}"
 
 
-def from_matrix(matrix: Array, names: Sequence[str], tolerance: float = TOLERANCE) -> BaseParameters:
+def from_matrix(matrix: ArrayLike, names: Sequence[str], tolerance: float = TOLERANCE) -> BaseParameters:
     """Base parameters of stacked regressors (rows, column) at states rich enough. Raises ValueError."""
     stacked = np.asarray(matrix, dtype=float)
     if stacked.ndim != 2 or stacked.shape[1] != len(names) or not np.isfinite(stacked).all():
@@ -101,7 +100,7 @@ def from_matrix(matrix: Array, names: Sequence[str], tolerance: float = TOLERANC
     return BaseParameters(tuple(own.tolist()), groups, tuple(names), margin)
 
 
-def rank(matrix: Array, tolerance: float = TOLERANCE) -> int:
+def rank(matrix: np.ndarray, tolerance: float = TOLERANCE) -> int:
     """Rank by QR with column pivoting: diagonal entries of R above `tolerance` times the largest."""
     diagonal = np.abs(np.diagonal(qr(matrix, mode="r", pivoting=True)[0]))
     return int(np.sum(diagonal > tolerance * diagonal.max(initial=0.0)))
@@ -127,29 +126,38 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
 def base_parameters(
     robot: Robot,
     *,
-    friction: Any = None,
+    friction: Friction = None,
     shared: bool = False,
+    gravity: ArrayLike = GRAVITY,
+    weights: ArrayLike | None = None,
     seed: int = 0,
     tolerance: float = TOLERANCE,
-    **options: Any,
 ) -> BaseParameters:
-    """Base parameters of a robot at random states; `options` as for `tasks.regressor`. Raises ValueError as it does."""
-    found = regressor(robot, friction=friction, shared=shared, full=True, **options, **random_motion(robot, 1))
-    rows = STATES * len(found.columns)
-    moving = random_motion(robot, -(-rows // found.matrix.shape[-2]), seed)
-    matrix = regressor(robot, friction=friction, shared=shared, **options, **moving)
-    rows_ = matrix.reshape(-1, matrix.shape[-1])
-    return from_matrix(rows_[np.isfinite(rows_).all(axis=1)], found.names, tolerance)
+    """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does."""
+    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
+    one = regressor(robot, full=True, **options, **random_motion(robot, 1))
+    states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
+    matrix = regressor(robot, **options, **random_motion(robot, states, seed))
+    rows = matrix.reshape(-1, matrix.shape[-1])
+    return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
 
 
 def base_along(
-    robot: Robot, motions: Sequence[Moving], *, tolerance: float = TOLERANCE, **options: Any
+    robot: Robot,
+    motions: Sequence[Moving],
+    *,
+    friction: Friction = None,
+    shared: bool = False,
+    gravity: ArrayLike = GRAVITY,
+    weights: ArrayLike | None = None,
+    tolerance: float = TOLERANCE,
 ) -> BaseParameters:
-    """Base parameters that given motions move, such as those of a gravity test; `options` as for `tasks.regressor`.
+    """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
 
     Motions without noise: what is small in them is zero. Raises ValueError.
     """
-    parts = [regressor(robot, full=True, **options, **each) for each in motions]
+    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
+    parts = [regressor(robot, full=True, **options, **motion) for motion in motions]
     rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
     rows = rows[np.isfinite(rows).all(axis=1)]
     # rows of an actuator that carries nothing are rounding, which would count as much as the others
@@ -159,5 +167,5 @@ def base_along(
 
 def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:
     """Base parameters by the name of their kept column, from all parameters by name."""
-    found = base.of([parameters[name] for name in base.names])
-    return {base.names[k]: float(x) for k, x in zip(base.independent, found, strict=True)}
+    numbers = base.of([parameters[name] for name in base.names])
+    return {base.names[k]: float(x) for k, x in zip(base.independent, numbers, strict=True)}

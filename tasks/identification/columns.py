@@ -21,8 +21,6 @@ from tasks.mathematics.algebra import array, is_zero
 from tasks.mechanics.recursion import Massing
 from tasks.mechanics.structure import structure_of
 
-Array = Any
-
 TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 BODY: Mapping[str, str] = {
     "mass": "kg",

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
 from scipy.optimize import least_squares as search
 
 from tasks.identification.columns import BODY, TENSOR
+from tasks.kernels.types import Array
 
-Array = Any
 PLACES = tuple((i, j) for i in range(4) for j in range(i, 4))
 SIZE = len(BODY)
 LEAST, THIN = 1e-6, 1e-3

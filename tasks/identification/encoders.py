@@ -6,44 +6,41 @@ the cutoff.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays.forward_kinematics import forward_kinematics
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import Moving, present
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.signals import rate
-
-Array = Any
 
 STEPS = 20
 MATCHED = 1e-10
 """Actuator positions count as met up to this [rad or m], relative where they are large."""
 
 
-def motion(robot: Robot, actuator_position: Array, step: float, near: Moving) -> Moving:
+def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving) -> Moving:
     """The motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].
 
     near: the commanded motion, which says which of several assemblies is meant; only its pose is used. Samples without
     solution hold NaN. Raises ValueError for shapes that do not fit.
     """
     if robot.mechanism.is_chain:
-        q = joint_positions(robot, actuator_position, near["q"])
+        q = joint_positions(robot, actuator_position, present(near)["q"])
         qd = rate(q, step)
         return {"q": q, "qd": qd, "qdd": rate(qd, step)}
-    guess = {name: near[name] for name in ("position", "rotation") if name in near}
-    found = forward_kinematics(robot, actuator_position=actuator_position, **guess)
-    velocity = rate(found.position, step)
-    omega = angular_velocity(found.rotation, step)
+    position, rotation = near.get("position"), near.get("rotation")
+    pose = forward_kinematics(robot, actuator_position=actuator_position, position=position, rotation=rotation)
+    velocity = rate(pose.position, step)
+    omega = angular_velocity(pose.rotation, step)
     moved: Moving = {
-        "position": found.position,
+        "position": pose.position,
         "twist": np.concatenate([omega, velocity], axis=1),
         "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
     }
-    return moved | {"rotation": found.rotation} if "rotation" in near else moved
+    return moved if rotation is None else {**moved, "rotation": pose.rotation}
 
 
 def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
@@ -53,7 +50,7 @@ def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
     return np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=-1)
 
 
-def joint_positions(robot: Robot, actuator_position: Array, near: Array) -> np.ndarray:
+def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike) -> np.ndarray:
     """Independent joints (time, freedom) of a chain for actuator positions, by Newton steps from a guess.
 
     Actuators may be drives that move several joints; more actuators than freedoms are met in the least squares. Samples

@@ -8,9 +8,9 @@ of the regressor is used. Source: Gautier and Khalil, Direct calculation of mini
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.drives import Spin
 from robots.model import Robot
@@ -21,35 +21,33 @@ from tasks.arrays.inverse import inverse_dynamics
 from tasks.identification.columns import TENSOR, limb_columns, platform_has_columns
 from tasks.mechanics.structure import structure_of
 
-Array = Any
 
-
-def energies(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> np.ndarray:
+def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> np.ndarray:
     """Kinetic and potential energy for one unit of each inertial parameter: (samples, 2, column), see `columns`."""
-    found = body_motion(robot, **moving)
-    rates, parts = found.joints.velocity, []
+    motion = body_motion(robot, **moving)
+    rates, parts = motion.joints.velocity, []
     speeds, driven = inverse_dynamics(robot, full=True, **moving).velocity, structure_of(robot.family).driven
     for k, instance in enumerate(robot.mechanism.instances):
         chosen = limb_columns(robot.family, instance.limb)
-        parts += [_of_body(found.limbs[k][body], gravity) for body in chosen.bodies]
+        parts += [_of_body(motion.limbs[k][body], gravity) for body in chosen.bodies]
         parts += [_of_drive(rates[..., k, joint]) for joint in chosen.armatures]
         own, limb = speeds[..., driven[k]], robot.mechanism.limbs[instance.limb]
         for drive, place in chosen.spins:
-            parts.append(_of_spin(limb.drives[drive].spins[place], own[..., drive], found.limbs[k]))
+            parts.append(_of_spin(limb.drives[drive].spins[place], own[..., drive], motion.limbs[k]))
     if platform_has_columns(robot.family):
-        parts.append(_of_body(found.platform, gravity))
+        parts.append(_of_body(motion.platform, gravity))
     return np.concatenate(parts, axis=-1)
 
 
-def changes(robot: Robot, *, gravity: Array = GRAVITY, **moving: Unpack[Moving]) -> np.ndarray:
+def changes(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> np.ndarray:
     """The same as rows (2 * samples, column), potential energy from its mean: constants do not matter to forces."""
-    found = energies(robot, gravity=gravity, **moving)
-    found = found[np.isfinite(found).all(axis=(-1, -2))]
-    found[:, 1] -= found[:, 1].mean(axis=0)
-    return found.reshape(-1, found.shape[-1])
+    finite = energies(robot, moving, gravity=gravity)
+    finite = finite[np.isfinite(finite).all(axis=(-1, -2))]
+    finite[:, 1] -= finite[:, 1].mean(axis=0)
+    return finite.reshape(-1, finite.shape[-1])
 
 
-def rank(rows: Array, tolerance: float = 1e-9) -> int:
+def rank(rows: np.ndarray, tolerance: float = 1e-9) -> int:
     """Rank by singular values of columns of length one, above `tolerance` times the largest."""
     sizes = np.linalg.norm(rows, axis=0)
     scaled = rows[:, sizes > tolerance * sizes.max()] / sizes[sizes > tolerance * sizes.max()]
@@ -57,7 +55,7 @@ def rank(rows: Array, tolerance: float = 1e-9) -> int:
     return int(np.sum(singular > tolerance * singular[0]))
 
 
-def _of_body(body: BodyMotion, gravity: Array) -> np.ndarray:
+def _of_body(body: BodyMotion, gravity: ArrayLike) -> np.ndarray:
     """One body's ten columns (*batch, 2, 10)."""
     turn = np.swapaxes(body.rotation, -1, -2)
     omega, velocity = ((turn @ x[..., None])[..., 0] for x in (body.omega, body.velocity))

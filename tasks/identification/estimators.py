@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.parameters import nearest
-
-Array = Any
+from tasks.kernels.types import Array
 
 HUBER = 1.345
 """Residuals beyond this many standard deviations lose weight; 95 % efficient where the noise is normal."""
@@ -38,13 +37,13 @@ class Estimate:
     iterations: int = 1
 
 
-def least_squares(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
+def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
     """Ordinary least squares."""
     matrix, forces = _checked(matrix, forces, actuators)
     return _weighted(matrix, forces, np.ones(len(forces)))
 
 
-def weighted(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
+def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
     """Rows weighted by the noise of their actuator, which a first pass of least squares finds."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
@@ -52,7 +51,7 @@ def weighted(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
     return _unscaled(_weighted(matrix, forces, 1.0 / np.tile(spread, len(forces) // actuators)), matrix, forces)
 
 
-def reweighted(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
+def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
     """Iteratively reweighted: weights by actuator, and less for rows that are far off (Huber), for gross errors."""
     matrix, forces = _checked(matrix, forces, actuators)
     found = _weighted(matrix, forces, np.ones(len(forces)))
@@ -70,7 +69,7 @@ def reweighted(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
     return Estimate(clean.values, clean.deviations, clean.condition, clean.noise, steps)
 
 
-def total_least_squares(matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
+def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
     """Errors in the regressor as in the forces, all columns scaled to the length of the forces' noise-free part."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
@@ -92,7 +91,7 @@ ESTIMATORS: Mapping[str, Callable[..., Estimate]] = {
 }
 
 
-def estimate(method: str, matrix: Array, forces: Array, actuators: int = 1) -> Estimate:
+def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
     """Parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
     if method not in ESTIMATORS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
@@ -110,7 +109,7 @@ def residual_norm(matrix: Array, forces: Array, values: Array) -> float:
     return float(np.linalg.norm(forces - matrix @ values) / np.linalg.norm(forces))
 
 
-def _checked(matrix: Array, forces: Array, actuators: int) -> tuple[np.ndarray, np.ndarray]:
+def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: int) -> tuple[np.ndarray, np.ndarray]:
     matrix, forces = np.asarray(matrix, dtype=float), np.asarray(forces, dtype=float)
     fits = matrix.ndim == 2 and forces.shape == matrix.shape[:1] and len(forces) % actuators == 0
     if not fits or len(forces) <= matrix.shape[1] or not (np.isfinite(matrix).all() and np.isfinite(forces).all()):

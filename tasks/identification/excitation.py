@@ -12,22 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.trajectories.fourier import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import Moving, present
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.base import BaseParameters
-from tasks.identification.regressor import regressor
+from tasks.identification.regressor import Options, regressor
 from tasks.mathematics.rotations import roll_pitch_yaw
 
-Array = Any
 SHRINK = 0.8
 SHRINKS = 40
 STEP = 1e-5
@@ -42,27 +42,31 @@ class Limits:
     and acceleration.
     """
 
-    position: Array
-    velocity: Array = np.inf
-    acceleration: Array = np.inf
-    force: Array = np.inf
-    stroke: Array = np.inf
-    actuator_velocity: Array = np.inf
-    actuator_acceleration: Array = np.inf
+    position: ArrayLike
+    velocity: ArrayLike = np.inf
+    acceleration: ArrayLike = np.inf
+    force: ArrayLike = np.inf
+    stroke: ArrayLike = np.inf
+    actuator_velocity: ArrayLike = np.inf
+    actuator_acceleration: ArrayLike = np.inf
 
     @property
-    def of_motion(self) -> tuple[Array, Array, Array]:
+    def of_motion(self) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
         """Those that a series alone can keep."""
         return self.position, self.velocity, self.acceleration
 
     @property
-    def of_actuators(self) -> tuple[Array, Array, Array]:
+    def of_actuators(self) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
         """Those of the motion of actuators."""
         return self.stroke, self.actuator_velocity, self.actuator_acceleration
 
 
 def moving(
-    robot: Robot, series: Series, times: Array, coordinates: Sequence[str] = (), orientation: Array = IDENTITY
+    robot: Robot,
+    series: Series,
+    times: ArrayLike,
+    coordinates: Sequence[str] = (),
+    orientation: ArrayLike = IDENTITY,
 ) -> Moving:
     """A series of some freedoms (absent: all) as `tasks.arrays.inputs.Moving`.
 
@@ -121,13 +125,13 @@ class Excitation:
     base: BaseParameters
     limits: Limits
     period: float
-    centre: Array = 0.0
+    centre: ArrayLike = 0.0
     samples: int = 100
     criterion: str = "condition"
-    nominal: Array = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    nominal: ArrayLike | None = None
+    options: Options = field(default_factory=lambda: Options())
     coordinates: tuple[str, ...] = ()
-    orientation: Array = IDENTITY
+    orientation: ArrayLike = IDENTITY
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
@@ -140,7 +144,7 @@ class Excitation:
         """Number of coordinates that move."""
         return len(self.coordinates or self.robot.mechanism.freedoms)
 
-    def series(self, free: Array) -> Series:
+    def series(self, free: ArrayLike) -> Series:
         """The series of free numbers, shrunk until the robot can follow it with the forces that it has."""
         return self._followed(np.asarray(free)[None])[0][0]
 
@@ -148,11 +152,11 @@ class Excitation:
         """The base regressor along a series (samples, actuator, kept)."""
         return self._matrices(self._moved([series]))[0]
 
-    def cost(self, free: Array) -> float:
+    def cost(self, free: ArrayLike) -> float:
         """What is made small."""
         return float(self.costs(np.asarray(free)[None])[0])
 
-    def costs(self, free: Array) -> np.ndarray:
+    def costs(self, free: ArrayLike) -> np.ndarray:
         """The same of several motions (motion, numbers) at once."""
         matrices = self._followed(np.asarray(free))[1]
         return CRITERIA[self.criterion](matrices.reshape(len(matrices), -1, matrices.shape[-1]))
@@ -181,8 +185,11 @@ class Excitation:
 
     def _moved(self, series: Sequence[Series]) -> Moving:
         """Several motions side by side (motion, samples, ...)."""
-        each = [moving(self.robot, one, one.times(self.samples), self.coordinates, self.orientation) for one in series]
-        return cast(Moving, {name: np.stack([one[name] for one in each]) for name in each[0]})  # type: ignore[literal-required]
+        motions = [
+            present(moving(self.robot, one, one.times(self.samples), self.coordinates, self.orientation))
+            for one in series
+        ]
+        return cast(Moving, {name: np.stack([motion[name] for motion in motions]) for name in motions[0]})
 
     def _matrices(self, moved: Moving) -> np.ndarray:
         """Base regressors (motion, samples, actuator, kept)."""
@@ -198,24 +205,24 @@ class Excitation:
 
     def _within_reach(self, moved: Moving) -> np.ndarray:
         """Whether the actuators of each motion keep their limits."""
-        limits = [np.asarray(each, dtype=float) for each in self.limits.of_actuators]
+        limits = [np.asarray(limit, dtype=float) for limit in self.limits.of_actuators]
         if not any(np.isfinite(limit).any() for limit in limits):
-            return np.ones(len(next(iter(moved.values()))), dtype=bool)  # type: ignore[arg-type]
+            return np.ones(len(np.asarray(next(iter(present(moved).values())))), dtype=bool)
         position = actuator_positions(self.robot, **moved)
         velocity = inverse_dynamics(self.robot, full=True, **moved).velocity
         # the motion is periodic, so that its spectrum gives the derivative
         rates = 2j * np.pi * np.fft.rfftfreq(self.samples, self.period / self.samples)
         acceleration = np.fft.irfft(np.fft.rfft(velocity, axis=1) * rates[:, None], self.samples, axis=1)
-        each = (position - position[:, :1], velocity, acceleration)
+        series = (position - position[:, :1], velocity, acceleration)
         with np.errstate(invalid="ignore"):
-            kept = [(np.abs(x) <= limit).all(axis=(1, 2)) for x, limit in zip(each, limits, strict=True)]
-        return np.asarray(np.all(kept, axis=0))
+            within = [(np.abs(x) <= limit).all(axis=(1, 2)) for x, limit in zip(series, limits, strict=True)]
+        return np.asarray(np.all(within, axis=0))
 
     def random(self, seed: int, number: int) -> np.ndarray:
         """Free numbers of random motion `number`."""
         return np.random.default_rng([seed, number]).normal(size=self.freedoms * FREE)
 
-    def search(self, free: Array, steps: int = 15) -> tuple[float, np.ndarray]:
+    def search(self, free: ArrayLike, steps: int = 15) -> tuple[float, np.ndarray]:
         """The least cost near free numbers, and where it is; never above that of the start."""
         best = (np.inf, np.asarray(free))
 

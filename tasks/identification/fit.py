@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.parameters import nearest
-from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inputs import GRAVITY, Moving, present
 from tasks.friction.given import FrictionInput
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters, base_along, base_parameters
 from tasks.identification.methods import METHODS
 from tasks.identification.recorded import Data, Filtering, Recording
 from tasks.identification.regressor import standard_parameters
-
-Array = Any
 
 RATES = ("acceleration", "qdd")
 
@@ -52,7 +50,7 @@ def fit(
     training: Sequence[Recording],
     validation: Sequence[Recording],
     method: str = "weighted",
-    gravity: Array = GRAVITY,
+    gravity: ArrayLike = GRAVITY,
     base: BaseParameters | None = None,
     filtering: Filtering | None = None,
     nominal: Robot | None = None,
@@ -68,27 +66,28 @@ def fit(
     if method not in METHODS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
     if base is None:
-        slow = [each.planned for each in training if _is_slow(each.planned)]
-        options = {"friction": friction, "shared": True, "gravity": gravity}
-        whole = len(slow) == len(training)
-        base = base_along(robot, slow, **options) if whole and slow else base_parameters(robot, **options)
+        planned = [recording.planned for recording in training]
+        if planned and all(map(_is_slow, planned)):
+            base = base_along(robot, planned, friction=friction, shared=True, gravity=gravity)
+        else:
+            base = base_parameters(robot, friction=friction, shared=True, gravity=gravity)
     data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal or robot)
-    found = METHODS[method](data)
+    solution = METHODS[method](data)
     truth = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     count, unused = len(truth), np.nan
     if validation:
-        unused = estimators.residual_norm(*data.of(validation, found.friction), found.values[:count])
+        unused = estimators.residual_norm(*data.of(validation, solution.friction), solution.values[:count])
     return Fit(
-        names=(*base.groupings, *found.nonlinear),
-        truth=np.concatenate([truth, list(found.nonlinear.values())]),
-        values=found.values,
-        deviations=found.deviations,
-        condition=found.condition,
-        noise=found.noise,
+        names=(*base.groupings, *solution.nonlinear),
+        truth=np.concatenate([truth, list(solution.nonlinear.values())]),
+        values=solution.values,
+        deviations=solution.deviations,
+        condition=solution.condition,
+        noise=solution.noise,
         validation=unused,
     )
 
 
 def _is_slow(motion: Moving) -> bool:
     """Whether a motion has no acceleration."""
-    return not any(np.any(motion[name]) for name in RATES if name in motion)  # type: ignore[literal-required]
+    return not any(np.any(values) for name, values in present(motion).items() if name in RATES)

@@ -23,6 +23,7 @@ from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
@@ -31,8 +32,6 @@ from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structu
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
 from tasks.programs.assembly import even_weights
-
-Array = Any
 
 
 def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
@@ -119,7 +118,9 @@ def actuator_program(family: Family) -> Program:
     count, driven = len(made.mechanism.instances), made.driven
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
 
-    def one_sample(jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array = None) -> dict[str, Any]:
+    def one_sample(
+        jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array | None = None
+    ) -> dict[str, Any]:
         rows = np.vstack([jacobian[k] for k in range(count)])
         columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(made.freedoms)]
         found = np.stack(columns, axis=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from tasks.arrays.inputs import Moving
@@ -15,8 +15,6 @@ from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import friction_columns, regressor
 from tasks.identification.signals import filtered
-
-Array = Any
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -81,7 +79,7 @@ class Data:
     friction: FrictionInput
     training: tuple[Recording, ...]
     base: BaseParameters
-    gravity: Array
+    gravity: ArrayLike
     filtering: Filtering | None
     nominal: Robot
 
@@ -92,13 +90,13 @@ class Data:
 
     def of(self, recordings: Sequence[Recording], friction: FrictionInput | None = None, whole: bool = False) -> Rows:
         """Rows of the base regressor, or of the `whole` one, and forces; `friction` in place of the robot's own."""
-        parts = [self._rows(each, friction or self.friction, whole) for each in recordings]
+        parts = [self._rows(run, friction or self.friction, whole) for run in recordings]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def friction_rows(self, friction: FrictionInput) -> np.ndarray:
         """Rows of the columns of friction alone, of all recordings for training."""
-        parts = [friction_columns(self.robot, friction, gravity=self.gravity, **each.moving) for each in self.training]
-        done = [self._filtered(part, each.forces)[0] for part, each in zip(parts, self.training, strict=True)]
+        parts = [friction_columns(self.robot, friction, run.moving, gravity=self.gravity) for run in self.training]
+        done = [self._filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
         return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
 
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:

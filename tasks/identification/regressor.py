@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, NamedTuple, Unpack
+from typing import Literal, NamedTuple, TypedDict, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.friction.laws import LAWS
 from robots.joint_places import places
@@ -34,8 +35,6 @@ from tasks.kernels.keys import Values, indexed
 from tasks.mechanics.structure import structure_of
 from tasks.programs.stages import stages
 
-Array = Any
-
 
 class Regressor(NamedTuple):
     """Y (*batch, actuator, parameter), its columns, and status (*batch)."""
@@ -47,19 +46,42 @@ class Regressor(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple(each.name for each in self.columns)
+        return tuple(column.name for column in self.columns)
 
 
+class Options(TypedDict, total=False):
+    """What `regressor` takes beside a motion."""
+
+    gravity: ArrayLike
+    friction: Friction
+    weights: ArrayLike | None
+    shared: bool
+
+
+@overload
 def regressor(
-    robot: Robot,
-    *,
-    gravity: Array = GRAVITY,
-    friction: Friction = None,
-    weights: Array = None,
-    shared: bool = False,
+    robot: Robot, *, full: Literal[False] = False,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def regressor(
+    robot: Robot, *, full: Literal[True],
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
+) -> Regressor: ...  # fmt: skip
+def regressor(
+    robot: Robot, *,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
     full: bool = False,
-    **moving: Unpack[Moving],
-) -> Any:
+) -> np.ndarray | Regressor:  # fmt: skip
     """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
 
     With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
@@ -69,6 +91,7 @@ def regressor(
     that cannot be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
     """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     batch, motion = moving_input(robot, moving)
     samples, family = int(np.prod(batch, dtype=int)), robot.family
     inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
@@ -77,16 +100,16 @@ def regressor(
         parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
     assembled = kernel(programs.actuator_program(family))(shares | weights_input(robot, weights), samples)
     free = structure_of(family).freedoms
-    along = np.concatenate([_per_sample(each, free, samples) for each in parts], axis=2)
+    along = np.concatenate([_per_sample(part, free, samples) for part in parts], axis=2)
     matrix = np.matmul(_per_sample(assembled["map"], len(robot.mechanism.actuators), samples), along)
     columns = shared_columns(family)[0] if shared else family_columns(family)
     matrix = matrix @ selection(family) if shared else matrix
     status = assembled["status"][0, 0, :samples]
     if friction is not None:
-        given = friction_input(robot, friction)
-        rubbing = friction_columns(robot, given, gravity=gravity, weights=weights, **moving)
+        groups = friction_input(robot, friction)
+        rubbing = friction_columns(robot, groups, moving, gravity=gravity, weights=weights)
         matrix = np.concatenate([matrix, rubbing.reshape(samples, *rubbing.shape[-2:])], axis=2)
-        columns += friction_parameters(robot, given)
+        columns += friction_parameters(robot, groups)
     matrix[status != Status.OK] = np.nan
     matrix = matrix.reshape(*batch, *matrix.shape[1:])
     return Regressor(matrix, columns, status.astype(np.int8).reshape(batch)) if full else matrix
@@ -102,7 +125,7 @@ def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool
     if shared:
         chosen = selection(family)
         every = chosen.T @ every / chosen.sum(axis=0)
-    result = dict(zip((each.name for each in columns), every.tolist(), strict=True))
+    result = dict(zip((column.name for column in columns), every.tolist(), strict=True))
     return result | (_friction_values(robot, friction_input(robot, friction)) if friction is not None else {})
 
 
@@ -110,10 +133,10 @@ def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, 
     """Columns of the friction of each joint with friction: parameters in which its law is linear."""
     joint = {place: name for name, (place, _) in places(robot.mechanism).items()}
     return tuple(
-        Column(joint[place], each.name, each.unit)
+        Column(joint[place], parameter.name, parameter.unit)
         for group in friction.groups
         for place in group.places
-        for each in LAWS[group.law].linear
+        for parameter in LAWS[group.law].linear
     )
 
 
@@ -121,12 +144,12 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
     numbers = iter(friction.values[0])
     own = [dict(zip(group.parameters, numbers, strict=False)) for group in friction.groups]
     values = [
-        float(known[each.name])
+        float(known[parameter.name])
         for group, known in zip(friction.groups, own, strict=True)
         for _ in group.places
-        for each in LAWS[group.law].linear
+        for parameter in LAWS[group.law].linear
     ]
-    return dict(zip((each.name for each in friction_parameters(robot, friction)), values, strict=True))
+    return dict(zip((column.name for column in friction_parameters(robot, friction)), values, strict=True))
 
 
 def _limb_columns(robot: Robot, inputs: Mapping[str, np.ndarray], samples: int) -> tuple[list[np.ndarray], Values]:
@@ -135,9 +158,9 @@ def _limb_columns(robot: Robot, inputs: Mapping[str, np.ndarray], samples: int) 
     shares: Values = {}
     instances = structure_of(robot.family).mechanism.instances
     for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
-        found = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
-        parts.append(found["columns"])
-        shares |= indexed(k, {name: found[name] for name in ("jacobian", "status")})
+        outputs = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
+        parts.append(outputs["columns"])
+        shares |= indexed(k, {name: outputs[name] for name in ("jacobian", "status")})
     return parts, shares
 
 
@@ -148,15 +171,20 @@ def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:
 
 
 def friction_columns(
-    robot: Robot, friction: FrictionInput, *, gravity: Array = GRAVITY, weights: Array = None, **moving: Unpack[Moving]
+    robot: Robot,
+    friction: FrictionInput,
+    moving: Moving,
+    *,
+    gravity: ArrayLike = GRAVITY,
+    weights: ArrayLike | None = None,
 ) -> np.ndarray:
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
-    dynamics = Dynamics(robot, moving, ("actuator_force",), field_input(gravity, {}), None, weights, friction)
+    dynamics = Dynamics(robot, moving, ("actuator_force",), field_input(gravity), None, weights, friction)
     if not friction_parameters(robot, friction):
         return np.zeros((*dynamics.batch, actuators, 0))
     dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))
     run = kernel(programs.friction_program(robot.family, friction.groups))
-    found = run({name: dynamics.values[name] for name in run.program.inputs}, dynamics.samples)["columns"]
-    columns = _per_sample(found, actuators, dynamics.samples)
+    outputs = run({name: dynamics.values[name] for name in run.program.inputs}, dynamics.samples)
+    columns = _per_sample(outputs["columns"], actuators, dynamics.samples)
     return columns.reshape(*dynamics.batch, *columns.shape[1:])

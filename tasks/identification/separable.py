@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares as search
 
 from tasks.identification import estimators
+from tasks.kernels.types import Array
 
-Array = Any
 SCAN = 24
 """Trials of each nonlinear parameter between its bounds before the search, which finds the nearest minimum only."""
 STEP = 1e-6

@@ -8,15 +8,13 @@ filter. Bits depend on the seed and the place of a case, not on how a sweep is c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy.signal import butter, lfilter, sosfiltfilt
 
 from robots.measurement import FORCES, MEASUREMENT, POSITIONS
 from robots.parameters import ParameterError, complete
-
-Array = Any
+from tasks.kernels.types import Array
 
 
 def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:

@@ -6,14 +6,14 @@ out.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import Moving, present
 from tasks.arrays.inverse import inverse_kinematics
 from tasks.mathematics.rotations import roll_pitch_yaw
 
@@ -55,8 +55,8 @@ def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
     """
     free = len(robot.mechanism.freedoms)
     if not robot.mechanism.is_chain or not robot.mechanism.limbs[0].loops:
-        return np.ones(len(next(iter(moving.values()))), dtype=bool)  # type: ignore[arg-type]
-    way = np.linspace(0.0, BEYOND, WAY)[:, None, None] * moving["q"]
+        return np.ones(len(np.asarray(next(iter(present(moving).values())))), dtype=bool)
+    way = np.linspace(0.0, BEYOND, WAY)[:, None, None] * np.asarray(moving["q"])
     rates = inverse_kinematics(robot, q=way, qd=np.cos(np.arange(1.0, free + 1.0))).velocity
     slopes = np.nan_to_num(rates, nan=np.inf).reshape(WAY, way.shape[1], -1)
     with np.errstate(invalid="ignore"):
@@ -64,15 +64,15 @@ def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
     return np.asarray((jumps < JUMP).all(axis=0))
 
 
-def taken(moving: Moving, chosen: Any) -> Moving:
+def taken(moving: Moving, chosen: np.ndarray) -> Moving:
     """Some samples of a motion whose arrays have one batch dim."""
-    return cast(Moving, {name: np.asarray(value)[chosen] for name, value in moving.items()})
+    return cast(Moving, {name: np.asarray(value)[chosen] for name, value in present(moving).items()})
 
 
 def size(robot: Robot) -> float:
     """A length of the robot: the mean distance of its limbs' mounts from the platform at the reference pose [m]."""
     home = np.array(robot.mechanism.platform.home.position, dtype=float)
-    mounts = [np.array(each.base.position, dtype=float) for each in robot.mechanism.instances]
+    mounts = [np.array(instance.base.position, dtype=float) for instance in robot.mechanism.instances]
     return float(np.mean([np.linalg.norm(home - mount) for mount in mounts]))
 
 

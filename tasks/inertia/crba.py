@@ -8,15 +8,12 @@ Algorithms, section 6.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tasks.inertia.placed import Body, Placed, symmetric
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.model import Link
 from tasks.inertia.placed import Body, Placed, by_elements
-from tasks.mathematics.algebra import array, cross
+from tasks.kernels.types import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, cross, dot
 from tasks.mechanics.kinematics import ZERO, JointState
 
-Scalar = Any
-Array = Any
 Term = Callable[[Body, Array, Array], Array]
 """(3, 3) from a body and the vectors from the origins of u and k to its centre of mass."""
 
@@ -141,7 +139,7 @@ def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int)
     return element_of(placed, u, k) + (links[u].armature if u == k else 0.0)
 
 
-def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array) -> np.ndarray:
+def bias(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array) -> np.ndarray:
     """The bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
 
     `gravity` (3,) in the axes of the base.
@@ -150,9 +148,7 @@ def bias(links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Sc
     return array([_bias_element(flow, u) for u in range(len(links))])
 
 
-def bias_element(
-    links: Sequence[Link], states: Sequence[JointState], rates: Sequence[Scalar], gravity: Array, u: int
-) -> Scalar:
+def bias_element(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array, u: int) -> Scalar:
     """Element u of the bias vector alone; see `bias`."""
     return _bias_element(_Flow.of(Placed.of(links, states), rates, array(gravity)), u)
 
@@ -171,7 +167,7 @@ class _Flow:
     pull: Mapping[int, Array]
 
     @classmethod
-    def of(cls, placed: Placed, rates: Sequence[Scalar], gravity: Array) -> _Flow:
+    def of(cls, placed: Placed, rates: Scalars, gravity: Array) -> _Flow:
         omega: dict[int, Array] = {}
         drift: dict[int, Array] = {}
         swirl: dict[int, Array] = {}  # of the origins
@@ -205,4 +201,4 @@ def _bias_element(flow: _Flow, u: int) -> Scalar:
             total = total + cross(body.centre - joint.origin, force) + gyroscopic
         if joint.slides:
             total = total + force * joint.slope
-    return joint.axis @ total
+    return dot(joint.axis, total)

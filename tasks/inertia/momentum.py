@@ -6,13 +6,10 @@ the columns of joints that move a body are formed, and one triangle of each prod
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tasks.inertia.placed import Placed, symmetric
-
-Scalar = Any
+from tasks.kernels.types import Scalar
 
 
 def matrix(placed: Placed) -> np.ndarray:

@@ -15,11 +15,9 @@ import numpy as np
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Link
 from robots.types import BASE, JointKind
-from tasks.mathematics.algebra import array, cross
+from tasks.kernels.types import Array, Scalar
+from tasks.mathematics.algebra import array, cross, dot
 from tasks.mechanics.kinematics import ZERO, JointState, bend, poses, slope
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class Body:
     rotation: Array
     tensor: Array
     inertia: Inertia
-    slope: Scalar = 0.0
-    bend: Scalar = 0.0
+    slope: Any = 0.0
+    bend: Any = 0.0
 
     @property
     def turns(self) -> bool:
@@ -66,9 +64,9 @@ class Body:
     def along(self, moment: Array, force: Array) -> Scalar:
         """What a wrench at the origin does along the joint's variable."""
         if not self.slides:
-            return self.axis @ moment
-        pushed = (self.axis @ force) * self.slope
-        return self.axis @ moment + pushed if self.turns else pushed
+            return dot(self.axis, moment)
+        pushed = dot(self.axis, force) * self.slope
+        return dot(self.axis, moment) + pushed if self.turns else pushed
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,11 @@ from robots.model import Family, Limb, Link, Mechanism
 from tasks.inertia import explicit
 from tasks.inertia.methods import method_named
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import JointState, state_at
-
-Array = Any
 
 
 @functools.cache

@@ -16,8 +16,6 @@ from tasks.inertia.placed import Body, Placed, by_elements
 from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics.recursion import Massing
 
-Array = Any
-
 
 def matrix(placed: Placed) -> np.ndarray:
     """The inertia matrix (n, n) without drives."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tasks.kernels.kernel import padded
 
-Array = Any
 Batch = tuple[int, ...]
 
 
-def checked(name: str, value: Array, core: tuple[int, ...]) -> np.ndarray:
+def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
     """An array (*batch, *core) of floats. Raises ValueError."""
     result = np.asarray(value, dtype=float)
     if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
@@ -27,8 +26,8 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"batch dims do not fit together: {told}; expected shapes that broadcast") from None
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch dims do not fit together: {listed}; expected shapes that broadcast") from None
 
 
 def rows(values: np.ndarray, batch: Batch) -> np.ndarray:

@@ -32,7 +32,7 @@ class Dual(float):
     def __repr__(self) -> str:
         return f"Dual({float(self)!r}, {self.single!r})"
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: float) -> Dual:
         if not isinstance(other, float | int):
             return NotImplemented
         return Dual(float(self) * float(other), self.single * (other.single if isinstance(other, Dual) else other))
@@ -79,7 +79,7 @@ class Graph:
         """A number as a node."""
         return self.node(CONSTANT, data=value if isinstance(value, Dual) else float(value))
 
-    def lift(self, value: Any) -> Expression:
+    def lift(self, value: float | Expression) -> Expression:
         """`value` as a node of this graph."""
         return value if isinstance(value, Expression) else self.constant(value)
 
@@ -107,26 +107,26 @@ class Expression:
         """The number of a constant, else None."""
         return self.data if self.op == CONSTANT else None
 
-    def __add__(self, other: Any) -> Expression:
+    def __add__(self, other: float | Expression) -> Expression:
         return add(self, self.graph.lift(other))
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Expression:
+    def __sub__(self, other: float | Expression) -> Expression:
         return sub(self, self.graph.lift(other))
 
-    def __rsub__(self, other: Any) -> Expression:
+    def __rsub__(self, other: float | Expression) -> Expression:
         return sub(self.graph.lift(other), self)
 
-    def __mul__(self, other: Any) -> Expression:
+    def __mul__(self, other: float | Expression) -> Expression:
         return mul(self, self.graph.lift(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Expression:
+    def __truediv__(self, other: float | Expression) -> Expression:
         return div(self, self.graph.lift(other))
 
-    def __rtruediv__(self, other: Any) -> Expression:
+    def __rtruediv__(self, other: float | Expression) -> Expression:
         return div(self.graph.lift(other), self)
 
     def __neg__(self) -> Expression:
@@ -135,19 +135,19 @@ class Expression:
     def __pos__(self) -> Expression:
         return self
 
-    def __abs__(self) -> Expression:
+    def __abs__(self) -> Any:  # else `abs` of a number or a symbol is but an object to a type checker
         return unary("abs", self)
 
-    def __lt__(self, other: Any) -> Expression:
+    def __lt__(self, other: float | Expression) -> Expression:
         return self.graph.node("lt", (self, self.graph.lift(other)))
 
-    def __le__(self, other: Any) -> Expression:
+    def __le__(self, other: float | Expression) -> Expression:
         return self.graph.node("le", (self, self.graph.lift(other)))
 
-    def __gt__(self, other: Any) -> Expression:
+    def __gt__(self, other: float | Expression) -> Expression:
         return self.graph.node("lt", (self.graph.lift(other), self))
 
-    def __ge__(self, other: Any) -> Expression:
+    def __ge__(self, other: float | Expression) -> Expression:
         return self.graph.node("le", (self.graph.lift(other), self))
 
     def __and__(self, other: Expression) -> Expression:
@@ -318,7 +318,7 @@ def select(mask: Expression, x: Expression, y: Expression) -> Expression:
 
 
 def loop(
-    step: Callable[[Sequence[Expression]], tuple[Sequence[Expression], Expression]],
+    step: Callable[[Sequence[Expression]], tuple[Sequence[float | Expression], bool | Expression]],
     initial: Sequence[Expression],
     limit: int,
 ) -> list[Expression]:
@@ -327,8 +327,8 @@ def loop(
     record = Loop(len(graph.loops), limit, tuple(initial))
     graph.loops.append(record)
     record.state = tuple(graph.node(STATE, data=(record.index, i)) for i in range(len(initial)))
-    following, record.done = step(record.state)
+    following, done = step(record.state)
     if len(graph.loops) > record.index + 1:
         raise ValueError("a loop inside the step of a loop; expected straight-line code: unroll the inner one")
-    record.following = tuple(graph.lift(x) for x in following)
+    record.following, record.done = tuple(graph.lift(x) for x in following), graph.lift(done)
     return [graph.node(RESULT, data=(record.index, i)) for i in range(len(initial))]

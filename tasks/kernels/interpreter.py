@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.keys import Arrays, Key
 from tasks.kernels.program import PER_CASE, Program
+from tasks.kernels.types import Array
 
-Array = Any
 _SPLITTER = 134217729.0  # 2^27 + 1
 BIASED = 2.0**52 + 1023.0
 """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
@@ -123,7 +122,7 @@ class _Machine:
     def __init__(self, program: Program, inputs: Arrays, exact: bool):
         self.program = program
         self.apply = _operations(fused if exact else _rounded_twice)
-        self.values: list[Array] = [None] * len(program.nodes)
+        self.values = [np.empty((0, 0))] * len(program.nodes)
         for i, node in enumerate(program.nodes):
             if node.op == CONSTANT:
                 self.values[i] = np.full((1, 1), node.data)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Expression,
 from tasks.kernels.keys import Indexed, Key, Rate
 from tasks.kernels.program import PER_CASE, Program, trace_keyed
 from tasks.kernels.tangent import tangent
-
-Scalar = Any
-Array = Any
+from tasks.kernels.types import Array, Scalar
 
 _known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
 _lock = threading.Lock()

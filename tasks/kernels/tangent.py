@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from tasks.kernels.expression import MASKS, RESULT, STATE, Expression, select
-
-Scalar = Any
+from tasks.kernels.types import Scalar
 
 _RULES: dict[str, Callable[..., Scalar]] = {
     "add": lambda node, x, y, dx, dy: dx + dy,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Family, Inertia, Robot
 from robots.parameters import nearest
@@ -14,12 +15,13 @@ from robots.status import Status
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY
 from tasks.kernels.cache import kernel
+from tasks.kernels.keys import Arrays
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array, Numbers
 from tasks.lagrange import equations as lagrange
 from tasks.mathematics.algebra import inverse
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 
-Array = Any
 OBJECT = 10
 """Numbers of a grasped object: mass, centre (3), inertia about it (xx, yy, zz, xy, xz, yz)."""
 
@@ -45,8 +47,8 @@ class LagrangeCoefficients(NamedTuple):
 def lagrange_coefficients(
     robot: Robot,
     *,
-    q: Array,
-    gravity: Array = GRAVITY,
+    q: ArrayLike,
+    gravity: ArrayLike = GRAVITY,
     simplified: bool = False,
     bodies: Sequence[str] | None = None,
     grasped: Inertia | None = None,
@@ -76,7 +78,7 @@ def lagrange_coefficients(
     return _results(robot, found, batch)
 
 
-def _results(robot: Robot, found: Any, batch: tuple[int, ...]) -> LagrangeCoefficients:
+def _results(robot: Robot, found: Arrays, batch: tuple[int, ...]) -> LagrangeCoefficients:
     n, driven, samples = len(robot.mechanism.freedoms), len(robot.mechanism.actuators), int(np.prod(batch, dtype=int))
     status = found["status"][0, 0, :samples]
 
@@ -104,15 +106,15 @@ def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplif
     """The program behind `lagrange_coefficients`; inputs as in `tasks.programs.limb`, and `grasped` (OBJECT)."""
     made = structure_of(family)
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Any]:
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Numbers]:
         mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
         chain, links = lagrange.Chain(mounted, solved), range(len(mounted.limb.links))
         chosen = links if bodies is None else bodies
         held = _inertia(more["grasped"]) if grasping else None
         found = lagrange.coefficients(chain, gravity, chosen, bodies is None, simplified, held)
         rows = lagrange.transmission(chain)
-        result = {"inertia": found.inertia, "velocity": found.velocity, "gravity_force": found.gravity}
-        result |= {"transmission": rows, "status": [solved.status]}
+        result: dict[str, Numbers] = {"inertia": found.inertia, "velocity": found.velocity}
+        result |= {"gravity_force": found.gravity, "transmission": rows, "status": [solved.status]}
         if len(rows) == chain.count:
             back = inverse(rows)
             result["actuator_inertia"] = back.T @ (found.inertia @ back)

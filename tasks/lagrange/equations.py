@@ -24,14 +24,12 @@ import numpy as np
 
 from robots.model import Inertia
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.kinematics import bend, slope
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.recursion import Massing
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ class _Rotor:
             return trace_of_product(left @ (a @ j_a), right @ b)
 
         one, s = np.eye(4), [self.slope(j) for j in n]
-        velocity = np.array(still.velocity, dtype=object)
+        velocity: Any = np.array(still.velocity, dtype=object)  # its elements are of no one type
         for i, j, k in np.ndindex(velocity.shape):
             velocity[i, j, k] = (
                 term(slopes[i], s[k], s[j], at) + term(slopes[j], s[k], s[i], at) - term(slopes[j], s[i], s[k], at)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from tasks.kernels import expression
 from tasks.kernels.expression import Expression
-
-Scalar = Any
-Array = Any
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
 
 
 def array(values: Any) -> np.ndarray:
@@ -25,19 +23,23 @@ def array(values: Any) -> np.ndarray:
     return flat if traced else flat.astype(float)
 
 
-def where(mask: Any, x: Scalar, y: Scalar) -> Scalar:
+@overload
+def where(mask: Expression, x: Scalar, y: Scalar) -> Expression: ...
+@overload
+def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar: ...
+def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
     """x where the mask holds, else y."""
     if isinstance(mask, Expression):
         return expression.select(mask, mask.graph.lift(x), mask.graph.lift(y))
     return x if mask else y
 
 
-def opposite(mask: Any) -> Any:
+def opposite(mask: Mask) -> Mask:
     """Whether the mask does not hold."""
     return ~mask if isinstance(mask, Expression) else not mask
 
 
-def total(values: Sequence[Scalar]) -> Scalar:
+def total(values: Scalars) -> Scalar:
     """Sum of magnitudes; NaN if any is."""
     result: Scalar = 0.0
     for value in values:
@@ -57,6 +59,12 @@ def reciprocal(x: Scalar) -> Scalar:
     if isinstance(x, Expression) or x != 0.0:
         return 1.0 / x
     return math.copysign(math.inf, x)
+
+
+def dot(a: Array, b: Array) -> Scalar:
+    """Scalar product."""
+    product: Any = a @ b
+    return product
 
 
 def cross(a: Array, b: Array) -> np.ndarray:
@@ -214,8 +222,8 @@ def _rotated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def iterate(
-    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Any]], initial: Sequence[Scalar], limit: int
-) -> list[Scalar]:
+    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Mask]], initial: Sequence[Scalar], limit: int
+) -> Sequence[Scalar]:
     """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times."""
     traced = next((x for x in initial if isinstance(x, Expression)), None)
     if traced is not None:

@@ -7,12 +7,12 @@ the others for all doubles. NaN stays NaN. On floats the `math` library is used.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import cast
 
 from tasks.kernels.expression import Dual, Expression, fma
+from tasks.kernels.types import Scalar
 from tasks.mathematics.algebra import where
-
-Scalar = Any
 
 # pi/2 in parts of 35, 35 and 53 bits: products with a quarter-turn count below 2^17 are exact; in single precision of
 # 9, 11 and 24 bits
@@ -66,18 +66,22 @@ def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
 
 def _horner(coefficients: tuple[float, ...], z: Expression) -> Expression:
     """Polynomial with the lowest power first."""
-    result: Any = coefficients[-1]
+    result: Scalar = coefficients[-1]
     for coefficient in coefficients[-2::-1]:
         result = result * z + coefficient
-    return result
+    return z.graph.lift(result)
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Angle of the vector (x, y) in [-pi, pi] [rad]."""
-    if not isinstance(y, Expression) and not isinstance(x, Expression):
+    long: Expression
+    tall: Expression
+    if isinstance(x, Expression):
+        long, tall = abs(x), abs(y) if isinstance(y, Expression) else x.graph.lift(abs(y))
+    elif isinstance(y, Expression):
+        tall, long = abs(y), y.graph.lift(abs(x))
+    else:
         return math.atan2(y, x)
-    long = abs(x) if isinstance(x, Expression) else abs(y).graph.lift(abs(x))
-    tall = abs(y) if isinstance(y, Expression) else long.graph.lift(abs(y))
     steep = tall > long
     a, b = where(steep, long, tall), where(steep, tall, long)  # 0 <= a <= b
     wide = a > b * _TAN_EIGHTH  # atan(a/b) = pi/4 + atan((a - b)/(a + b))
@@ -145,10 +149,11 @@ def power(x: Scalar, y: Scalar) -> Scalar:
     """x^y for x >= 0 and y > 0, within 2 + 3 |y log(x)| units in the last place; a product for constant y = 1 or 2."""
     if not isinstance(y, Expression) and y in (1.0, 2.0):
         return x if y == 1.0 else x * x
-    if not isinstance(x, Expression) and not isinstance(y, Expression):
-        return math.pow(x, y)
-    base = x if isinstance(x, Expression) else y.graph.lift(x)
-    return exp(y * log(base))
+    if not isinstance(x, Expression):
+        if not isinstance(y, Expression):
+            return math.pow(x, y)
+        x = y.graph.lift(x)
+    return exp(y * log(x))
 
 
 def tanh(x: Scalar) -> Scalar:
@@ -160,7 +165,7 @@ def tanh(x: Scalar) -> Scalar:
     return where(x < 0.0, -size, size)
 
 
-Expression.functions |= {
+_OF_SYMBOLS: dict[str, Callable[[Expression], Scalar]] = {
     "sin": lambda x: sincos(x)[0],
     "cos": lambda x: sincos(x)[1],
     "exp": exp,
@@ -168,3 +173,4 @@ Expression.functions |= {
     "log": log,
     "tanh": tanh,
 }
+Expression.functions |= cast(dict[str, Callable[[Expression], Expression]], _OF_SYMBOLS)  # a symbol gives a symbol

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-Array = Any
+from tasks.kernels.types import Array
 
 
 class Turning(NamedTuple):
@@ -17,7 +18,7 @@ class Turning(NamedTuple):
     alpha: np.ndarray
 
 
-def roll_pitch_yaw(angles: Array, rates: Array = 0.0, accelerations: Array = 0.0) -> Turning:
+def roll_pitch_yaw(angles: ArrayLike, rates: ArrayLike = 0.0, accelerations: ArrayLike = 0.0) -> Turning:
     """A turn by roll, pitch and yaw about the fixed axes x, y, z, in this order: R = Rz(yaw) Ry(pitch) Rx(roll).
 
     angles (*batch, 3) as (roll, pitch, yaw) [rad], their first and second derivatives of the same shape or zero. The

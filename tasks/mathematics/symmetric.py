@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, reciprocal
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)

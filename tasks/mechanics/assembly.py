@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from robots.status import Status
 from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import adjugate, array, inverse, total, where
-
-Scalar = Any
-Array = Any
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
@@ -31,7 +28,7 @@ def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None
     return list(eased @ (inverse(j.T @ eased) @ w))
 
 
-def singularity(jacobian: Array) -> Scalar:
+def singularity(jacobian: Array) -> Mask:
     """Whether J_IK loses rank: inverse kinematics exists but the actuators cannot hold or move the platform."""
     j = array(jacobian)
     square = j if j.shape[0] == j.shape[1] else j.T @ j

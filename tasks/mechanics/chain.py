@@ -20,14 +20,12 @@ import numpy as np
 from robots.model import Link
 from robots.status import Status
 from robots.types import BASE
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 80
 STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch that the reference configuration is on
@@ -57,11 +55,11 @@ class FreeTips(Tips):
         """No row is dropped."""
         return np.zeros((0, len(self.limb.links)))
 
-    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+    def covector(self, multipliers: Scalars) -> np.ndarray:
         """Generalised forces of the independent joints: as they come."""
         return array(multipliers)
 
-    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+    def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
         """None."""
         return np.zeros(len(self.choice.independent))
 
@@ -143,7 +141,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
             result[i] = state_at(links[i], value)
         return result, reached
 
-    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         current, reached = unpacked(flat)
         embedding = chain.tips(current).embedding
         left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
@@ -171,7 +169,8 @@ def _within_turn(link: Link, value: Scalar) -> Scalar:
     """The same position of a joint within half a turn of its reference."""
     if not link.joint_kind.periodic:
         return value
-    return value - np.rint(value * (0.5 / math.pi)) * (2.0 * math.pi)
+    turns: Any = value * (0.5 / math.pi)  # `np.rint` calls the method of a symbol
+    return value - np.rint(turns) * (2.0 * math.pi)
 
 
 def _branch_status(tips: FreeTips, start: FreeTips) -> Scalar:

@@ -9,20 +9,18 @@ Eqs. (16)-(42), distances of the former kind in the axes of the root.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame
 from robots.types import JointKind
-from tasks.mathematics.algebra import array, cross
+from tasks.kernels.types import Array, Scalar
+from tasks.mathematics.algebra import array, cross, dot
 from tasks.mathematics.elementary import atan2
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.leads import LEADS, variable
-
-Scalar = Any
-Array = Any
 
 NOTHING = (0.0, 0.0, 0.0)
 
@@ -167,7 +165,7 @@ def way_along(axis: int, a: End, b: End) -> Scalar:
 def angle_about(axis: int, a: End, b: End) -> Scalar:
     """How far frame b has turned about an axis that it shares with frame a [rad], within half a turn."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
-    return atan2(a.axes[:, second] @ b.axes[:, first], a.axes[:, first] @ b.axes[:, first])
+    return atan2(dot(a.axes[:, second], b.axes[:, first]), dot(a.axes[:, first], b.axes[:, first]))
 
 
 def turning(axis: int, a: End, of_a: Motion, of_b: Motion) -> tuple[Scalar, Scalar]:
@@ -176,10 +174,10 @@ def turning(axis: int, a: End, of_a: Motion, of_b: Motion) -> tuple[Scalar, Scal
     return along @ relative, along @ (of_b.alpha - of_a.alpha) + cross(of_a.omega, along) @ relative
 
 
-def conditions(kind: JointKind, pitch: Scalar = None) -> tuple[Row, ...]:
+def conditions(kind: JointKind, pitch: Scalar | None = None) -> tuple[Row, ...]:
     """What a kind of joint holds: everything but its freedoms."""
     row = JOINT_KINDS[kind]
-    coupled = tuple(Coupled(kind, each.axis, pitch) for each in row.freedoms if each.turns and each.slides)
+    coupled = () if pitch is None else tuple(Coupled(kind, f.axis, pitch) for f in row.freedoms if f.turns and f.slides)
     return (*_places(row.sliding), *_directions(row.turning), *coupled)
 
 
@@ -215,7 +213,7 @@ class Joined:
     a: End
     b: End
     rows: tuple[int, ...]
-    pitch: Scalar = None
+    pitch: Scalar | None = None
 
     @classmethod
     def of(cls, closure: Closure, a: Pose, b: Pose, rows: tuple[int, ...]) -> Joined:

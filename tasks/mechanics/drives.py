@@ -24,14 +24,12 @@ from tasks.kernels.expression import Expression
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.kernels.tangent import tangent
+from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics import recursion
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState
 from tasks.mechanics.recursion import BodyMotion, Wheel
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ Positions = Callable[[int], Scalar]
 """The position of a joint of the tree by its index."""
 
 
-def transmission(limb: Limb, position: Positions, rates: Sequence[Scalar]) -> Transmission:
+def transmission(limb: Limb, position: Positions, rates: Scalars) -> Transmission:
     """What the actuators of a limb have to do with its joints, at these positions and rates."""
     if not limb.drives:
         return Direct(tuple(limb.index(name) for name in limb.actuated), len(limb.links))
@@ -106,9 +104,7 @@ def positions(limb: Limb, position: Positions) -> list[Scalar]:
     return result
 
 
-def _curve(
-    limb: Limb, drive: Drive, position: Positions, rates: Sequence[Scalar]
-) -> tuple[Scalar, np.ndarray, np.ndarray]:
+def _curve(limb: Limb, drive: Drive, position: Positions, rates: Scalars) -> tuple[Scalar, np.ndarray, np.ndarray]:
     """The part of a drive's coordinate that is not proportional, its slopes over all joints, and their changes."""
     at = [position(joint) for joint in range(len(limb.links))]
     if any(isinstance(value, Expression) for value in at):
@@ -125,9 +121,7 @@ def _curve(
     return found["value"][0, 0, 0], found["slopes"][0, :, 0], found["changes"][0, :, 0]
 
 
-def _differentiated(
-    limb: Limb, drive: Drive, at: Sequence[Scalar], rates: Sequence[Scalar]
-) -> tuple[Scalar, np.ndarray, np.ndarray]:
+def _differentiated(limb: Limb, drive: Drive, at: Scalars, rates: Scalars) -> tuple[Scalar, np.ndarray, np.ndarray]:
     """The same where positions are traced. Raises ValueError where one is a number: it cannot be varied."""
     assert drive.position is not None
     graph = next(value for value in at if isinstance(value, Expression)).graph
@@ -136,7 +130,7 @@ def _differentiated(
             f"drive {drive.name} of limb {limb.name}: got joint {fixed[0]} at a constant position beside traced ones; "
             "expected all traced, or all numbers"
         )
-    nodes = list(at)
+    nodes: list[Any] = list(at)
     value = drive.position(dict(zip((link.joint for link in limb.links), nodes, strict=True)))
     slopes = [tangent([value], {node: graph.lift(1.0)})[0] for node in nodes]
     changes = tangent(slopes, {node: graph.lift(rate) for node, rate in zip(nodes, rates, strict=True)})

@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses
-
-Scalar = Any
-Array = Any
-
 
 ORIGIN = np.zeros(3)
 
@@ -117,7 +113,7 @@ class SolvedLoop:
     def _matrix(self, joined: Joined) -> np.ndarray:
         return loop_matrix(self.limb, self.at, joined, self.choice.side_a, self.choice.side_b)
 
-    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+    def drift(self, rates: Scalars) -> list[Scalar]:
         """Second derivative of the rows that velocity alone causes, G' theta' in Eq. (14)."""
         moving = motions(self.limb.links, self.at, rates, root=self.choice.root)
         ends = ((self.closure.a, self.joined.point), (self.closure.b, self.joined.b.origin))
@@ -158,7 +154,7 @@ class SolvedCluster:
         """How far every kept row is from closed."""
         return [value for loop in self.loops for value in loop.joined.residual()]
 
-    def drift(self, rates: Sequence[Scalar]) -> list[Scalar]:
+    def drift(self, rates: Scalars) -> list[Scalar]:
         """Second derivative of the rows that velocity alone causes."""
         return [value for loop in self.loops for value in loop.drift(rates)]
 
@@ -196,12 +192,12 @@ class Embedding:
             self._answer(result[:, k], [np.zeros(1)] * len(self.clusters))
         return array(result)
 
-    def _answers(self, demands: Sequence[Array]) -> np.ndarray:
+    def _answers(self, demands: Sequence[Scalars]) -> np.ndarray:
         result = np.array(np.zeros(len(self.limb.links)), dtype=object)
         self._answer(result, demands)
         return array(result)
 
-    def _answer(self, moves: np.ndarray, demands: Sequence[Array]) -> None:
+    def _answer(self, moves: np.ndarray, demands: Sequence[Scalars]) -> None:
         """Fill in the dependent joints: cluster by cluster what makes up for its demand and for joints before it."""
         for cluster, demand in zip(self.clusters, demands, strict=True):
             given = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
@@ -222,7 +218,7 @@ class Embedding:
         """h of a Newton step: what closes the loops to first order."""
         return self._answers([cluster.residual() for cluster in self.clusters])
 
-    def drift(self, rates: Sequence[Scalar]) -> np.ndarray:
+    def drift(self, rates: Scalars) -> np.ndarray:
         """h of the accelerations: H' q' in Eqs. (46), (47)."""
         return self._answers([cluster.drift(rates) for cluster in self.clusters])
 
@@ -305,7 +301,7 @@ class Tips:
         """det L_t; its sign tells assembly branches apart. Where every row is kept, the volume of the columns."""
         return volume(self.compound) if self.limb.every_row else determinant(self.compound)
 
-    def solve(self, demand: Sequence[Scalar], answered: Array) -> np.ndarray:
+    def solve(self, demand: Scalars, answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
         wanted = array(demand) - self.matrix @ answered
         return self.embedding.matrix @ (self.inverse @ wanted) + answered
@@ -339,15 +335,15 @@ class Tips:
             demand += [-value for value in joined.drift(moving[tip.a], platform, arm, offset)]
         return self.solve(demand, self.embedding.drift(rates))
 
-    def covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+    def covector(self, multipliers: Scalars) -> np.ndarray:
         """(moment, force) on the platform's origin of row multipliers: the transpose of row rates over the twist."""
         return self._covector(self.joined, multipliers)
 
-    def dropped_covector(self, multipliers: Sequence[Scalar]) -> np.ndarray:
+    def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
         """The same for the rows that were dropped as redundant."""
         return self._covector(self.redundant, multipliers)
 
-    def _covector(self, joints: Sequence[Joined], multipliers: Sequence[Scalar]) -> np.ndarray:
+    def _covector(self, joints: Sequence[Joined], multipliers: Scalars) -> np.ndarray:
         values = iter(multipliers)
         total = np.zeros(6)
         for joined, offset in zip(joints, self.offsets, strict=True):
@@ -366,7 +362,7 @@ class Tips:
         """Dropped rows of the tips over tree joints."""
         return self._matrix(self.redundant)
 
-    def joint_wrenches(self, kept: Sequence[Scalar], dropped: Sequence[Scalar]) -> list[tuple[Array, Array]]:
+    def joint_wrenches(self, kept: Scalars, dropped: Scalars) -> list[tuple[Array, Array]]:
         """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
         values, rest = iter(kept), iter(dropped)
         result = []
@@ -377,7 +373,7 @@ class Tips:
         return result
 
 
-def total_wrench(joined: Joined, multipliers: Sequence[Scalar]) -> tuple[Array, Array]:
+def total_wrench(joined: Joined, multipliers: Scalars) -> tuple[Array, Array]:
     """(moment, force) on end a, at the joint, of the multipliers of a cut joint's rows."""
     moment, force = np.zeros(3), np.zeros(3)
     for row, value in zip(joined.rows, multipliers, strict=True):

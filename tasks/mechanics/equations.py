@@ -20,14 +20,13 @@ from robots.model import Inertia, Platform
 from robots.types import BASE
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
 from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
 from tasks.mechanics.recursion import Massing
 
-Scalar = Any
-Array = Any
 Seeds = Mapping[Expression, Scalar]
 
 
@@ -136,7 +135,7 @@ def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Arra
 
 def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
     """How the joint states change along the motion: turned by their rates, values at them."""
-    seeds: dict[Expression, Scalar] = {}
+    seeds: dict[Any, Scalar] = {}
     for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
         if link.joint_kind.turns:
             seeds[state.cos], seeds[state.sin] = -(state.sin * rate), state.cos * rate
@@ -180,7 +179,7 @@ def actuator_form(total: Share) -> ActuatorForm:
     return ActuatorForm(mass, coriolis, forward.T @ total.gravity, forward, rate)
 
 
-def flag(mask: Scalar) -> Scalar:
+def flag(mask: Mask) -> Scalar:
     """1 where a mask holds, else 0."""
     return where(mask, 1.0, 0.0)
 

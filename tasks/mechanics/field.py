@@ -7,14 +7,12 @@ acceleration and rotation; `gravity` is then less the acceleration of the base's
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.kinematics import Motion, Pose
-
-Array = Any
 
 STILL = 3
 """Length of the `gravity` input of kernels of a robot whose base stands still."""

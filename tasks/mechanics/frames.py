@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from robots.model import Frame
 from tasks.mathematics.algebra import array
 from tasks.mechanics.kinematics import Pose
-
-Array = Any
 
 
 def mount_pose(frame: Frame) -> Pose:

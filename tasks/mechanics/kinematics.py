@@ -16,12 +16,10 @@ import numpy as np
 
 from robots.model import Link
 from robots.types import BASE
-from tasks.mathematics.algebra import array, cross, rotation, turned
+from tasks.kernels.types import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, cross, dot, rotation, turned
 from tasks.mathematics.elementary import atan2, sincos
 from tasks.mechanics.leads import LEADS
-
-Scalar = Any
-Array = Any
 
 ZERO = np.zeros(3)
 
@@ -32,7 +30,7 @@ class JointState:
 
     cos: Scalar = 1.0
     sin: Scalar = 0.0
-    value: Scalar = 0.0
+    value: Any = 0.0  # of many samples at once an array
 
     def moved(self, link: Link, step: Scalar) -> JointState:
         """The state after a step of the joint variable."""
@@ -66,23 +64,23 @@ def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:
     return JointState(next(values), next(values)) if link.joint_kind.periodic else state_at(link, next(values))
 
 
-def way(link: Link, state: JointState) -> Scalar:
+def way(link: Link, state: JointState) -> Any:
     """How far a joint has slid along its axis [m]."""
     return LEADS[link.kind].way(link.pitch, state.value) if link.joint_kind.slides else 0.0
 
 
-def slope(link: Link, state: JointState) -> Scalar:
+def slope(link: Link, state: JointState) -> Any:
     """Way of a joint per unit of its variable."""
     return LEADS[link.kind].slope(link.pitch, state.value) if link.joint_kind.slides else 0.0
 
 
-def bend(link: Link, state: JointState) -> Scalar:
+def bend(link: Link, state: JointState) -> Any:
     """How the slope changes over the variable; zero for all that have one slope."""
     law = LEADS[link.kind].bend if link.joint_kind.slides else None
     return 0.0 if law is None else law(link.pitch, state.value)
 
 
-def sliding(link: Link, state: JointState, rate: Scalar, second: Scalar) -> tuple[Scalar, Scalar]:
+def sliding(link: Link, state: JointState, rate: Scalar | Array, second: Scalar | Array) -> tuple[Any, Any]:
     """Speed and acceleration along the axis of a joint that slides, from those of its variable [m/s, m/s^2]."""
     steep, change = slope(link, state), second * slope(link, state)
     if LEADS[link.kind].bend is not None:
@@ -97,9 +95,9 @@ def along(link: Link, state: JointState, moment: Array, force: Array) -> Scalar:
     """
     kind, axis = link.joint_kind, array(link.axis)
     if not kind.slides:
-        return axis @ moment
-    pushed = (axis @ force) * slope(link, state)
-    return axis @ moment + pushed if kind.turns else pushed
+        return dot(axis, moment)
+    pushed = dot(axis, force) * slope(link, state)
+    return dot(axis, moment) + pushed if kind.turns else pushed
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class Pose:
     position: Array
     joint: JointState = HOME
 
-    def at(self, point: Array) -> Array:
+    def at(self, point: Scalars) -> Array:
         """Position of a point of the body."""
         return self.position + self.rotation @ array(point)
 
@@ -168,8 +166,8 @@ REST = Motion(ZERO, ZERO, ZERO, ZERO)
 def motions(
     links: Sequence[Link],
     at: Mapping[int, Pose],
-    rates: Sequence[Scalar],
-    accelerations: Sequence[Scalar] | None = None,
+    rates: Scalars,
+    accelerations: Scalars | None = None,
     root: int = BASE,
 ) -> dict[int, Motion]:
     """Motions of all links in `at` relative to the root; without `accelerations` the velocity-dependent part alone."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from robots.joint_kinds import JOINT_KINDS, Freedom
 from robots.types import JointKind
+from tasks.kernels.types import Array, Scalar
 
-Scalar = Any
-Law = Callable[[Scalar, Scalar], Scalar]
+Law = Callable[..., Any]
 """A function of pitch and variable."""
 
 
@@ -30,11 +30,11 @@ class Lead:
 
     way: Law
     slope: Law
-    variable: Callable[[Scalar, Scalar, Scalar], Scalar]
+    variable: Callable[..., Any]
     bend: Law | None = None
 
 
-def turned_to(pitch: Scalar, angle: Scalar, way: Scalar) -> Scalar:
+def turned_to(pitch: Array, angle: Array, way: Array) -> Array:
     """The angle of a screw, full turns included: the one nearest to its way of those that look alike."""
     turn = 2.0 * math.pi
     return angle + np.rint((way / pitch - angle) / turn) * turn
@@ -47,13 +47,13 @@ LEADS: Mapping[JointKind, Lead] = {
 """Lead laws by kind of joint."""
 
 
-def slope(freedom: Freedom, kind: JointKind, pitch: Scalar, q: Scalar) -> Scalar:
+def slope(freedom: Freedom, kind: JointKind, pitch: Scalar | None, q: Scalar | Array) -> Any:
     """The way that a joint slides for a unit of one of its freedoms, where its variable is q if it has just one."""
     if freedom.turns and freedom.slides:
         return LEADS[kind].slope(pitch, q)
     return 1.0 if freedom.slides else 0.0
 
 
-def variable(kind: JointKind, pitch: Scalar, angle: Scalar, way: Scalar) -> Scalar:
+def variable(kind: JointKind, pitch: Scalar | None, angle: Scalar, way: Scalar) -> Any:
     """The variable of a joint between two bodies [rad or m], from the angle within half a turn and the way of one."""
     return LEADS[kind].variable(pitch, angle, way) if JOINT_KINDS[kind].slides else angle

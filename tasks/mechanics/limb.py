@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
@@ -23,9 +23,6 @@ from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.frames import inverse_pose, joined_pose
 from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions, unpacked
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
@@ -182,7 +179,7 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
         return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
-    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+    def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = _unpacked(mounted.limb, flat)
         tips = mounted.tips(states, platform)
         # NaN counts as done: it will not get better

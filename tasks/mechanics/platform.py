@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from robots.model import Platform
 from robots.types import TRANSLATION, TWIST
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.recursion import Massing, spin_matrix
-
-Scalar = Any
-Array = Any
 
 
 def motion_size(mobility: Sequence[str]) -> int:

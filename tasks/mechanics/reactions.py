@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
 from robots.types import BASE, TWIST
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, cross, inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.closures import Joined
@@ -28,8 +28,6 @@ from tasks.mechanics.kinematics import columns, path
 from tasks.mechanics.limb import Mounted, Solved, transmission, tree_dynamics
 from tasks.mechanics.platform import held_directions
 
-Scalar = Any
-Array = Any
 Wrench = tuple[Array, Array]
 
 NOTHING: Wrench = (np.zeros(3), np.zeros(3))

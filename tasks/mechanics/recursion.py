@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.model import Inertia, Link
 from robots.types import BASE
+from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState, along, joint_rotation, sliding, way
-
-Scalar = Any
-Array = Any
 
 
 @dataclass(frozen=True)
@@ -85,8 +82,8 @@ class Wheel:
 def inverse_dynamics(
     links: Sequence[Link],
     states: Sequence[JointState],
-    rates: Sequence[Scalar],
-    accelerations: Sequence[Scalar],
+    rates: Scalars,
+    accelerations: Scalars,
     gravity: Array | Field,
 ) -> list[Scalar]:
     """Generalised forces of the tree joints [N m or N], armatures included; `gravity` in the axes of the base."""
@@ -97,7 +94,7 @@ def inverse_dynamics(
 def joint_forces(
     links: Sequence[Link],
     states: Sequence[JointState],
-    accelerations: Sequence[Scalar],
+    accelerations: Scalars,
     own: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Scalar]:
     """The same from the wrenches that the motions of bodies take."""
@@ -106,7 +103,7 @@ def joint_forces(
 
 
 def body_motions(
-    links: Sequence[Link], states: Sequence[JointState], rates: Array, accelerations: Array, field: Field
+    links: Sequence[Link], states: Sequence[JointState], rates: Scalars, accelerations: Scalars, field: Field
 ) -> dict[int, BodyMotion]:
     """Outward: the motion of the base and of each body, in its own axes."""
     base = BodyMotion(field.omega, field.alpha, spin_matrix(field.omega, field.alpha), -field.gravity)

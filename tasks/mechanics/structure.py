@@ -12,6 +12,7 @@ import numpy as np
 from robots.model import Family, Frame, Instance, Mechanism
 from robots.types import TWIST
 from tasks.kernels.expression import Graph
+from tasks.kernels.types import Array
 from tasks.mechanics import chain, limb, platform
 from tasks.mechanics.embedding import LimbChoice, others
 from tasks.mechanics.field import MOVING
@@ -20,7 +21,6 @@ from tasks.mechanics.kinematics import REST, Motion, Pose
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.topology import choose
 
-Array = Any
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
 
@@ -121,7 +121,7 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
     return tuple(k for k in range(24) if len({row[k] for row in numbers}) > 1)
 
 
-def mount_values(family: Family, values: Mapping[str, Array]) -> list[np.ndarray]:
+def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
     """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
     made = structure_of(family)
     cases = max((np.size(v) for v in values.values()), default=1)
@@ -180,7 +180,7 @@ def solved_limb(
     return mounted, limb.solve(mounted, home, pose, moving), pose, moving
 
 
-def with_parameters(family: Family, values: Mapping[str, Array]) -> np.ndarray:
+def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:
     """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))

@@ -14,11 +14,8 @@ import numpy as np
 
 from robots.drives import Motor
 from robots.limits import Capacity
+from tasks.kernels.types import Scalar
 from tasks.metrics import margins
-
-Array = Any
-Scalar = Any
-
 
 UNKNOWN = Motor(np.nan, np.nan)
 UNLIMITED = Capacity()

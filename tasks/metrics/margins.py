@@ -9,16 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robots.limits import Capacity, Limits
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import where
-
-Scalar = Any
-Array = Any
-
 
 MARGINS = ("margin", "rate_margin")
 """Least margins of a limb: to ranges of positions, to largest rates."""

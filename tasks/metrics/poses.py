@@ -21,11 +21,9 @@ import numpy as np
 
 from robots.model import Mechanism
 from robots.status import Status
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, singular_values, sqrt, where
 from tasks.metrics.margins import least
-
-Scalar = Any
-Array = Any
 
 ANGULAR = ("wx", "wy", "wz")
 

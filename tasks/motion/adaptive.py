@@ -8,9 +8,9 @@ of friction.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
@@ -25,10 +25,11 @@ from tasks.motion.events import Moment
 from tasks.motion.pushes import Acting, Pushes
 from tasks.motion.system import ChainSystem, Modes, Rates
 
-Array = Any
-
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""
+
+BALANCE = 1e-6
+"""Share of its energy, or of the work in it, that may be missing from a case that is OK."""
 
 EVENTS = 10_000
 """Events after which a case has come to its end."""
@@ -38,15 +39,15 @@ def simulate_chain_adaptive(
     robot: Robot,
     *,
     force: Acting,
-    times: Array,
-    q: Array,
-    qd: Array = None,
+    times: ArrayLike,
+    q: ArrayLike | None = None,
+    qd: ArrayLike | None = None,
     friction: Friction = None,
-    memory: Array = None,
-    gravity: Array = GRAVITY,
+    memory: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10,
     atol: float = 1e-12,
-    balance: float = 1e-6,
+    balance: float = BALANCE,
 ) -> ChainMotion:
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
@@ -64,19 +65,18 @@ def simulate_chain_adaptive(
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, state, pushes, float(wanted[0]), 1.0)
         case = _Case(system, pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
-        kept = list(case.kept(now, wanted))
-        found = collected(system, kept, ())
-    if found.status == Status.OK and not imbalance(robot, found, gravity) <= balance:
-        return found._replace(status=np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8))
-    return found
+        motion = collected(system, list(case.moments(now, wanted)), ())
+    if motion.status == Status.OK and not imbalance(robot, motion, gravity) <= balance:
+        return motion._replace(status=np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8))
+    return motion
 
 
-def imbalance(robot: Robot, found: ChainMotion, gravity: Array = GRAVITY) -> float:
+def imbalance(robot: Robot, motion: ChainMotion, gravity: ArrayLike = GRAVITY) -> float:
     """Largest change of energy, less the work of actuators and friction, relative to the largest of all these."""
-    energies = equations_of_motion(robot, q=found.q, qd=found.qd, gravity=gravity)
+    energies = equations_of_motion(robot, q=motion.q, qd=motion.qd, gravity=gravity)
     energy = energies.kinetic_energy + energies.potential_energy
-    taken, done = found.loss.sum(axis=-1), found.work.sum(axis=-1)
-    size = max(np.abs(each - each[0]).max() for each in (energies.kinetic_energy, energies.potential_energy))
+    taken, done = motion.loss.sum(axis=-1), motion.work.sum(axis=-1)
+    size = max(np.abs(values - values[0]).max() for values in (energies.kinetic_energy, energies.potential_energy))
     size = max(size, float(energies.kinetic_energy[0].max()), np.abs(taken).max(initial=0.0))
     missing = np.abs(energy - energy[0] + taken - done).max(initial=0.0)
     return float(missing / max(size, np.abs(done).max(initial=0.0), np.finfo(float).tiny))
@@ -98,7 +98,7 @@ class _Case:
         push = self.pushes.over(time, 0.0, wide[: 2 * self.system.layout.free])
         return push(np.zeros(wide.shape[1]), wide)
 
-    def kept(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
+    def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
         """The case at all times; NaN from where it came to its end."""
         yield float(times[0]), now
         waiting, time = list(times[1:]), float(times[0])
@@ -116,7 +116,7 @@ class _Case:
                 return
             if solver.status == "failed" or not np.isfinite(now.rates.rate).all():
                 break
-        lost = now.like(np.full_like(each, np.nan) for each in now.arrays())
+        lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
         for left in waiting:
             yield float(left), lost
 
@@ -157,8 +157,8 @@ class _Case:
         return float(self.system.margins(start.rates, start.modes, rates).min(initial=np.inf))
 
     def _forgets(self, time: float, state: np.ndarray, start: Moment) -> bool:
-        found = self.rates(time, state, start.modes).remembered[:, 0]
-        return bool((found != state[self.system.layout.at["memory"]]).any())
+        remembered = self.rates(time, state, start.modes).remembered[:, 0]
+        return bool((remembered != state[self.system.layout.at["memory"]]).any())
 
     def _at(self, time: float, dense: DenseOutput, modes: Modes) -> Moment:
         state = dense(time)

@@ -9,9 +9,10 @@ of `robots.friction.laws.LAWS`; see `tasks.friction.forward` for how they come t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.parameters import nearest
@@ -25,8 +26,6 @@ from tasks.motion.events import Moment, Stepper
 from tasks.motion.pushes import Acting, Pushes, first_shape
 from tasks.motion.steps import METHODS
 from tasks.motion.system import ChainSystem
-
-Array = Any
 
 
 class ChainMotion(NamedTuple):
@@ -60,12 +59,12 @@ class ChainAcceleration(NamedTuple):
 def accelerate_chain(
     robot: Robot,
     *,
-    force: Array,
-    q: Array,
-    qd: Array = None,
+    force: ArrayLike,
+    q: ArrayLike | None = None,
+    qd: ArrayLike | None = None,
     friction: Friction = None,
-    memory: Array = None,
-    gravity: Array = GRAVITY,
+    memory: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
 ) -> ChainAcceleration:
     """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
 
@@ -76,8 +75,8 @@ def accelerate_chain(
     with np.errstate(all="ignore"):  # a failed sample holds NaN
         now = begun(system, state, pushes, 0.0, 1.0)
     rates, samples = now.rates, int(np.prod(batch, dtype=int))
-    found = (rates.rate[system.layout.at["qd"]], rates.braking, now.modes.stuck > 0.5)
-    qdd, braking, stuck = (each[:, :samples].T.reshape(*batch, len(each)) for each in found)
+    padded = (rates.rate[system.layout.at["qd"]], rates.braking, now.modes.stuck > 0.5)
+    qdd, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
     status = rates.status[:samples].astype(np.int8).reshape(batch)
     qdd[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
     return ChainAcceleration(qdd, braking, stuck, status)
@@ -89,11 +88,11 @@ def simulate_chain(
     force: Acting,
     step: float,
     steps: int,
-    q: Array,
-    qd: Array = None,
+    q: ArrayLike | None = None,
+    qd: ArrayLike | None = None,
     friction: Friction = None,
-    memory: Array = None,
-    gravity: Array = GRAVITY,
+    memory: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
     method: str | None = None,
     every: int = 1,
     start: float = 0.0,
@@ -115,30 +114,35 @@ def simulate_chain(
     batch, state, pushes = opened(system, force, q, qd, memory, start)
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
         now = begun(system, state, pushes, start, step)
-        kept = [(start, now)]
+        moments = [(start, now)]
         for k in range(1, steps + 1):
             before = start + (k - 1) * step
             push = pushes.over(before, step, now.state[: 2 * system.layout.free])
             now = Stepper(system, METHODS[name], step, push).taken(now)
             if k % every == 0:
-                kept.append((start + k * step, now))
-    return collected(system, kept, batch)
+                moments.append((start + k * step, now))
+    return collected(system, moments, batch)
 
 
 def opened(
-    system: ChainSystem, force: Acting, q: Array, qd: Array, memory: Array, start: float
+    system: ChainSystem,
+    force: Acting,
+    q: ArrayLike | None,
+    qd: ArrayLike | None,
+    memory: ArrayLike | None,
+    start: float,
 ) -> tuple[Batch, np.ndarray, Pushes]:
     """Batch dims, the state (size, padded samples) at the start, and what acts, from what a caller gives."""
-    layout = system.layout
-    inputs.check_names(system.robot, {"q": q, "qd": qd})
-    speed = np.zeros(layout.free) if qd is None else qd
-    given = {"q": checked("q", q, (layout.free,)), "qd": checked("qd", speed, (layout.free,))}
+    layout, moving = system.layout, inputs.Moving(q=q, qd=qd)
+    inputs.check_names(system.robot, moving)
+    parts = {"qd": np.zeros(layout.free), **inputs.present(moving)}
+    arrays = {name: checked(name, parts[name], (layout.free,)) for name in ("q", "qd")}
     if memory is not None:
-        given["memory"] = checked("memory", memory, (layout.joints,))
-    shapes = {name: value.shape[:-1] for name, value in given.items()}
-    shapes["force"] = first_shape(force, start, given["q"], given["qd"], layout.actuators)
+        arrays["memory"] = checked("memory", memory, (layout.joints,))
+    shapes = {name: values.shape[:-1] for name, values in arrays.items()}
+    shapes["force"] = first_shape(force, start, arrays["q"], arrays["qd"], layout.actuators)
     batch = common_batch(shapes)
-    rows = {name: batches.rows(value, batch) for name, value in given.items()}
+    rows = {name: batches.rows(values, batch) for name, values in arrays.items()}
     state = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
         state[layout.at[name]] = value
@@ -152,21 +156,22 @@ def begun(system: ChainSystem, state: np.ndarray, pushes: Pushes, start: float, 
     return Moment(*system.settled(state, modes, modes.stuck > 0.5, lambda at: push(now, at)))
 
 
-def collected(system: ChainSystem, kept: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
-    """The result, from moments."""
+def collected(system: ChainSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
+    """The result, from moments and when they were."""
     samples, at = int(np.prod(batch, dtype=int)), system.layout.at
 
     def stacked(rows: Sequence[np.ndarray]) -> np.ndarray:
         return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])
 
-    moments = [each for _, each in kept]
-    ended = stacked([~np.isfinite(each.rates.rate).all(axis=0)[None] for each in moments])[..., 0]
+    moments = [moment for _, moment in history]
+    ended = stacked([~np.isfinite(moment.rates.rate).all(axis=0)[None] for moment in moments])[..., 0]
     ended = np.logical_or.accumulate(ended, axis=0)
-    series = {name: stacked([each.state[rows] for each in moments]) for name, rows in at.items()}
-    series["friction"] = stacked([each.rates.braking for each in moments])
+    series = {name: stacked([moment.state[rows] for moment in moments]) for name, rows in at.items()}
+    series["friction"] = stacked([moment.rates.braking for moment in moments])
     for values in series.values():
         values[ended] = np.nan
-    stuck = stacked([each.modes.stuck > 0.5 for each in moments]) & ~ended[..., None]
+    stuck = stacked([moment.modes.stuck > 0.5 for moment in moments]) & ~ended[..., None]
     first = stacked([moments[0].rates.status[None]])[0, ..., 0]
     status = np.where(ended.any(axis=0), np.where(first > 0.5, first, Status.INTEGRATION_FAILED), Status.OK)
-    return ChainMotion(np.array([time for time, _ in kept]), stuck=stuck, status=status.astype(np.int8), **series)
+    times = np.array([time for time, _ in history])
+    return ChainMotion(times, stuck=stuck, status=status.astype(np.int8), **series)

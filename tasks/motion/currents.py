@@ -5,23 +5,24 @@ A current is given as forces are to `tasks.simulate`: an array, or a function of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from tasks.kernels.batches import checked
-from tasks.motion.pushes import Acting, kind_of
+from tasks.motion.pushes import Acting, OfState, OfTime, is_of_state
 
 
 def torque_constants(robot: Robot) -> np.ndarray:
     """Torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor."""
     mechanism = robot.mechanism
-    drives = [drive for each in mechanism.instances for drive in mechanism.limbs[each.limb].drives]
+    drives = [drive for instance in mechanism.instances for drive in mechanism.limbs[instance.limb].drives]
     without = [drive.name for drive in drives if drive.motor is None]
     if without or len(drives) != len(mechanism.actuators):
-        told = ", ".join(without) if drives else f"the actuators of {robot.name}"
-        raise ValueError(f"current: got currents, but {told} have no motor; expected drives with one, or give forces")
+        names = ", ".join(without) if drives else f"the actuators of {robot.name}"
+        raise ValueError(f"current: got currents, but {names} have no motor; expected drives with one, or give forces")
     return np.array([drive.motor.torque_constant for drive in drives if drive.motor is not None], dtype=float)
 
 
@@ -29,12 +30,13 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
     """What acts on a robot whose motors carry these currents (*batch, actuator) [A]. Raises ValueError, TypeError."""
     constants = torque_constants(robot)
 
-    def torque(value: Any) -> np.ndarray:
+    def torque(value: ArrayLike) -> np.ndarray:
         return checked("current", value, constants.shape) * constants
 
-    kind = kind_of(current)
-    if kind == "array":
+    if not callable(current):
         return torque(current)
-    if kind == "time":
-        return lambda time: torque(current(time))
-    return lambda time, q, qd: torque(current(time, q, qd))
+    if is_of_state(current):
+        of_state: OfState = current
+        return lambda time, q, qd: torque(of_state(time, q, qd))
+    of_time = cast(OfTime, current)
+    return lambda time: torque(of_time(time))

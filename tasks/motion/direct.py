@@ -3,33 +3,89 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.parameters import nearest
+from tasks.arrays.inputs import GRAVITY, LoadAxes
+from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, platforms
+from tasks.motion.chains import ChainMotion
+from tasks.motion.forms import Form
+from tasks.motion.platforms import Simulation
+from tasks.motion.pushes import Acting
 
 
-def simulate(robot: Robot, **given: Any) -> Any:
+def simulate(
+    robot: Robot, *, force: Acting, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: platforms.Acting | None = None, load_axes: LoadAxes | None = None,
+    form: Form | None = None, close: bool | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
+    memory: ArrayLike | None = None, method: str | None = None, start: float | None = None,
+) -> Simulation | ChainMotion:  # fmt: skip
     """Motion of a batch in constant steps: see `tasks.motion.platforms`, of a chain `tasks.motion.chains`.
 
-    Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what does not belong to the robot's kind.
+    Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd, friction, memory,
+    method, start; what is absent is as there. Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what
+    does not belong to the robot's kind.
     """
-    return _called(robot, given, platforms.simulate, chains.simulate_chain)
+    if robot.mechanism.is_chain:
+        platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
+        _refuse(robot, chains.simulate_chain, {**platform, "form": form, "close": close})
+        return chains.simulate_chain(
+            robot, force=force, step=step, steps=steps, gravity=gravity, every=every,
+            q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0,
+        )  # fmt: skip
+    chain = {"q": q, "qd": qd, "friction": friction, "memory": memory, "method": method, "start": start}
+    _refuse(robot, platforms.simulate, chain)
+    return platforms.simulate(
+        robot, force=cast(platforms.Acting, force), step=step, steps=steps, gravity=gravity, every=every,
+        position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
+        form=form or "task_space", close=close is not False,
+    )  # fmt: skip
 
 
-def simulate_adaptive(robot: Robot, **given: Any) -> Any:
-    """Motion of one case in adaptive steps: see `tasks.motion.platforms`, of a chain `tasks.motion.adaptive`."""
-    return _called(robot, given, platforms.simulate_adaptive, adaptive.simulate_chain_adaptive)
+def simulate_adaptive(
+    robot: Robot, *, force: Acting, times: ArrayLike, gravity: ArrayLike = GRAVITY,
+    rtol: float = 1e-10, atol: float = 1e-12,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: platforms.Acting | None = None, load_axes: LoadAxes | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
+    memory: ArrayLike | None = None, balance: float | None = None,
+) -> Simulation | ChainMotion:  # fmt: skip
+    """Motion of one case in adaptive steps: see `tasks.motion.platforms`, of a chain `tasks.motion.adaptive`.
+
+    Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd, friction, memory, balance. All
+    else as in `simulate`.
+    """
+    if robot.mechanism.is_chain:
+        platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
+        _refuse(robot, adaptive.simulate_chain_adaptive, platform)
+        return adaptive.simulate_chain_adaptive(
+            robot, force=force, times=times, gravity=gravity, rtol=rtol, atol=atol,
+            q=q, qd=qd, friction=friction, memory=memory, balance=adaptive.BALANCE if balance is None else balance,
+        )  # fmt: skip
+    _refuse(
+        robot,
+        platforms.simulate_adaptive,
+        {"q": q, "qd": qd, "friction": friction, "memory": memory, "balance": balance},
+    )
+    return platforms.simulate_adaptive(
+        robot, force=cast(platforms.Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
+        position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
+    )  # fmt: skip
 
 
-def _called(robot: Robot, given: dict[str, Any], platform: Callable[..., Any], chain: Callable[..., Any]) -> Any:
-    chosen, kind = (chain, "chain") if robot.mechanism.is_chain else (platform, "parallel robot")
-    known = [name for name in inspect.signature(chosen).parameters if name != "robot"]
-    for name in given:
-        if name not in known:
+def _refuse(robot: Robot, simulation: Callable[..., Simulation | ChainMotion], others: Mapping[str, object]) -> None:
+    """Raise TypeError for arguments that belong to robots of the other kind."""
+    for name, value in others.items():
+        if value is not None:
+            kind = "chain" if robot.mechanism.is_chain else "parallel robot"
+            known = [known for known in inspect.signature(simulation).parameters if known != "robot"]
             raise TypeError(
                 f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, known)}"
             )
-    return chosen(robot, **given)

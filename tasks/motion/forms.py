@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
@@ -19,10 +20,10 @@ from tasks.arrays.equations import Model
 from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values
+from tasks.kernels.types import Array
 from tasks.mathematics import quaternions
 from tasks.programs import equations
 
-Array = Any
 Form = Literal["task_space", "joint", "actuator"]
 OfTime = Callable[[float], np.ndarray]
 
@@ -58,7 +59,7 @@ class System:
     """
 
     def __init__(
-        self, robot: Robot, form: Form, gravity: Array, force: OfTime, load: OfTime, *, with_platform: bool = False
+        self, robot: Robot, form: Form, gravity: ArrayLike, force: OfTime, load: OfTime, *, with_platform: bool = False
     ):
         if form not in get_args(Form):
             raise ValueError(f"form: got {form!r}; expected one of {', '.join(get_args(Form))}")
@@ -74,18 +75,19 @@ class System:
         """The state that belongs to a motion input (1, size, padded samples)."""
         m, width = motion[0], motion.shape[-1]
         home = np.array(self.model.robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
-        turned = m[3:12] if self.model.made.motion_size != 9 else np.broadcast_to(home, (9, width))
+        turned = m[3:12] if self.model.structure.motion_size != 9 else np.broadcast_to(home, (9, width))
         state = State(m[:3], quaternions.of_rotation(turned), self.model.speeds(motion))
         if self.form == "task_space":
             return state
-        at = {"position": m[:3].T, "rotation": turned.T.reshape(width, 3, 3)}
-        joints = inverse_kinematics(self.model.robot, **at).position
-        limbs = [self.model.made.mechanism.limbs[each.limb] for each in self.model.instances]
+        position, rotation = m[:3].T, turned.T.reshape(width, 3, 3)
+        joints = inverse_kinematics(self.model.robot, position=position, rotation=rotation).position
+        limbs = [self.model.structure.mechanism.limbs[instance.limb] for instance in self.model.instances]
         angles = tuple(np.ascontiguousarray(joints[:, k, : len(limb.links)].T) for k, limb in enumerate(limbs))
         speed = state.speed
         if self.form == "actuator":
             twist = self.twist(state.speed).T
-            speed = inverse_dynamics(self.model.robot, **at, twist=twist, full=True).velocity.T
+            solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist, full=True)
+            speed = solved.velocity.T
         return State(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
 
     def twist(self, speed: np.ndarray) -> np.ndarray:
@@ -128,10 +130,10 @@ class System:
 
     def _actuator_change(self, total: Arrays, state: State, force: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Actuator accelerations, Eq. (135)."""
-        given = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
-        given |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
+        arrays = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
+        arrays |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
         run = kernel(equations.actuator_acceleration_program(self.model.robot.family))
-        return run({**given, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
+        return run({**arrays, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
 
     def closed(self, state: State) -> tuple[State, np.ndarray]:
         """The state after one Newton step of its joints, and how far they were open before (samples,)."""
@@ -149,7 +151,7 @@ class System:
     def _motion(self, state: State, speed: np.ndarray) -> np.ndarray:
         """The motion input of kernels for a pose and speeds of the freedoms."""
         twist = self.twist(speed)
-        if self.model.made.motion_size == 9:
+        if self.model.structure.motion_size == 9:
             return np.concatenate([state.position, twist[3:], np.zeros_like(twist[3:])])[None]
         turned = quaternions.rotation_matrix(state.quaternion).reshape(9, -1)
         return np.concatenate([state.position, turned, twist, np.zeros_like(twist)])[None]

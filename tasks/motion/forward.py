@@ -20,15 +20,13 @@ import numpy as np
 from tasks.friction.forward import ForwardFriction
 from tasks.kernels.expression import Expression
 from tasks.kernels.tangent import tangent
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, is_zero, where
 from tasks.mathematics.symmetric import Factors
 from tasks.mechanics import limb
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.reactions import LimbStatics
-
-Scalar = Any
-Array = Any
 
 MASSLESS = 1e-12
 """Pivot of the mass matrix, relative to its diagonal, at and below which a freedom has no mass."""

@@ -16,15 +16,13 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from tasks.friction import joints as joint_friction
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import REST
 from tasks.mechanics.reactions import LimbStatics
 from tasks.motion.forward import Moved, Pushed
 from tasks.programs import coupled_friction
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 200
 SETTLED = 1e-14
@@ -77,7 +75,7 @@ class Loads:
         joints = (each.joint for each in self.pushed.joints)
         return [next(loads) if each.group.load == "reaction" else each.load(None) for each in joints]
 
-    def _step(self, loads: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+    def _step(self, loads: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         following = self._following(loads)
         changes = [a - b for a, b in zip(following, loads, strict=True)]
         # NaN counts as done: it will not get better

@@ -8,23 +8,23 @@ quaternion: no parameterisation has a singularity.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import DOP853
 
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays import inputs
-from tasks.arrays.inputs import GRAVITY
+from tasks.arrays.inputs import GRAVITY, LoadAxes
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded
 from tasks.mathematics import quaternions
 from tasks.motion.forms import Form, OfTime, State, System
 
-Array = Any
-Acting = Any
+Acting = ArrayLike | Callable[[float], ArrayLike]
 """Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
 
 _RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
@@ -71,12 +71,12 @@ def simulate(
     force: Acting,
     step: float,
     steps: int,
-    position: Array = None,
-    rotation: Array = None,
-    twist: Array = None,
-    load: Acting = None,
-    load_axes: str = "world",
-    gravity: Array = GRAVITY,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None,
+    load: Acting | None = None,
+    load_axes: LoadAxes = "world",
+    gravity: ArrayLike = GRAVITY,
     form: Form = "task_space",
     every: int = 1,
     close: bool = True,
@@ -91,7 +91,8 @@ def simulate(
     """
     if not step > 0 or min(steps, every) < 1:
         raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
-    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), (position, rotation, twist))
+    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
+    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), moving)
     state = system.start(motion)
     drift = np.zeros(motion.shape[-1])
     kept = [Kept(0.0, state, drift, system.closed(state)[1])]
@@ -110,13 +111,13 @@ def simulate_adaptive(
     robot: Robot,
     *,
     force: Acting,
-    times: Array,
-    position: Array = None,
-    rotation: Array = None,
-    twist: Array = None,
-    load: Acting = None,
-    load_axes: str = "world",
-    gravity: Array = GRAVITY,
+    times: ArrayLike,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None,
+    load: Acting | None = None,
+    load_axes: LoadAxes = "world",
+    gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10,
     atol: float = 1e-12,
 ) -> Simulation:
@@ -127,7 +128,7 @@ def simulate_adaptive(
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    moving = position, rotation, twist
+    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
     system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
     if batch:
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
@@ -158,32 +159,42 @@ def _fill(flat: np.ndarray, system: System, times: np.ndarray, first: np.ndarray
 def _opened(
     robot: Robot,
     form: Form,
-    gravity: Array,
+    gravity: ArrayLike,
     force: Acting,
-    loading: tuple[Acting, str],
-    moving: Sequence[Array],
+    loading: tuple[Acting | None, LoadAxes],
+    moving: inputs.Moving,
     start: float = 0.0,
 ) -> tuple[System, np.ndarray, Batch]:
     """The system, its motion at the start and the batch dims, from what a caller gives."""
     load, axes = loading
     inputs.check_load_axes(axes)
-    given = {"force": force, "load": np.zeros(6) if load is None else load}
-    cores = {"force": (len(robot.mechanism.actuators),), "load": (6,)}
-    first = {name: checked(name, v(start) if callable(v) else v, cores[name]) for name, v in given.items()}
-    beside = {name: value.shape[:-1] for name, value in first.items()}
-    position, rotation, twist = moving
-    position = robot.mechanism.platform.home.position if position is None else position
-    batch, motion = inputs.motion_input(robot, position, rotation, twist, beside=beside)
-    acting = (_of_time(name, given[name], first[name], batch) for name in given)
+    forces = _Input("force", force, len(robot.mechanism.actuators), start)
+    loads = _Input("load", np.zeros(6) if load is None else load, 6, start)
+    if moving.get("position") is None:
+        moving = {**moving, "position": robot.mechanism.platform.home.position}
+    shapes = {acting.name: acting.first.shape[:-1] for acting in (forces, loads)}
+    batch, motion = inputs.moving_input(robot, moving, shapes)
+    acting = (forces.of_time(batch), loads.of_time(batch))
     return System(robot, form, gravity, *acting, with_platform=axes == "platform"), motion, batch
 
 
-def _of_time(name: str, value: Acting, first: np.ndarray, batch: Batch) -> OfTime:
-    if callable(value):
-        function: Callable[[float], Array] = value
-        return lambda t: batches.rows(checked(name, function(t), first.shape[-1:]), batch)
-    constant = batches.rows(first, batch)
-    return lambda t: constant
+class _Input:
+    """Forces or loads as a caller gives them, and what they are at the start, (*batch, size)."""
+
+    def __init__(self, name: str, value: Acting, size: int, start: float):
+        self.name, self.value, self.size = name, value, size
+        self.first = self._checked(value(start) if callable(value) else value)
+
+    def _checked(self, value: ArrayLike) -> np.ndarray:
+        return checked(self.name, value, (self.size,))
+
+    def of_time(self, batch: Batch) -> OfTime:
+        """The same as a function of time that gives (size, padded samples)."""
+        if callable(self.value):
+            function = self.value
+            return lambda t: batches.rows(self._checked(function(t)), batch)
+        constant = batches.rows(self.first, batch)
+        return lambda t: constant
 
 
 def _rk4(system: System, t: float, state: State, step: float) -> State:
@@ -213,12 +224,12 @@ def _collected(system: System, kept: Sequence[Kept], batch: Batch) -> Simulation
     def stacked(rows: Sequence[np.ndarray], *core: int) -> np.ndarray:
         return np.stack([row[..., :samples].reshape(-1, samples).T.reshape((*batch, *core)) for row in rows])
 
-    states = [each.state for each in kept]
-    position = stacked([each.position for each in states], 3)
-    rotation = stacked([quaternions.rotation_matrix(each.quaternion) for each in states], 3, 3)
-    twist = stacked([system.twist(system.speed(each)) for each in states], 6)
+    states = [moment.state for moment in kept]
+    position = stacked([state.position for state in states], 3)
+    rotation = stacked([quaternions.rotation_matrix(state.quaternion) for state in states], 3, 3)
+    twist = stacked([system.twist(system.speed(state)) for state in states], 6)
     ended = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1))
     position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
-    drift, gap = (stacked([getattr(each, name) for each in kept]) for name in ("drift", "gap"))
+    drift, gap = stacked([moment.drift for moment in kept]), stacked([moment.gap for moment in kept])
     status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
-    return Simulation(np.array([each.time for each in kept]), position, rotation, twist, drift, gap, status)
+    return Simulation(np.array([moment.time for moment in kept]), position, rotation, twist, drift, gap, status)

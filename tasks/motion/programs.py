@@ -20,14 +20,12 @@ from robots.status import Status
 from tasks.friction import joints as joint_friction
 from tasks.friction.forward import ForwardFriction
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 from tasks.motion.forward import Modes, Moved, Pushed, Stage
 from tasks.motion.loads import Loads
 from tasks.programs.actuation import joint_kinds
-
-Array = Any
-Scalar = Any
 
 OF_JOINTS = ("braking", "velocity", "change", "limit", "remembered")
 """Of every joint with friction: its friction, velocity, the rate of that, the most that holds it against what it holds

@@ -9,14 +9,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tasks.kernels.batches import Batch, checked, rows
 
-Array = Any
-Acting = Any
+OfTime = Callable[[float], ArrayLike]
+OfState = Callable[[np.ndarray, np.ndarray, np.ndarray], ArrayLike]
+
+Acting = ArrayLike | OfTime | OfState
 """Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,), q and qd (*batch, freedom)."""
 
 
@@ -52,14 +55,14 @@ class Parabola:
         if self.begin is self.end:
             chosen = self.begin.take(columns, axis=1)
             return Parabola(chosen, chosen, chosen)
-        return Parabola(*(each.take(columns, axis=1) for each in (self.begin, self.middle, self.end)))
+        return Parabola(*(forces.take(columns, axis=1) for forces in (self.begin, self.middle, self.end)))
 
 
 @dataclass(frozen=True)
 class Feedback:
     """Forces from time and state; `whole` (2 freedom, samples) holds q and qd of the batch, `columns` those wanted."""
 
-    function: Callable[[Array, Array, Array], Array]
+    function: OfState
     batch: Batch
     start: float
     step: float
@@ -73,8 +76,8 @@ class Feedback:
         moved[:, self.columns] = state[:both]
         times[self.columns] += share * self.step
         q, qd = (part[:, :samples].T.reshape(*self.batch, -1) for part in np.split(moved, 2))
-        given = self.function(times[:samples].reshape(self.batch), q, qd)
-        return rows(np.asarray(given, dtype=float), self.batch).take(self.columns, axis=1)
+        forces = self.function(times[:samples].reshape(self.batch), q, qd)
+        return rows(np.asarray(forces, dtype=float), self.batch).take(self.columns, axis=1)
 
     def of(self, columns: np.ndarray) -> Feedback:
         """Those of some samples."""
@@ -86,39 +89,50 @@ class Pushes:
 
     def __init__(self, force: Acting, actuators: int, batch: Batch):
         self.force, self.core, self.batch = force, (actuators,), batch
-        self.kind = kind_of(force)
-        self.constant = rows(checked("force", force, self.core), batch) if self.kind == "array" else None
+        self.constant = None if callable(force) else rows(checked("force", force, self.core), batch)
 
     def over(self, start: float, step: float, state: np.ndarray) -> Push:
         """The forces of one step."""
         if self.constant is not None:
             return Parabola(self.constant, self.constant, self.constant)
-        if self.kind == "state":
+        if is_of_state(self.force):
             return Feedback(self.force, self.batch, start, step, state, np.arange(state.shape[1]))
         return Parabola(*(self._at(start + part * step) for part in (0.0, 0.5, 1.0)))
 
     def _at(self, time: float) -> np.ndarray:
+        assert is_of_time(self.force)
         return rows(checked("force", self.force(time), self.core), self.batch)
 
 
-def kind_of(force: Acting) -> str:
-    """`array`, function of `time`, or function of time and `state`. Raises TypeError for other functions."""
+def is_of_time(force: Acting) -> TypeGuard[OfTime]:
+    """Whether it is a function of time alone. Raises TypeError for a function of something else."""
+    return _arguments(force) == 1
+
+
+def is_of_state(force: Acting) -> TypeGuard[OfState]:
+    """Whether it is a function of time and state. Raises TypeError for a function of something else."""
+    return _arguments(force) == 3
+
+
+def _arguments(force: Acting) -> int:
+    """How many arguments it takes: none, an array; one, time; three, time and state. Raises TypeError for others."""
     if not callable(force):
-        return "array"
+        return 0
     parameters = inspect.signature(force).parameters.values()
-    count = sum(each.default is inspect.Parameter.empty for each in parameters)
+    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
     if count not in (1, 3):
         raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of time, q and qd")
-    return "time" if count == 1 else "state"
+    return count
 
 
-def first_shape(force: Acting, time: float, q: Array, qd: Array, actuators: int) -> Batch:
+def first_shape(force: Acting, time: float, q: np.ndarray, qd: np.ndarray, actuators: int) -> Batch:
     """Batch dims of forces at the start, for q and qd (*batch, freedom) as they are given. Raises ValueError."""
-    kind = kind_of(force)
-    if kind == "state":
-        batch = np.broadcast_shapes(np.shape(q)[:-1], np.shape(qd)[:-1])
-        wide = (np.broadcast_to(np.asarray(each, dtype=float), (*batch, np.shape(each)[-1])) for each in (q, qd))
-        force = force(np.full(batch, time), *wide)
-    elif kind == "time":
-        force = force(time)
-    return checked("force", force, (actuators,)).shape[:-1]
+    if not callable(force):
+        forces = force
+    elif is_of_state(force):
+        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
+        wide = (np.broadcast_to(values, (*batch, values.shape[-1])) for values in (q, qd))
+        forces = force(np.full(batch, time), *wide)
+    elif is_of_time(force):
+        forces = force(time)
+    return checked("force", forces, (actuators,)).shape[:-1]

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from tasks.motion.system import ChainSystem, Modes, Rates
 
-Array = Any
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Actuator forces (actuator, samples) at a share of the step (samples,), for states (size, samples)."""
 

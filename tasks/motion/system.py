@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots.friction.laws import LAWS
 from robots.model import Robot
@@ -23,7 +23,6 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import Kernel
 from tasks.motion.programs import Layout, layout, motion_program
 
-Array = Any
 Force = Callable[[np.ndarray], np.ndarray]
 """Actuator forces (actuator, samples) at states (size, samples)."""
 
@@ -71,7 +70,7 @@ class Rates:
 class ChainSystem:
     """A chain, its friction, and gravity."""
 
-    def __init__(self, robot: Robot, friction: FrictionInput, gravity: Array):
+    def __init__(self, robot: Robot, friction: FrictionInput, gravity: ArrayLike):
         self.robot, self.groups = robot, friction.groups
         self._kernels: dict[bool, Kernel] = {}
         self.constants = {
@@ -87,20 +86,20 @@ class ChainSystem:
         self.stiff = np.array([group.stiff for group in group_of], dtype=bool)
 
     @classmethod
-    def of(cls, robot: Robot, friction: Friction, gravity: Array) -> ChainSystem:
+    def of(cls, robot: Robot, friction: Friction, gravity: ArrayLike) -> ChainSystem:
         """From friction as callers give it, of any law. Raises ParameterError."""
         return cls(robot, without_zero_width(friction_input(robot, friction, LAWS)), gravity)
 
     def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
         """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""
-        given = {**self.constants, "state": state[None], "modes": modes.both[None], "force": force[None]}
+        arrays = {**self.constants, "state": state[None], "modes": modes.both[None], "force": force[None]}
         if stage is not None:
-            given["stage"] = stage[None]
-        made = self._run(stage is not None)(given, state.shape[1])
-        rate, status = made["rate"][0], made["status"][0, 0]
+            arrays["stage"] = stage[None]
+        outputs = self._run(stage is not None)(arrays, state.shape[1])
+        rate, status = outputs["rate"][0], outputs["status"][0, 0]
         if status.any():
             rate[:, status != Status.OK] = np.nan
-        return Rates(self.layout, rate, made["joints"][0], made["kept_speed"][0], status)
+        return Rates(self.layout, rate, outputs["joints"][0], outputs["kept_speed"][0], status)
 
     def _run(self, implicit: bool) -> Kernel:
         if implicit not in self._kernels:
@@ -141,31 +140,31 @@ class ChainSystem:
         """
         modes = Modes.of(np.where(stopping, 1.0, modes.stuck), np.where(stopping, 0.0, modes.direction))
         state, push, fresh = state.copy(), force(state), np.zeros_like(stopping)
-        found = self.rates(state, modes, push)
-        state[self.layout.at["memory"]] = found.remembered
+        rates = self.rates(state, modes, push)
+        state[self.layout.at["memory"]] = rates.remembered
         for _ in range(3 * self.layout.joints + 3):
-            found = self.rates(state, modes, push)
-            change = self._change(modes, found, fresh)
+            rates = self.rates(state, modes, push)
+            change = self._change(modes, rates, fresh)
             if not change.any():
                 break
             loose = change & (modes.stuck > 0.5)
             fresh = fresh | loose
             modes = Modes.of(
                 np.where(change, 1.0 - modes.stuck, modes.stuck),
-                np.where(loose, np.sign(found.braking), np.where(change, 0.0, modes.direction)),
+                np.where(loose, np.sign(rates.braking), np.where(change, 0.0, modes.direction)),
             )
         staying = (stopping & (modes.stuck > 0.5)).any(axis=0)
         if staying.any():
             speed = self.layout.at["qd"]
-            state[speed] = np.where(staying, found.kept_speed, state[speed])
-            found = self.rates(state, modes, force(state))
-        return state, modes, found
+            state[speed] = np.where(staying, rates.kept_speed, state[speed])
+            rates = self.rates(state, modes, force(state))
+        return state, modes, rates
 
-    def _change(self, modes: Modes, found: Rates, fresh: np.ndarray) -> np.ndarray:
+    def _change(self, modes: Modes, rates: Rates, fresh: np.ndarray) -> np.ndarray:
         """The joint of each sample that changes its mode first, (joint, samples)."""
-        beyond = np.abs(found.braking) / (found.limit + np.finfo(float).tiny) - 1.0
+        beyond = np.abs(rates.braking) / (rates.limit + np.finfo(float).tiny) - 1.0
         urgency = np.where((modes.stuck > 0.5) & (beyond > ROUNDING), beyond, 0.0)
-        back = fresh & (modes.stuck < 0.5) & (modes.direction * found.change < 0.0)
+        back = fresh & (modes.stuck < 0.5) & (modes.direction * rates.change < 0.0)
         urgency = np.where(back, np.inf, urgency)
         urgency[~self.sticking] = 0.0
         first = np.zeros(urgency.shape, dtype=bool)

@@ -19,8 +19,6 @@ from robots.types import BASE
 from tasks.arrays.bodies import BodyMotion, platform_motion
 from tasks.mechanics.leads import slope
 
-Array = Any
-
 CONCURRENT = 1e-12
 """Distance [m] up to which an axis counts as passing through a point."""
 

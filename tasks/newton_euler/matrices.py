@@ -12,13 +12,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 
 from robots.model import PLATFORM, Robot
 from robots.types import BASE
 from tasks.arrays.bodies import BodyMotion, RobotMotion, inertial_wrench
+from tasks.kernels.types import Array
 from tasks.newton_euler.composite_joints import Chain, Joint, Transmission, bodies, chains, limb_joints, transmission
 
-Array = Any
 Moments = Literal["body", "base"]
 
 
@@ -76,7 +77,9 @@ class Assembly:
     each body's origin, or about that of the base.
     """
 
-    def __init__(self, robot: Robot, motion: RobotMotion, gravity: Array, load: Array, moments: Moments) -> None:
+    def __init__(
+        self, robot: Robot, motion: RobotMotion, gravity: ArrayLike, load: Array | None, moments: Moments
+    ) -> None:
         self.mechanism, self.motion, self.moments = robot.mechanism, motion, moments
         self.limbs = [self.mechanism.limbs[each.limb] for each in self.mechanism.instances]
         self.owners = [(k, link) for k, limb in enumerate(self.limbs) for link in bodies(limb)]
@@ -128,7 +131,7 @@ class Assembly:
             for row, acting in self._ends(joint):
                 yield Block(row, joint.columns.start, acting @ joint.passes.basis)
 
-    def _right(self, gravity: Array, load: Array) -> np.ndarray:
+    def _right(self, gravity: ArrayLike, load: Array | None) -> np.ndarray:
         """What the motion of each body takes, less what is known to act on it (n, rows). Eqs. (18), (20)."""
         parts = []
         for limb, link in (*self.owners, *self.ends):

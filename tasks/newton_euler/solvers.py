@@ -12,7 +12,6 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-Array = Any
 Method = Literal["direct", "gmres", "least_norm"]
 
 TOLERANCE = 1e-13

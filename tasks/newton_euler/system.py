@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from robots.model import Family, Robot
@@ -25,8 +26,6 @@ from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.matrices import Assembly, Moments
 from tasks.newton_euler.solvers import Method
-
-Array = Any
 
 LOOSE = 1e-9
 """Share of a unit vector of the null space above which a component is not unique."""
@@ -91,8 +90,8 @@ class System:
 def assemble(
     robot: Robot,
     *,
-    gravity: Array = GRAVITY,
-    load: Array = None,
+    gravity: ArrayLike = GRAVITY,
+    load: ArrayLike | None = None,
     moments: Moments = "body",
     **moving: Unpack[Moving],
 ) -> System:
@@ -136,7 +135,12 @@ def _system(assembly: Assembly, sample: int) -> System:
 
 
 def joint_reactions_reference(
-    robot: Robot, *, gravity: Array = GRAVITY, load: Array = None, method: Method = "direct", **moving: Unpack[Moving]
+    robot: Robot,
+    *,
+    gravity: ArrayLike = GRAVITY,
+    load: ArrayLike | None = None,
+    method: Method = "direct",
+    **moving: Unpack[Moving],
 ) -> Reactions:
     """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
 

@@ -17,8 +17,9 @@ from robots.status import Status
 from tasks.friction import joints as joint_friction
 from tasks.kernels.keys import Indexed, Key
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mathematics.algebra import where
-from tasks.mechanics.structure import Array, structure_of, symbolic
+from tasks.mechanics.structure import structure_of, symbolic
 from tasks.metrics.actuators import METRICS, SERIES, UNKNOWN, Sample
 from tasks.programs import coupled_friction
 from tasks.programs.assembly import even_weights
@@ -49,10 +50,10 @@ def actuation_program(
         velocity: Array,
         status: Array,
         weight: Array,
-        parameters: Array = None,
-        capacity: Array = None,
+        parameters: Array = ABSENT,
+        capacity: Array = ABSENT,
         **shares: Any,
-    ) -> dict[Any, Array]:
+    ) -> dict[Any, Numbers]:
         joints = joint_friction.of_groups(groups, kinds, friction)
         solution = coupled_friction.solve(family, groups, joints, force, velocity, shares)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solution.unsettled > 0.5, np.nan, 0.0)
@@ -64,7 +65,7 @@ def actuation_program(
             Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
             for u, v, free, motor, capacity in zip(solution.forces, velocity, force, motors, capacities, strict=True)
         ]
-        available: dict[Any, Array] = {
+        available: dict[Any, Numbers] = {
             "joint_friction": [tau + bad for tau in solution.friction],
             "net_force": list(solution.net),
             OUTCOME: [outcome],

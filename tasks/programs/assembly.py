@@ -13,8 +13,9 @@ from robots.quantities import QUANTITIES, any_needs, reduction
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
+from tasks.kernels.types import ZERO, Array
 from tasks.mechanics import assembly
-from tasks.mechanics.structure import Array, Structure, structure_of
+from tasks.mechanics.structure import Structure, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
 from tasks.programs.limb import LimbRequest, limb_program
@@ -59,9 +60,9 @@ def assembly_program(
         wrench: Mapping[int, Array],
         jacobian: Mapping[int, Array],
         status: Mapping[int, Array],
-        platform_wrench: Array = 0.0,
-        platform_mass: Array = 0.0,
-        weights: Array = None,
+        platform_wrench: Array = ZERO,
+        platform_mass: Array = ZERO,
+        weights: Array | None = None,
         mass: Mapping[int, Array] | None = None,
         home_jacobian: Mapping[int, Array] | None = None,
         **margins: Mapping[int, Array],

@@ -21,14 +21,12 @@ from tasks.friction import joints as joint_friction
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
 from tasks.kernels.expression import Dual
 from tasks.kernels.keys import Shape, indexed
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, iterate, opposite, total, where
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
 from tasks.programs import reactions as reaction_programs
-
-Scalar = Any
-Array = Any
 
 ITERATIONS = 300
 SETTLED = Dual(1e-13, 1e-5)  # change of all friction in a step, relative to its size, at which the iteration ends
@@ -46,7 +44,7 @@ class FrictionSolution:
     """
 
     forces: Sequence[Scalar]
-    net: Sequence[Scalar]
+    net: Scalars
     friction: Sequence[Scalar]
     passive: Sequence[Array]
     residual: Scalar
@@ -109,7 +107,9 @@ def solve(
         return array([friction[place] for place in robot.places])
 
     still = np.zeros(len(robot.places))
-    tau, residual, unsettled = (friction_of(still) if passive else still), 0.0, 0.0
+    tau = friction_of(still) if passive else still
+    residual: Scalar = 0.0
+    unsettled: Scalar = 0.0
     if any(joint.group.load == "reaction" for joint in passive):
         tau = array(_settled(friction_of, tau))
         last = friction_of(tau)
@@ -126,8 +126,8 @@ def solve(
     return FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)
 
 
-def _settled(friction_of: Callable[[Array], Array], start: Array) -> list[Scalar]:
-    def step(tau: Sequence[Scalar]) -> tuple[list[Scalar], Any]:
+def _settled(friction_of: Callable[[Array], Array], start: Array) -> Sequence[Scalar]:
+    def step(tau: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         following = friction_of(array(tau))
         # NaN counts as done: it will not get better
         moving = total(following - array(tau)) > SETTLED * total(following) + TINY

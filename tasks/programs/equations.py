@@ -15,6 +15,7 @@ import numpy as np
 from robots.model import Family
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
+from tasks.kernels.types import ZERO, Array, Scalar
 from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, equations, limb, platform
 from tasks.mechanics.assembly import singularity
@@ -22,8 +23,6 @@ from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import state_at
 from tasks.mechanics.structure import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure_of, symbolic
 
-Array = Any
-Scalar = Any
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
 PLATFORM = -1
 """Number of the platform among those who have a share; limbs count from 0."""
@@ -115,7 +114,7 @@ def _inputs(made: Structure) -> dict[Any, Shape]:
 
 def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
     """The sum of the shares of platform and limbs; rows of J_IK below each other."""
-    sums = [sum((array(share) for share in shares[name].values()), start=0.0) for name in SHARES[:3]]
+    sums = [sum((array(share) for share in shares[name].values()), start=ZERO) for name in SHARES[:3]]
     stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
     return Share(*sums, *stacks)
 

@@ -11,7 +11,6 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from robots.quantities import QUANTITIES
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
+from tasks.kernels.types import ABSENT, Array, Numbers, Scalar, Scalars
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics import reactions as reactions
@@ -28,9 +28,6 @@ from tasks.mechanics.frames import mount_pose
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
-
-Scalar = Any
-Array = Any
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
@@ -68,7 +65,7 @@ class LimbSample:
         return equations.limb_share(self.mounted, self.solved, (self.pose, self.moving), speed, gravity)
 
 
-SERIES: Mapping[str, Callable[[LimbSample], Array]] = {
+SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_velocity": lambda s: s.rates[0],
     "joint_acceleration": lambda s: s.rates[1],
     "joint_position": lambda s: s.positions,
@@ -77,7 +74,7 @@ SERIES: Mapping[str, Callable[[LimbSample], Array]] = {
 """Time series of one limb: of all its joints in the order of `Limb.joints`, or of its own actuators."""
 
 RECURSION = "recursion"
-FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Array]] = {
+FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Scalars]] = {
     RECURSION: lambda s, gravity: limb.wrench(s.mounted, s.solved, gravity, s.transmission),
 }
 """Formulations of inverse dynamics: a limb's share of the wrench that the freedoms of the robot take, (freedom,).
@@ -147,11 +144,11 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         )
 
     def one_sample(
-        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ()
-    ) -> dict[str, Array]:
+        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ABSENT
+    ) -> dict[str, Numbers]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion)
-        result: dict[str, Array] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
+        result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
         result |= {"jacobian": limb.jacobian(mounted, solved.tips, sample.transmission), "status": [solved.status]}
         # always in this order: of x - y and y - x a program has the one that it came to first
         rates, positions = sample.rates[0], sample.positions if asked.limits.positions else ()

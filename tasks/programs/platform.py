@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
 from robots.model import Family
 from robots.types import TWIST
 from tasks.kernels.program import Program, require_shapes, trace
+from tasks.kernels.types import Array, Numbers
 from tasks.mechanics import equations, platform
 from tasks.mechanics.platform import held_directions
-from tasks.mechanics.structure import GRAVITY, Array, Shape, Structure, field_inputs, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, Shape, Structure, field_inputs, structure_of, symbolic
 
 
 def platform_shapes(structure: Structure, held: bool = False, mass: bool = False) -> dict[str, Shape]:
@@ -30,11 +30,11 @@ def platform_program(family: Family, held: bool = False, moving_base: bool = Fal
     """
     made = structure_of(family)
 
-    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Numbers]:
         body = symbolic(made, parameters).platform
         pose, moving = platform.unpack(motion, body)
         wrench = platform.wrench(body, pose, moving, gravity)
-        result = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        result: dict[str, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
         if mass:

@@ -16,11 +16,11 @@ from robots.quantities import QUANTITIES, reduction
 from robots.types import TWIST
 from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
+from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mathematics.algebra import array, sqrt, total
 from tasks.mechanics import platform
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import (
-    Array,
     Structure,
     field_inputs,
     limb_inputs,
@@ -76,7 +76,7 @@ def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
     structure = structure_of(family)
     instances = structure.mechanism.instances
 
-    def one_sample(force: Array, held: Array, **limbs: Mapping[int, Array]) -> dict[Any, Array]:
+    def one_sample(force: Array, held: Array, **limbs: Mapping[int, Array]) -> dict[Any, Numbers]:
         names = (*reactions.SHARES, *reactions.FRICTION_SHARES)
         shares = [{name: limbs[name][k] for name in names if k in limbs.get(name, ())} for k in range(len(instances))]
         forces = [array(force[driven]) for driven in structure.driven]
@@ -84,7 +84,8 @@ def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
         multipliers, missing = reactions.redundant_multipliers(
             shares, forces, array(held), carried(family), [friction.get(k, np.zeros(0)) for k in range(len(instances))]
         )
-        return {Indexed("redundant", k): value for k, value in enumerate(multipliers)} | {"missing": [total(missing)]}
+        result: dict[Any, Numbers] = {Indexed("redundant", k): values for k, values in enumerate(multipliers)}
+        return result | {"missing": [total(missing)]}
 
     sample: dict[Any, Shape] = {"force": (len(structure.mechanism.actuators),), "held": (structure.held,)}
     for k, (instance, count) in enumerate(zip(instances, passive or (0,) * len(instances), strict=True)):
@@ -129,7 +130,7 @@ def reaction_program(
         motion: Array,
         force: Array,
         redundant: Array,
-        passive_friction: Array = (),
+        passive_friction: Array = ABSENT,
     ) -> dict[str, Any]:
         mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
         force, redundant = array(force), array(redundant)

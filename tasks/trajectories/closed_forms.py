@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +19,12 @@ from robots.trajectories.kinds import HARMONICS, JOINT_MOTIONS, MOTIONS, Value
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import Array, Scalar, array, cross, sqrt, where
+from tasks.kernels.types import Array, Scalar
+from tasks.mathematics.algebra import array, cross, dot, sqrt, where
 from tasks.mathematics.elementary import sincos
 
 Numbers = NDArray[np.float64]
-Quantity = Scalar | Array
-"""Of one joint a scalar; of a platform a vector (3,)."""
-Instant = tuple[Quantity, Quantity, Quantity]
+Instant = tuple[Any, Any, Any]
 """Position, velocity, acceleration: of a joint [rad or m and s], of a platform in the base frame [m and s], or of its
 roll, pitch and yaw [rad and s]."""
 
@@ -47,7 +47,7 @@ def constant_acceleration(t: Scalar, start: Scalar, velocity: Scalar, accelerati
     return start + (velocity + 0.5 * acceleration * t) * t, velocity + acceleration * t, acceleration
 
 
-def harmonic(t: Scalar, centre: Quantity, amplitude: Quantity, period: Scalar, phase: Scalar) -> Instant:
+def harmonic(t: Scalar, centre: Array, amplitude: Array, period: Scalar, phase: Scalar) -> Instant:
     """Harmonic oscillation, of a platform along a line."""
     rate = 2.0 * math.pi / period
     s, c = sincos(rate * t + phase)
@@ -56,7 +56,7 @@ def harmonic(t: Scalar, centre: Quantity, amplitude: Quantity, period: Scalar, p
 
 def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scalar, phase: Scalar) -> Instant:
     """Circle at constant speed, right-handed about the normal; for a normal along z it starts at +x."""
-    n = normal * (1.0 / sqrt(normal @ normal))
+    n = normal * (1.0 / sqrt(dot(normal, normal)))
     # a direction in the plane: the projection of x, or of y where the normal is nearly x
     steep = abs(n[0]) > 0.9
     axis = array([where(steep, 0.0, 1.0), where(steep, 1.0, 0.0), 0.0])
@@ -83,7 +83,7 @@ def spiral(
     return position, velocity, along * (2.0 * radial_speed * rate) - outward * (r * rate * rate)
 
 
-def quintic(t: Scalar, start: Quantity, end: Quantity, duration: Scalar) -> Instant:
+def quintic(t: Scalar, start: Array, end: Array, duration: Scalar) -> Instant:
     """Point to point, at rest before zero and after the duration."""
     x = t / duration
     x = where(x < 0.0, 0.0, where(x > 1.0, 1.0, x))
@@ -94,7 +94,7 @@ def quintic(t: Scalar, start: Quantity, end: Quantity, duration: Scalar) -> Inst
     return start + way * s, way * ds, way * dds
 
 
-def fourier(t: Scalar, centre: Quantity, period: Scalar, **amplitudes: Quantity) -> Instant:
+def fourier(t: Scalar, centre: Array, period: Scalar, **amplitudes: Array) -> Instant:
     """Finite Fourier series. Swevers et al. 1997."""
     rate = 2.0 * math.pi / period
     position, velocity, acceleration = centre, centre * 0.0, centre * 0.0
@@ -184,7 +184,7 @@ def joint_program(kind: str, joints: int) -> Program:
     return trace(f"trajectory.{kind}.{joints}", one_sample, case=case, sample={"t": (1,)})
 
 
-def unpacked(values: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Quantity]:
+def unpacked(values: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
     """Case inputs (size,) as parameters of their shapes: those without one as scalars."""
     return {name: value if shapes[name] else value[0] for name, value in values.items()}
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from robots.trajectories.kinds import TURNS, Turn
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.algebra import Array, array
+from tasks.kernels.types import Array
+from tasks.mathematics.algebra import array
 from tasks.mathematics.elementary import sincos
 from tasks.mathematics.rotations import from_sines
 from tasks.trajectories.closed_forms import FORMS, Numbers, evaluated, padded_times, unpacked

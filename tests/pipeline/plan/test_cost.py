@@ -9,7 +9,7 @@ from pipeline.plan.cost import COUNTED, PER_JOINT, Work, duration
 from pipeline.plan.plan import plan
 from robots import catalog
 from robots.model import Robot
-from tasks.arrays.inputs import motion_input
+from tasks.arrays.inputs import moving_input
 from tests.pipeline.runs import EVERYTHING, SMALL, sweep
 
 WORK = Work("delta_3rr2rrr", 21, 3, 10**9, 1, 0, 10**4, reacts=False)
@@ -18,7 +18,7 @@ WORK = Work("delta_3rr2rrr", 21, 3, 10**9, 1, 0, 10**4, reacts=False)
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "five_bar"])
 def test_the_operations_of_the_table_are_those_of_the_programs(name: str) -> None:
     robot = Robot.of(catalog.family(name), {})
-    _, motion = motion_input(robot, regions.states(robot, 64)["position"])
+    _, motion = moving_input(robot, {"position": regions.states(robot, 64)["position"]})
     for statics, listed in ((False, COUNTED[name].dynamics), (True, COUNTED[name].reactions)):
         job = Job(robot, motion, statics=statics)
         job()

@@ -29,9 +29,8 @@ def test_rows_are_padded_with_the_last_sample() -> None:
 
 def test_batch_dims_broadcast() -> None:
     turns = np.tile(np.eye(3), (4, 1, 1, 1))
-    batch, motion = inputs.motion_input(
-        HEXAPOD, np.zeros((3, 3)), turns, twist=np.arange(6.0), beside={"force": (5, 1, 1)}
-    )
+    moving = inputs.Moving(position=np.zeros((3, 3)), rotation=turns, twist=np.arange(6.0))
+    batch, motion = inputs.moving_input(HEXAPOD, moving, {"force": (5, 1, 1)})
     assert batch == (5, 4, 3)
     assert motion.shape == (1, 24, 64)
     np.testing.assert_array_equal(motion[0, 12:18, 17], np.arange(6.0))
@@ -40,7 +39,8 @@ def test_batch_dims_broadcast() -> None:
 
 def test_a_platform_that_does_not_turn_has_a_short_motion() -> None:
     home = np.array(DELTA.mechanism.platform.home.position)
-    batch, motion = inputs.motion_input(DELTA, home, twist=[0, 0, 0, 1.0, 2.0, 3.0], acceleration=[0, 0, 0, 4, 5, 6])
+    moving = inputs.Moving(position=home, twist=[0, 0, 0, 1.0, 2.0, 3.0], acceleration=[0, 0, 0, 4, 5, 6])
+    batch, motion = inputs.moving_input(DELTA, moving)
     assert batch == ()
     np.testing.assert_array_equal(motion[0, :, 0], [*home, 1, 2, 3, 4, 5, 6])
 
@@ -68,12 +68,12 @@ def test_a_platform_that_does_not_turn_has_a_short_motion() -> None:
 )
 def test_what_does_not_fit_is_refused(given: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        inputs.motion_input(DELTA, **{"position": DELTA.mechanism.platform.home.position, **given})
+        inputs.moving_input(DELTA, {"position": DELTA.mechanism.platform.home.position, **given})
 
 
 def test_motion_out_of_the_plane_is_refused() -> None:
     with pytest.raises(ValueError, match="position: the platform of five_bar cannot move along y; expected 0 there"):
-        inputs.motion_input(PLANAR, (0.0, 0.1, -0.6))
+        inputs.moving_input(PLANAR, {"position": (0.0, 0.1, -0.6)})
 
 
 def test_gravity_is_a_vector() -> None:

@@ -26,7 +26,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 def test_as_many_as_energy_tells_apart(name: str) -> None:
     robot = catalog.build(name)
     base = base_parameters(robot, seed=1)
-    rows = energy.changes(robot, **random_motion(robot, 4 * len(base.names), seed=2))
+    rows = energy.changes(robot, random_motion(robot, 4 * len(base.names), seed=2))
     assert base.count == energy.rank(rows) == documented()[name]
     assert base.margin > 1e6
 

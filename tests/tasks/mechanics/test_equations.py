@@ -89,7 +89,7 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 def mass_rate(robot: Robot, motion: States) -> np.ndarray:
     """Time derivative of the mass matrix (n, freedom, freedom)."""
     limbs, of_platform = mass_rate_programs(robot)
-    _, packed = inputs.motion_input(robot, **motion.moving)
+    _, packed = inputs.moving_input(robot, motion.moving)
     given = {"parameters": inputs.parameters(robot), "gravity": np.zeros((1, 3)), "motion": packed}
     width = packed.shape[-1]
     total = interpret(of_platform, given, width)["rate"]

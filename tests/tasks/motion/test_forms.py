@@ -37,7 +37,7 @@ def systems(robot: Robot, motion: States) -> Iterator[tuple[System, State]]:
         if form == "actuator" and force.shape[0] != len(freedoms(robot)):
             continue
         system = System(robot, form, inputs.GRAVITY, lambda t: force, lambda t: load)
-        yield system, system.start(inputs.motion_input(robot, **motion.moving)[1])
+        yield system, system.start(inputs.moving_input(robot, motion.moving)[1])
 
 
 def test_speeds_of_actuators_are_those_of_the_platform(robot: Robot) -> None:
@@ -65,7 +65,7 @@ def test_joints_move_as_inverse_kinematics_says(robot: Robot) -> None:
     for system, state in itertools.islice(systems(robot, motion), 1, None):
         rate = system.rate(0.0, state)
         ahead = States(**motion.at(1e-6), twist=motion.twist, acceleration=motion.acceleration)
-        later = system.start(inputs.motion_input(robot, **ahead.at_rest)[1])
+        later = system.start(inputs.moving_input(robot, ahead.at_rest)[1])
         for now, change, then in zip(state.angles, rate.angles, later.angles, strict=True):
             assert np.abs(now + 1e-6 * change - then).max() < 1e-8
 

@@ -32,7 +32,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 def test_given_joint_variables_make_the_same_equations(robot: Robot) -> None:
     """The program that takes joint variables agrees with the one that finds them, and says where they do not fit."""
     motion = states(robot, 24)
-    _, packed = inputs.motion_input(robot, **motion.moving)
+    _, packed = inputs.moving_input(robot, motion.moving)
     model = Model(robot, GRAVITY)
     found = joint_variables(robot, motion)
     solved, given = model.shares(packed), model.shares(packed, found)
@@ -67,7 +67,7 @@ def test_joint_variables_of_another_branch_have_a_status() -> None:
     angles[0][0, 0] += 2.0 * opening
     distal = np.arctan2(p["proximal_length"] * np.sin(opening), _rest(p, opening))
     angles[0][0, 1] -= 2.0 * (opening + distal)
-    _, packed = inputs.motion_input(robot, **motion.at_rest)
+    _, packed = inputs.moving_input(robot, motion.at_rest)
     parts = Model(robot).shares(packed, angles)
     assert parts[Indexed("open", 0)].max() < 1e-6
     assert parts[Indexed("status", 0)][0, 0, 0] == Status.WRONG_BRANCH
@@ -89,7 +89,7 @@ def _rest(p: Mapping[str, float], opening: float) -> float:
 @pytest.mark.skipif(kernels.llvm is None, reason="llvmlite is missing")
 def test_compiled_programs_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     motion = states(robot, 11)
-    _, packed = inputs.motion_input(robot, **motion.moving)
+    _, packed = inputs.moving_input(robot, motion.moving)
     angles = joint_variables(robot, states(robot, 16))
     packed = np.ascontiguousarray(np.concatenate([packed, packed], axis=-1)[..., :16])
 

@@ -105,7 +105,7 @@ class Bad:
     kinds: tuple[tuple[float, str], ...]
 
     def __call__(self, block: Block) -> Any:
-        arms = block.values()["upper_arm"].tolist()
+        arms = block.named_parameters()["upper_arm"].tolist()
         for arm, kind in self.kinds:
             if arm in arms:
                 if kind == WRONG_TYPE:

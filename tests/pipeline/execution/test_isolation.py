@@ -103,7 +103,7 @@ class _BadFriction:
     def __call__(self, block: Block) -> Any:
         viscous = block.friction[:, 1].tolist()
         kinds = [each.kind for each in block.trajectories]
-        if 0.05 in viscous and "circle" in kinds and 0.25 in block.values()["upper_arm"]:
+        if 0.05 in viscous and "circle" in kinds and 0.25 in block.named_parameters()["upper_arm"]:
             raise RuntimeError("stuck")
         return compute.whole(block)
 

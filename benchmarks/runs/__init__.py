@@ -1,0 +1,1 @@
+"""Whole runs: their speed, memory and files."""

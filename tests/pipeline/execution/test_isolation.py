@@ -247,7 +247,7 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
     made = plan(sweep(EVERYTHING))
     monkeypatch.setattr(isolation, "TRIES", 1)
     index = next(index for index in range(made.blocks) if made.layout.unravel(index) == (7, 1, 1))
-    arm = float(block_of(made, index).values()["upper_arm"][0])
+    arm = float(block_of(made, index).named_parameters()["upper_arm"][0])
     settings = isolated(Bad(((arm, "raises"),)))
     _, flags = settings.compute(block_of(made, index), made.layout)
     assert flags == (CaseFailed(index, 7, 2, 1, "ZeroDivisionError: a poisoned design"),)

@@ -33,14 +33,14 @@ def motions(block: Block) -> Motions:
 
 def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
     """The motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
-    made = structure_of(family)
-    joints, home = made.freedoms if made.mechanism.is_chain else 0, family.reference.platform.home.rotation
+    structure = structure_of(family)
+    joints, home = structure.freedoms if structure.mechanism.is_chain else 0, family.reference.platform.home.rotation
     moved = closed_forms.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
     if joints:
         return moved
     moved[:3] += np.reshape(origin, (3, 1))
-    turned = turns.turning(trajectory.turn, home, times) if made.motion_size != 9 else None
-    return closed_forms.motion_vector(moved, made.motion_size, turned)
+    turned = turns.turning(trajectory.turn, home, times) if structure.motion_size != 9 else None
+    return closed_forms.motion_vector(moved, structure.motion_size, turned)
 
 
 def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:

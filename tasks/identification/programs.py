@@ -67,10 +67,10 @@ def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
 @functools.cache
 def limb_program(family: Family, limb_index: int) -> Program:
     """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`."""
-    made, chosen = structure_of(family), limb_columns(family, limb_index)
+    structure, chosen = structure_of(family), limb_columns(family, limb_index)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(structure, limb_index, parameters, mount, motion)
         acting = Field.of(gravity).seen_from(mounted.base)
         motion_of = (mounted.limb.links, solved.states, solved.rates, solved.accelerations)
         moving, geared = recursion.body_motions(*motion_of, acting), limb.transmission(mounted, solved)
@@ -86,20 +86,20 @@ def limb_program(family: Family, limb_index: int) -> Program:
             parts.append((through @ forces)[:, None])
         rows = geared.rows(solved.tips.embedding.matrix) @ solved.tips.inverse
         jacobian = [mounted.outward(solved.tips.covector(row)) for row in rows]
-        columns = np.concatenate(parts, axis=1) if parts else np.zeros((made.freedoms, 0))
+        columns = np.concatenate(parts, axis=1) if parts else np.zeros((structure.freedoms, 0))
         return {"columns": columns, "jacobian": jacobian, "status": [solved.status]}
 
-    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.regressor"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.regressor"
+    return trace(name, one_sample, case=limb_inputs(structure, limb_index), sample={"motion": (structure.motion_size,)})
 
 
 @functools.cache
 def platform_program(family: Family) -> Program:
     """The platform's `columns` (freedom, 10)."""
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        body = symbolic(made, parameters).platform
+        body = symbolic(structure, parameters).platform
         pose, moving = platform.unpack(motion, body)
         inward = pose.rotation.T
         spin = recursion.spin_matrix(inward @ moving.omega, inward @ moving.alpha)
@@ -108,28 +108,30 @@ def platform_program(family: Family) -> Program:
         return {"columns": [world[TWIST.index(name)] for name in body.mobility]}
 
     case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(f"{family.name}.platform.regressor", one_sample, case=case, sample={"motion": (made.motion_size,)})
+    return trace(
+        f"{family.name}.platform.regressor", one_sample, case=case, sample={"motion": (structure.motion_size,)}
+    )
 
 
 @functools.cache
 def actuator_program(family: Family) -> Program:
     """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140)."""
-    made = structure_of(family)
-    count, driven = len(made.mechanism.instances), made.driven
+    structure = structure_of(family)
+    count, driven = len(structure.mechanism.instances), structure.driven
     case = {name: value.shape[1:] for name, value in even_weights(family).items()}
 
     def one_sample(
         jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array | None = None
     ) -> dict[str, Any]:
         rows = np.vstack([jacobian[k] for k in range(count)])
-        columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(made.freedoms)]
+        columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(structure.freedoms)]
         found = np.stack(columns, axis=1)
         combined = assembly.combined_status([status[k][0] for k in range(count)], rows, list(found.ravel()))
         return {"map": found, "status": [combined]}
 
     sample: dict[Any, Shape] = {}
     for k in range(count):
-        sample |= indexed(k, {"jacobian": (driven[k].stop - driven[k].start, made.freedoms), "status": (1,)})
+        sample |= indexed(k, {"jacobian": (driven[k].stop - driven[k].start, structure.freedoms), "status": (1,)})
     return trace(f"{family.name}.regressor", one_sample, case=case, sample=sample)
 
 

@@ -104,10 +104,10 @@ def _results(robot: Robot, found: Arrays, batch: tuple[int, ...]) -> LagrangeCoe
 @functools.cache
 def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplified: bool, grasping: bool) -> Program:
     """The program behind `lagrange_coefficients`; inputs as in `tasks.programs.limb`, and `grasped` (OBJECT)."""
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Numbers]:
-        mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
         chain, links = lagrange.Chain(mounted, solved), range(len(mounted.limb.links))
         chosen = links if bodies is None else bodies
         held = _inertia(more["grasped"]) if grasping else None
@@ -120,8 +120,8 @@ def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplif
             result["actuator_inertia"] = back.T @ (found.inertia @ back)
         return result
 
-    case = limb_inputs(made, 0) | ({"grasped": (OBJECT,)} if grasping else {})
-    return trace(f"{family.name}.lagrange", one_sample, case=case, sample={"motion": (made.motion_size,)})
+    case = limb_inputs(structure, 0) | ({"grasped": (OBJECT,)} if grasping else {})
+    return trace(f"{family.name}.lagrange", one_sample, case=case, sample={"motion": (structure.motion_size,)})
 
 
 def _inertia(numbers: Array) -> Inertia:

@@ -123,27 +123,27 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
 
 def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
     """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
-    made = structure_of(family)
+    structure = structure_of(family)
     cases = max((np.size(v) for v in values.values()), default=1)
     mechanism = family.assemble({name: np.asarray(value, dtype=float) for name, value in values.items()})
     result = []
     for instance in mechanism.instances:
         flat = flat_mount(instance)
-        chosen = [np.broadcast_to(flat[k], (cases,)) for k in made.differing[instance.limb]]
+        chosen = [np.broadcast_to(flat[k], (cases,)) for k in structure.differing[instance.limb]]
         result.append(np.ascontiguousarray(np.stack(chosen, axis=1)) if chosen else np.zeros((cases, 0)))
     return result
 
 
-def symbolic(made: Structure, parameters: Array) -> Mechanism:
+def symbolic(structure: Structure, parameters: Array) -> Mechanism:
     """The mechanism with these parameters, in the family's order."""
-    names = [p.name for p in made.family.parameters]
-    return made.family.assemble(dict(zip(names, parameters, strict=True)))
+    names = [p.name for p in structure.family.parameters]
+    return structure.family.assemble(dict(zip(names, parameters, strict=True)))
 
 
-def limb_inputs(made: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
+def limb_inputs(structure: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
     """Case inputs of the programs of a limb."""
-    count = len(made.differing[limb_index])
-    return {"parameters": (len(made.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+    count = len(structure.differing[limb_index])
+    return {"parameters": (len(structure.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
 
 
 def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
@@ -154,27 +154,27 @@ def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_
 
 
 def mounted_limb(
-    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
 ) -> tuple[limb.Mounted, Pose, Pose, Motion]:
     """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
-    mechanism = symbolic(made, parameters)
+    mechanism = symbolic(structure, parameters)
     if mechanism.is_chain:
         seat = mount_pose(Frame())
-        return chain.Chain(mechanism.limbs[limb_index], made.choices[limb_index], seat, seat, ()), seat, seat, REST
+        return chain.Chain(mechanism.limbs[limb_index], structure.choices[limb_index], seat, seat, ()), seat, seat, REST
     numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
-    for k, value in zip(made.differing[limb_index], mount, strict=True):
+    for k, value in zip(structure.differing[limb_index], mount, strict=True):
         numbers[k] = value
     base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
     body = mechanism.platform
-    mounted = limb.Mounted(mechanism.limbs[limb_index], made.choices[limb_index], base, at_platform, body.mobility)
+    mounted = limb.Mounted(mechanism.limbs[limb_index], structure.choices[limb_index], base, at_platform, body.mobility)
     return mounted, mount_pose(body.home), *platform.unpack(motion, body)
 
 
 def solved_limb(
-    made: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
 ) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
     """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
-    mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+    mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion)
     if isinstance(mounted, chain.Chain):
         return mounted, chain.solve(mounted, *np.split(motion, 3)), pose, moving
     return mounted, limb.solve(mounted, home, pose, moving), pose, moving

@@ -71,14 +71,14 @@ def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
 @functools.cache
 def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False) -> Program:
     """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what stuck joints allow, and `status`."""
-    made, parts = structure_of(family), layout(family, groups)
+    structure, parts = structure_of(family), layout(family, groups)
 
     def one_sample(
         parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, **given: Array
     ) -> dict[str, Any]:
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
-        mounted, solved, _, _ = solved_limb(made, 0, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
         stage = _stage(parts, given.get("stage"))
@@ -93,7 +93,7 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
             "status": [where(pushed.massless, float(Status.SINGULAR), status)],
         }
 
-    case = limb_inputs(made, 0) | {"friction": (sum(len(group.parameters) for group in groups),)}
+    case = limb_inputs(structure, 0) | {"friction": (sum(len(group.parameters) for group in groups),)}
     sample: dict[str, tuple[int, ...]] = {"state": (parts.size,), "force": (parts.actuators,)}
     sample |= {"modes": (2 * parts.joints,)} | ({"stage": (1 + parts.free + parts.joints,)} if implicit else {})
     kind = "implicit" if implicit else "explicit"

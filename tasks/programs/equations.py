@@ -36,16 +36,16 @@ def _named(share: Share) -> dict[str, Array]:
 @functools.cache
 def limb_share_program(family: Family, limb_index: int) -> Program:
     """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`."""
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        mounted, solved, pose, moving = solved_limb(made, limb_index, parameters, mount, motion)
-        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
+        share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {"status": [solved.status], "potential": [energy]}
 
-    name = f"{family.name}.{made.mechanism.limbs[limb_index].name}.equations"
-    return trace(name, one_sample, case=limb_inputs(made, limb_index), sample={"motion": (made.motion_size,)})
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.equations"
+    return trace(name, one_sample, case=limb_inputs(structure, limb_index), sample={"motion": (structure.motion_size,)})
 
 
 @functools.cache
@@ -54,17 +54,17 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
 
     Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
     """
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
-        mounted, home, pose, moving = mounted_limb(made, limb_index, parameters, mount, motion)
+        mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion)
         states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
         solved = (
-            chain.at_states(mounted, states, made.speed(motion))
+            chain.at_states(mounted, states, structure.speed(motion))
             if isinstance(mounted, chain.Chain)
             else limb.at_states(mounted, states, home, pose, moving)
         )
-        share = equations.limb_share(mounted, solved, (pose, moving), made.speed(motion), array(gravity))
+        share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {
             "status": [solved.status],
@@ -74,20 +74,22 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
             "open": [total(solved.tips.residuals())],
         }
 
-    limb_ = made.mechanism.limbs[limb_index]
-    sample = {"motion": (made.motion_size,), "angles": (len(limb_.links),)}
-    return trace(f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(made, limb_index), sample=sample)
+    limb_ = structure.mechanism.limbs[limb_index]
+    sample = {"motion": (structure.motion_size,), "angles": (len(limb_.links),)}
+    return trace(
+        f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(structure, limb_index), sample=sample
+    )
 
 
 @functools.cache
 def platform_share_program(family: Family) -> Program:
     """The platform's share of the equations of motion and its `potential` energy."""
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
-        body = symbolic(made, parameters).platform
-        if made.mechanism.is_chain:
-            free = made.freedoms
+        body = symbolic(structure, parameters).platform
+        if structure.mechanism.is_chain:
+            free = structure.freedoms
             none = Share(np.zeros((free, free)), np.zeros((free, free)), np.zeros(free), *np.zeros((2, 0, free)))
             return _named(none) | {"potential": [0.0]}
         pose, moving = platform.unpack(motion, body)
@@ -95,20 +97,22 @@ def platform_share_program(family: Family) -> Program:
         return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
 
     case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (made.motion_size,)})
+    return trace(
+        f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (structure.motion_size,)}
+    )
 
 
-def share_shapes(made: Structure, limb_index: int | None) -> dict[str, Shape]:
+def share_shapes(structure: Structure, limb_index: int | None) -> dict[str, Shape]:
     """Shapes of a limb's share, or of the platform's."""
-    free = made.freedoms
-    driven = 0 if limb_index is None else len(made.mechanism.limbs[limb_index].actuators)
+    free = structure.freedoms
+    driven = 0 if limb_index is None else len(structure.mechanism.limbs[limb_index].actuators)
     return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
 
 
-def _inputs(made: Structure) -> dict[Any, Shape]:
-    shapes: dict[Any, Shape] = {"motion": (made.motion_size,)} | indexed(PLATFORM, share_shapes(made, None))
-    for k, instance in enumerate(made.mechanism.instances):
-        shapes |= indexed(k, share_shapes(made, instance.limb))
+def _inputs(structure: Structure) -> dict[Any, Shape]:
+    shapes: dict[Any, Shape] = {"motion": (structure.motion_size,)} | indexed(PLATFORM, share_shapes(structure, None))
+    for k, instance in enumerate(structure.mechanism.instances):
+        shapes |= indexed(k, share_shapes(structure, instance.limb))
     return shapes
 
 
@@ -122,14 +126,14 @@ def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
 @functools.cache
 def acceleration_program(family: Family) -> Program:
     """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(motion: Array, force: Array, load: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
         summed = _total(shares)
-        found = equations.acceleration(summed, made.speed(motion), array(force), array(load))
+        found = equations.acceleration(summed, structure.speed(motion), array(force), array(load))
         return {"acceleration": found, "massless": [_rank_lost(summed.mass)]}
 
-    sample = _inputs(made) | {"force": (len(made.mechanism.actuators),), "load": (made.freedoms,)}
+    sample = _inputs(structure) | {"force": (len(structure.mechanism.actuators),), "load": (structure.freedoms,)}
     return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
 
 
@@ -148,7 +152,7 @@ def total_program(family: Family) -> Program:
     Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`;
     `singular` is 1 where J_IK has lost rank.
     """
-    made = structure_of(family)
+    structure = structure_of(family)
 
     def one_sample(motion: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
         summed = _total(shares)
@@ -165,14 +169,14 @@ def total_program(family: Family) -> Program:
             }
         return result
 
-    return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(made))
+    return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(structure))
 
 
 @functools.cache
 def actuator_acceleration_program(family: Family) -> Program:
     """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
-    made = structure_of(family)
-    free, driven = made.freedoms, len(made.mechanism.actuators)
+    structure = structure_of(family)
+    free, driven = structure.freedoms, len(structure.mechanism.actuators)
 
     def one_sample(
         mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array

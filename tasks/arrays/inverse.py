@@ -97,7 +97,7 @@ def inverse_dynamics(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def inverse_dynamics(
@@ -108,7 +108,7 @@ def inverse_dynamics(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
 ) -> InverseDynamics: ...  # fmt: skip
 def inverse_dynamics(
     robot: Robot, *,
@@ -119,8 +119,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None,
-    full: bool = False,
-    formulation: str = RECURSION,
+    full: bool = False, formulation: str = RECURSION,
 ) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 

@@ -55,3 +55,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"pipeline.study.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

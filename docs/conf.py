@@ -33,7 +33,8 @@ myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_type_aliases = {name: name for name in ("Acting", "ArrayLike", "Form", "Friction", "Load", "LoadAxes")}
 autodoc_preserve_defaults = True
 add_module_names = False
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+_ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 _MARKUP = re.compile(r"([\\*|]|(?<=\w)_(?!\w))")
 
 
@@ -42,8 +43,16 @@ def _escaped(line: str) -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Change docstrings as autodoc reads them."""
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _process(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     lines[:] = plain(lines)
+
+
+def _signature(
+    app: Sphinx, what: str, name: str, obj: object, options: object, arguments: str | None, result: str | None
+) -> tuple[str | None, str | None]:
+    """Arguments and result of a function, names of types as the code has them: Sphinx wraps those beside a `|`."""
+    return arguments and _ALIAS.sub(r"\1", arguments), result and _ALIAS.sub(r"\1", result)

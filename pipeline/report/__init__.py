@@ -38,3 +38,7 @@ def write_report(
     path = Path(output)
     page.write(results_of(store, design, friction, files), path)
     return path
+
+
+def __dir__() -> list[str]:
+    return __all__

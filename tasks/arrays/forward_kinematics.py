@@ -50,15 +50,15 @@ def forward_kinematics(
     )
 
     def flat(values: np.ndarray, *core: int) -> np.ndarray:
-        return np.array(np.broadcast_to(values, (*batch, *core)), dtype=float).reshape(-1, *core)
+        return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
 
     search = _Search(robot, flat(start, 3), flat(turned, 3, 3), flat(wanted, wanted.shape[-1]))
     for _ in range(STEPS):
         if not search.advance():
             break
-    p, r, bad = search.position, search.rotation, ~search.found
-    p[bad], r[bad] = np.nan, np.nan
-    status = np.where(bad, Status.NOT_CONVERGED, Status.OK).astype(np.int8)
+    p = np.where(search.found[:, None], search.position, np.nan)
+    r = np.where(search.found[:, None, None], search.rotation, np.nan)
+    status = np.where(search.found, Status.OK, Status.NOT_CONVERGED).astype(np.int8)
     return ForwardKinematics(p.reshape(*batch, 3), r.reshape(*batch, 3, 3), status.reshape(batch))
 
 
@@ -66,7 +66,7 @@ class _Search:
     """Samples on their way to the pose that is wanted, each independent of the others."""
 
     def __init__(self, robot: Robot, position: np.ndarray, rotation: np.ndarray, wanted: np.ndarray):
-        self.robot, self.position, self.rotation, self.wanted = robot, position, rotation, wanted
+        self.robot, self.position, self.rotation, self.wanted = robot, position.copy(), rotation.copy(), wanted
         mechanism = robot.mechanism
         self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
         limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]

@@ -218,7 +218,8 @@ def joint_reactions(
     for k, wrench in enumerate(wrenches):
         result[:, k, : len(wrench) // len(TWIST)] = wrench.T.reshape(dynamics.samples, -1, len(TWIST))
     status, size = dynamics.status, np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
-    status[(status == Status.OK) & ~(dynamics.sample_rows("missing")[0] <= HELD * size)] = Status.SINGULAR
+    loose = (status == Status.OK) & ~(dynamics.sample_rows("missing")[0] <= HELD * size)
+    status = np.where(loose, float(Status.SINGULAR), status)
     result[status != Status.OK] = np.nan
     result = result.reshape(*dynamics.batch, *result.shape[1:])
     return (result, dynamics.statuses(status)) if full else result

@@ -107,6 +107,7 @@ class _Case:
                 lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
                 time, now.state[:, 0], float(times[-1]), **self.tolerances,
             )  # fmt: skip
+            event = False
             for reached, dense, event in self._until_event(solver, now):
                 while waiting and waiting[0] <= reached:
                     yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
@@ -114,19 +115,18 @@ class _Case:
                     time, now = reached, self._after(reached, dense, now)
             if not waiting:
                 return
-            if solver.status == "failed" or not np.isfinite(now.rates.rate).all():
+            if not event or not np.isfinite(now.rates.rate).all():
                 break
         lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
         for left in waiting:
             yield float(left), lost
 
     def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
-        """Each step of the solver, the last one up to the event where there is one."""
+        """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
         whole = abs(solver.t_bound - solver.t)
         while solver.status == "running":
             solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
-                solver.status = "failed"
                 return
             dense = solver.dense_output()
             if self._past(solver.t, solver.y, start) < 0.0:
@@ -137,10 +137,8 @@ class _Case:
                 return
             changed = self._forgets(solver.t, solver.y, start)
             yield float(solver.t), dense, changed
-            if changed:
+            if changed or solver.step_size < SHORT * whole:
                 return
-            if solver.step_size < SHORT * whole and solver.status == "running":
-                solver.status = "failed"
 
     def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
         """The instant just past which a mode has ended."""

@@ -15,14 +15,14 @@ from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, platforms
 from tasks.motion.chains import ChainMotion
 from tasks.motion.forms import Form
-from tasks.motion.platforms import Simulation
+from tasks.motion.platforms import Load, Simulation
 from tasks.motion.pushes import Acting
 
 
 def simulate(
     robot: Robot, *, force: Acting, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: platforms.Acting | None = None, load_axes: LoadAxes | None = None,
+    load: Load | None = None, load_axes: LoadAxes | None = None,
     form: Form | None = None, close: bool | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, method: str | None = None, start: float | None = None,
@@ -43,7 +43,7 @@ def simulate(
     chain = {"q": q, "qd": qd, "friction": friction, "memory": memory, "method": method, "start": start}
     _refuse(robot, platforms.simulate, chain)
     return platforms.simulate(
-        robot, force=cast(platforms.Acting, force), step=step, steps=steps, gravity=gravity, every=every,
+        robot, force=cast(Load, force), step=step, steps=steps, gravity=gravity, every=every,
         position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
         form=form or "task_space", close=close is not False,
     )  # fmt: skip
@@ -53,7 +53,7 @@ def simulate_adaptive(
     robot: Robot, *, force: Acting, times: ArrayLike, gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: platforms.Acting | None = None, load_axes: LoadAxes | None = None,
+    load: Load | None = None, load_axes: LoadAxes | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, balance: float | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
@@ -75,7 +75,7 @@ def simulate_adaptive(
         {"q": q, "qd": qd, "friction": friction, "memory": memory, "balance": balance},
     )
     return platforms.simulate_adaptive(
-        robot, force=cast(platforms.Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
+        robot, force=cast(Load, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
         position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ from tasks.kernels.kernel import padded
 from tasks.mathematics import quaternions
 from tasks.motion.forms import Form, OfTime, State, System
 
-Acting = ArrayLike | Callable[[float], ArrayLike]
+Load = ArrayLike | Callable[[float], ArrayLike]
 """Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
 
 _RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
@@ -68,13 +68,13 @@ class Kept(NamedTuple):
 def simulate(
     robot: Robot,
     *,
-    force: Acting,
+    force: Load,
     step: float,
     steps: int,
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None,
-    load: Acting | None = None,
+    load: Load | None = None,
     load_axes: LoadAxes = "world",
     gravity: ArrayLike = GRAVITY,
     form: Form = "task_space",
@@ -110,12 +110,12 @@ def simulate(
 def simulate_adaptive(
     robot: Robot,
     *,
-    force: Acting,
+    force: Load,
     times: ArrayLike,
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None,
-    load: Acting | None = None,
+    load: Load | None = None,
     load_axes: LoadAxes = "world",
     gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10,
@@ -134,34 +134,36 @@ def simulate_adaptive(
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
     start = system.start(motion)
     first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
-    flat = np.full((len(wanted), len(first)), np.nan)
+    still = np.zeros(motion.shape[-1])
     with np.errstate(all="ignore"):  # a failed case holds NaN
-        if np.isfinite(_flat_rate(system, wanted[0], first)).all():  # the first step cannot be chosen otherwise
-            _fill(flat, system, wanted, first, rtol, atol)
-        flat[0] = first
-        still = np.zeros(motion.shape[-1])
+        flat = _integrated(system, wanted, first, rtol, atol)
         kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(wanted, flat, strict=True)]
         return _collected(system, kept, ())
 
 
-def _fill(flat: np.ndarray, system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> None:
-    """Rows of `flat` for all times up to where the integrator gets stuck."""
+def _integrated(system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """The state at all times (time, size); NaN from where the integrator gets stuck."""
+    flat = np.full((len(times), len(first)), np.nan)
+    flat[0] = first
+    if not np.isfinite(_flat_rate(system, times[0], first)).all():  # the first step cannot be chosen
+        return flat
     solver = DOP853(lambda t, y: _flat_rate(system, t, y), times[0], first, times[-1], rtol=rtol, atol=atol)
     while solver.status == "running":
         solver.step()
         if solver.status == "failed" or (solver.step_size < SHORT * (times[-1] - times[0]) and solver.t < times[-1]):
-            return
+            break
         passed = (times > solver.t_old) & (times <= solver.t)
         if passed.any():
             flat[passed] = solver.dense_output()(times[passed]).T
+    return flat
 
 
 def _opened(
     robot: Robot,
     form: Form,
     gravity: ArrayLike,
-    force: Acting,
-    loading: tuple[Acting | None, LoadAxes],
+    force: Load,
+    loading: tuple[Load | None, LoadAxes],
     moving: inputs.Moving,
     start: float = 0.0,
 ) -> tuple[System, np.ndarray, Batch]:
@@ -181,7 +183,7 @@ def _opened(
 class _Input:
     """Forces or loads as a caller gives them, and what they are at the start, (*batch, size)."""
 
-    def __init__(self, name: str, value: Acting, size: int, start: float):
+    def __init__(self, name: str, value: Load, size: int, start: float):
         self.name, self.value, self.size = name, value, size
         self.first = self._checked(value(start) if callable(value) else value)
 

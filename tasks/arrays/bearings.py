@@ -42,13 +42,11 @@ class ConstraintForces(NamedTuple):
 
 
 def constraint_forces(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    arms: Mapping[str, float] | None = None,
+    friction: Friction = None, weights: ArrayLike | None = None, arms: Mapping[str, float] | None = None,
 ) -> ConstraintForces:  # fmt: skip
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 

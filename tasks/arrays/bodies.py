@@ -61,8 +61,7 @@ class RobotMotion(NamedTuple):
 
 
 def body_motion(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
 ) -> RobotMotion:  # fmt: skip

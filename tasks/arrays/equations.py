@@ -116,8 +116,7 @@ def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
 
 
 def equations_of_motion(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY,
@@ -175,8 +174,7 @@ def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
 
 
 def inertia_matrix(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     method: str = "crba",
@@ -205,27 +203,26 @@ def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
 
 @overload
 def forward_dynamics(
-    robot: Robot, *, full: Literal[False] = False,
-    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
+    load_axes: LoadAxes = "world", full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def forward_dynamics(
-    robot: Robot, *, full: Literal[True],
-    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
+    load_axes: LoadAxes = "world", full: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
 def forward_dynamics(
-    robot: Robot, *,
-    force: ArrayLike, gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    full: bool = False,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
+    load_axes: LoadAxes = "world", full: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Acceleration of the robot from actuator forces (*batch, actuator).
 

@@ -65,8 +65,7 @@ class InverseDynamics(NamedTuple):
 
 
 def inverse_kinematics(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
 ) -> InverseKinematics:  # fmt: skip
@@ -90,36 +89,35 @@ def inverse_kinematics(
 
 @overload
 def inverse_dynamics(
-    robot: Robot, *, full: Literal[False] = False,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def inverse_dynamics(
-    robot: Robot, *, full: Literal[True],
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    full: Literal[True],
 ) -> InverseDynamics: ...  # fmt: skip
 def inverse_dynamics(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-    full: bool = False, formulation: str = RECURSION,
+    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    full: bool = False,
 ) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
@@ -163,36 +161,32 @@ def inverse_dynamics(
 
 @overload
 def joint_reactions(
-    robot: Robot, *, full: Literal[False] = False,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def joint_reactions(
-    robot: Robot, *, full: Literal[True],
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
 def joint_reactions(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-    full: bool = False,
+    base_acceleration: ArrayLike | None = None, full: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
@@ -226,8 +220,7 @@ def joint_reactions(
 
 
 def actuator_positions(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
 ) -> np.ndarray:  # fmt: skip

@@ -124,15 +124,9 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
 
 
 def base_parameters(
-    robot: Robot,
-    *,
-    friction: Friction = None,
-    shared: bool = False,
-    gravity: ArrayLike = GRAVITY,
-    weights: ArrayLike | None = None,
-    seed: int = 0,
-    tolerance: float = TOLERANCE,
-) -> BaseParameters:
+    robot: Robot, *, friction: Friction = None, shared: bool = False, gravity: ArrayLike = GRAVITY,
+    weights: ArrayLike | None = None, seed: int = 0, tolerance: float = TOLERANCE,
+) -> BaseParameters:  # fmt: skip
     """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does."""
     options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
     one = regressor(robot, full=True, **options, **random_motion(robot, 1))
@@ -143,15 +137,9 @@ def base_parameters(
 
 
 def base_along(
-    robot: Robot,
-    motions: Sequence[Moving],
-    *,
-    friction: Friction = None,
-    shared: bool = False,
-    gravity: ArrayLike = GRAVITY,
-    weights: ArrayLike | None = None,
-    tolerance: float = TOLERANCE,
-) -> BaseParameters:
+    robot: Robot, motions: Sequence[Moving], *, friction: Friction = None, shared: bool = False,
+    gravity: ArrayLike = GRAVITY, weights: ArrayLike | None = None, tolerance: float = TOLERANCE,
+) -> BaseParameters:  # fmt: skip
     """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
 
     Motions without noise: what is small in them is zero. Raises ValueError.

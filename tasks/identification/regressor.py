@@ -60,27 +60,26 @@ class Options(TypedDict, total=False):
 
 @overload
 def regressor(
-    robot: Robot, *, full: Literal[False] = False,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    shared: bool = False, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def regressor(
-    robot: Robot, *, full: Literal[True],
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    shared: bool = False, full: Literal[True],
 ) -> Regressor: ...  # fmt: skip
 def regressor(
-    robot: Robot, *,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None, shared: bool = False,
-    full: bool = False,
+    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    shared: bool = False, full: bool = False,
 ) -> np.ndarray | Regressor:  # fmt: skip
     """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
 

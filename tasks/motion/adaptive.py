@@ -36,19 +36,10 @@ EVENTS = 10_000
 
 
 def simulate_chain_adaptive(
-    robot: Robot,
-    *,
-    force: Acting,
-    times: ArrayLike,
-    q: ArrayLike | None = None,
-    qd: ArrayLike | None = None,
-    friction: Friction = None,
-    memory: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10,
-    atol: float = 1e-12,
-    balance: float = BALANCE,
-) -> ChainMotion:
+    robot: Robot, *, force: Acting, times: ArrayLike, q: ArrayLike | None = None, qd: ArrayLike | None = None,
+    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+    rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE,
+) -> ChainMotion:  # fmt: skip
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
     balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the

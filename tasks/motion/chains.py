@@ -57,15 +57,9 @@ class ChainAcceleration(NamedTuple):
 
 
 def accelerate_chain(
-    robot: Robot,
-    *,
-    force: ArrayLike,
-    q: ArrayLike | None = None,
-    qd: ArrayLike | None = None,
-    friction: Friction = None,
-    memory: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY,
-) -> ChainAcceleration:
+    robot: Robot, *, force: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None,
+    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+) -> ChainAcceleration:  # fmt: skip
     """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
 
     Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
@@ -83,20 +77,10 @@ def accelerate_chain(
 
 
 def simulate_chain(
-    robot: Robot,
-    *,
-    force: Acting,
-    step: float,
-    steps: int,
-    q: ArrayLike | None = None,
-    qd: ArrayLike | None = None,
-    friction: Friction = None,
-    memory: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY,
-    method: str | None = None,
-    every: int = 1,
-    start: float = 0.0,
-) -> ChainMotion:
+    robot: Robot, *, force: Acting, step: float, steps: int, q: ArrayLike | None = None, qd: ArrayLike | None = None,
+    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+    method: str | None = None, every: int = 1, start: float = 0.0,
+) -> ChainMotion:  # fmt: skip
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
 
     q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or

@@ -66,21 +66,11 @@ class Kept(NamedTuple):
 
 
 def simulate(
-    robot: Robot,
-    *,
-    force: Load,
-    step: float,
-    steps: int,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None,
-    load: Load | None = None,
-    load_axes: LoadAxes = "world",
-    gravity: ArrayLike = GRAVITY,
-    form: Form = "task_space",
-    every: int = 1,
-    close: bool = True,
-) -> Simulation:
+    robot: Robot, *, force: Load, step: float, steps: int,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
+    form: Form = "task_space", every: int = 1, close: bool = True,
+) -> Simulation:  # fmt: skip
     """Integrate the motion of a batch of cases with constant steps [s].
 
     position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
@@ -108,19 +98,11 @@ def simulate(
 
 
 def simulate_adaptive(
-    robot: Robot,
-    *,
-    force: Load,
-    times: ArrayLike,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None,
-    load: Load | None = None,
-    load_axes: LoadAxes = "world",
-    gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10,
-    atol: float = 1e-12,
-) -> Simulation:
+    robot: Robot, *, force: Load, times: ArrayLike,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
+    rtol: float = 1e-10, atol: float = 1e-12,
+) -> Simulation:  # fmt: skip
     """Integrate one case in task space with scipy's DOP853 and keep it at `times` (kept,) [s], from the first on.
 
     Other arguments and errors as in `simulate`, without batch dims.

@@ -19,6 +19,7 @@ from storage.errors import StoreError
 from storage.growth import Growing, is_growing
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.location import Location, refusals
+from storage.reading import Indices, places
 from storage.schema import NAME
 
 _CHUNK_KEYS = {"name": "default", "configuration": {"separator": "."}}
@@ -50,8 +51,8 @@ class LazyCoordinate(BackendArray):
         """Part of the coordinate. Raises StoreError that names a missing or damaged file."""
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
 
-    def _read(self, key: tuple[int | slice | NDArray[np.integer], ...]) -> NDArray[Any]:
-        touched = np.unique(np.arange(self.shape[0])[key[0]] // self._length).tolist()
+    def _read(self, key: Indices) -> NDArray[Any]:
+        touched = np.unique(places(key[0], self.shape[0]) // self._length).tolist()
         files = read_checked(self._location, self._checksums, (self._keys[number] for number in touched))
         return np.asarray(self._decode(self._name, self._described, dict(files)).oindex[key])
 

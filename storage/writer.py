@@ -6,7 +6,6 @@ one shard lose data without a word. Needs no Zarr; what the bytes mean is in `st
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +22,7 @@ from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
+from storage.places.regular import ForeignFileError
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
@@ -53,10 +53,9 @@ class BlockReader:
                 whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
                 raise DamagedError(f"{self.location.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
-            except OSError as error:
-                if error.errno != errno.ELOOP:
-                    raise
-                raise DamagedError(f"{self.location.at(key)}: a link (block {index} of {name}); {AGAIN}") from None
+            except ForeignFileError as error:
+                what = str(error.strerror).partition(",")[0]
+                raise DamagedError(f"{self.location.at(key)}: {what} (block {index} of {name}); {AGAIN}") from None
             except ShardError as error:
                 what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
                 raise DamagedError(f"{self.location.at(key)}: {what}; {AGAIN}") from None

@@ -98,6 +98,10 @@ class Growing(Location):
         """What is free at the location."""
         return self.base.room()
 
+    def guard(self, key: str) -> None:
+        """Refuses what could lead elsewhere."""
+        self.base.guard(_shadow(key))
+
     def zarr_store(self) -> Path | str:
         """The location, where Zarr finds the old content."""
         return self.base.zarr_store()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from robots.quantities import QUANTITIES
 from storage import shards
+from storage.checksums import matches
 from storage.errors import StoreError
 from storage.growth import is_growing, manifest_in_force
 from storage.ledger import Receipt, digest, generation_name, line, receipts
@@ -25,7 +26,7 @@ from storage.places.access import coordinator_lock, locate
 from storage.places.local import is_draft
 from storage.places.location import Location, LocationLike, refusals
 from storage.schema import OK
-from storage.writer import BlockReader, DamagedError, checksum
+from storage.writer import BlockReader, DamagedError
 
 Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
 
@@ -61,7 +62,7 @@ def check_files(store: LocationLike) -> Iterator[Finding]:
         with refusals(location.at(key)):
             if not location.has(key):
                 yield Finding("metadata", location.at(key), "missing metadata")
-            elif checksum(location.read(key)) != expected:
+            elif not matches(key, location.read(key), expected):
                 yield Finding("metadata", location.at(key), "damaged metadata: its checksum does not match")
     yield from _extra(location, manifest)
 

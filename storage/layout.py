@@ -19,7 +19,7 @@ import numpy as np
 
 from robots.quantities import FRICTION, Quantity
 from storage.errors import StoreError
-from storage.schema import SPLIT, lookup
+from storage.schema import NAME, SPLIT, lookup
 
 ROW = ("name", "dims", "units", "long_name", "frame", "kind", "dtype")
 """What a manifest says of a metric of a user's own, in this order."""
@@ -199,15 +199,17 @@ class Layout:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
-        """The layout in plain data. Raises KeyError, TypeError or StoreError where it is none."""
+        """The layout in plain data. Raises KeyError, TypeError, ValueError or StoreError where it is none."""
         own = tuple(_user_metric(row) for row in data.get("own", ()))
         sizes, block = dict(data["sizes"]), dict(data["block"])
         return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own)
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:
-    """The row of a metric of a user's own. Raises KeyError where it is none."""
+    """The row of a metric of a user's own. Raises KeyError or ValueError where it is none."""
     name, dims, units, long_name, frame, _, dtype = (row[key] for key in ROW)
+    if not isinstance(name, str) or not NAME.fullmatch(name):  # it becomes the name of a folder
+        raise ValueError(f"a variable named {name!r:.200}")
     return Quantity(name, tuple(dims), units, long_name, "user", frame, dtype=dtype)
 
 

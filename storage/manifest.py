@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from storage.checksums import Checksum
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate
@@ -21,8 +22,11 @@ from storage.places.location import LocationLike, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
-FORMAT = 3
-"""Version of the store format; another one is refused."""
+FORMAT = 4
+"""Version of the store format that is written."""
+
+READABLE = (3, 4)
+"""Versions that can be read: in 3, checksums of files do not say which file it is (`storage.checksums`)."""
 
 MANIFEST = "limbsweep.json"
 MEND = "limbsweep verify --repair makes it again"
@@ -43,7 +47,7 @@ class Manifest:
     layout: Layout
     state: State = "running"
     generation: int = 1
-    files: Mapping[str, int] = field(default_factory=dict)
+    files: Mapping[str, Checksum] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def dump(self) -> bytes:
@@ -78,7 +82,7 @@ class Manifest:
     @classmethod
     def _parse(cls, file: str, data: dict[str, Any]) -> Manifest:
         """The manifest in parsed JSON."""
-        if data["format"] != FORMAT:
+        if data["format"] not in READABLE:
             raise StoreError(
                 f"{file}: format {data['format']!r}; expected {FORMAT}; "
                 "open it with the version of limbsweep that wrote it, or run its sweep into a new store"
@@ -94,6 +98,8 @@ class Manifest:
         files = dict(data["files"])
         if outside := [key for key in files if not _KEY.fullmatch(key) or ".." in key.split("/")]:
             raise ValueError(f"a file {outside[0]!r}, which is not inside the store")
+        if strange := [key for key, value in files.items() if type(value) not in (int, str)]:
+            raise TypeError(f"the checksum of {strange[0]!r} is {files[strange[0]]!r}")
         return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]))
 
 

@@ -19,10 +19,12 @@ from xarray.core import indexing
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.location import Location
+from storage.places.regular import ForeignFileError
 from storage.schema import SPLIT
 from storage.writer import BlockReader
 
-Indices = tuple[int | slice | NDArray[np.integer], ...]
+Index = int | slice | NDArray[np.integer]
+Indices = tuple[Index, ...]
 """What is read along each dim."""
 
 
@@ -39,6 +41,7 @@ class CheckedArray(BackendArray):
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
 
     def _read(self, key: Indices) -> NDArray[Any]:
+        self._guard(key)
         try:
             data = np.asarray(self._array.oindex[key])
         except Exception as error:  # codecs raise what they like
@@ -47,6 +50,15 @@ class CheckedArray(BackendArray):
         if self._finished and self._has_fill(data):
             self._look(key, whole=False)
         return data
+
+    def _guard(self, part: Indices) -> None:
+        """Raise for the first file of a part that is none, before Zarr opens it: a link, or a pipe that never ends."""
+        location, layout = self._reader.location, self._reader.layout
+        for index in self._blocks(part):
+            try:
+                location.guard(layout.key(index, self._name))
+            except ForeignFileError:
+                self._reader.read_region(index, self._name)
 
     def _has_fill(self, data: NDArray[Any]) -> bool:
         fill = self._reader.layout.variable(self._name).fill
@@ -68,10 +80,17 @@ class CheckedArray(BackendArray):
         touched = dict.fromkeys(SPLIT, range(1))
         for dim, indices in zip(layout.variable(self._name).dims, part, strict=True):
             if dim in layout.block:
-                blocks = np.arange(layout.sizes[dim])[indices] // layout.block[dim]
+                blocks = places(indices, layout.sizes[dim]) // layout.block[dim]
                 touched[dim] = np.unique(blocks).tolist()
         for position in product(*(touched[dim] for dim in SPLIT)):
             yield layout.index(position)
+
+
+def places(indices: Index, size: int) -> NDArray[np.integer]:
+    """The places along a dim that are asked for; memory is for those alone, not for the dim."""
+    if isinstance(indices, slice):
+        return np.arange(*indices.indices(size))
+    return np.atleast_1d(np.asarray(indices)) % size
 
 
 def checked(

@@ -8,6 +8,7 @@ location that `storage.places.location` finds.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -16,10 +17,14 @@ import numpy as np
 import xarray as xr
 import zarr
 from numpy.typing import NDArray
+from xarray.core import indexing
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
+from zarr.core.buffer import cpu
 from zarr.storage import MemoryStore
 
 from robots.quantities import Quantity
+from storage.checksums import checksum
+from storage.coordinates import LazyCoordinate, chunk_keys, read_checked
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
@@ -32,9 +37,9 @@ from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
 from storage.shards import COMPRESSOR, LEVEL
 from storage.sources import files as source_files
-from storage.writer import METADATA, StoreWriter, checksum, require_metadata
+from storage.writer import METADATA, StoreWriter, require_metadata
 
-__all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results"]
+__all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results", "same_values"]
 
 COORDINATE_CHUNK = 1 << 16
 """Elements of a chunk of a coordinate along a dim that can grow: the same before and after, so both can be read."""
@@ -73,7 +78,7 @@ def describe(
 ) -> Manifest:
     """The manifest of a store of these files."""
     others = {key: value for key, value in attributes.items() if key not in ("sweep", "fingerprint")}
-    sums = {key: checksum(data) for key, data in files.items()}
+    sums = {key: checksum(key, data) for key, data in files.items()}
     return Manifest(attributes["fingerprint"], attributes["sweep"], layout, "running", generation, sums, others)
 
 
@@ -127,9 +132,17 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     with refusals(location):
         source = location.zarr_store()
     try:
-        dataset = xr.open_zarr(source, chunks=None, consolidated=True, decode_times=False)
+        described = _coordinates(location, manifest)
+        long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
+        lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
+        keys = [METADATA, *(key for name in described if name not in lazy for key in chunk_keys(name, described[name]))]
+        files = _memory(dict(read_checked(location, manifest.files, keys)))
+        dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
         dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), location, manifest))
+        dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
+    except StoreError:
+        raise
     except (
         Exception
     ) as error:  # Zarr raises many kinds on damaged metadata, and codecs what they like on damaged bytes.
@@ -139,6 +152,59 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
     return dataset if _is_finished(manifest) else _mask(dataset, location, manifest.layout)
+
+
+def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
+    """Metadata of the arrays that are no results, by name, as the group has them."""
+    arrays = json.loads(location.read(METADATA))["consolidated_metadata"]["metadata"]
+    return {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
+
+
+def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]) -> zarr.Array:
+    """A coordinate as Zarr decodes it from these files; what is not among them must not be asked for."""
+    array = zarr.open_group(_memory({METADATA: _group({name: described}), **files}), mode="r")[name]
+    assert isinstance(array, zarr.Array)
+    return array
+
+
+def same_values(files: Mapping[str, bytes], location: Location, key: str) -> bool:
+    """Whether a chunk of a coordinate at a location has the values of that among `files`.
+
+    Another version may have compressed the same values to other bytes. The chunk is whole, by its own checksum.
+    """
+    stored, expected = location.read(key), files[key]
+    if stored == expected:
+        return True
+    name, _, number = key.partition("/c.")
+    described = json.loads(files[f"{name}/{METADATA}"])
+    length = int(described["chunk_grid"]["configuration"]["chunk_shape"][0])
+    part = slice(int(number) * length, (int(number) + 1) * length)
+    try:
+        one, other = (np.asarray(_decoded(name, described, {key: data})[part]) for data in (stored, expected))
+    except Exception:  # codecs raise what they like on bytes that are not theirs
+        return False
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _memory(files: Mapping[str, bytes]) -> MemoryStore:
+    """Files of a store in memory, for Zarr to read."""
+    return MemoryStore({key: cpu.Buffer.from_bytes(data) for key, data in files.items()}, read_only=True)
+
+
+def _group(arrays: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """Metadata of a group of these arrays."""
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": arrays}
+    return json.dumps({"zarr_format": 3, "node_type": "group", "consolidated_metadata": consolidated}).encode()
+
+
+def _lazy(
+    coordinate: xr.DataArray, location: Location, manifest: Manifest, described: Mapping[str, Any]
+) -> xr.Variable:
+    """A coordinate that is read with care when it is asked for."""
+    data = indexing.LazilyIndexedArray(
+        LazyCoordinate(location, manifest.files, str(coordinate.name), described, _decoded)
+    )
+    return xr.Variable(coordinate.dims, data, coordinate.attrs, coordinate.encoding)
 
 
 def _is_finished(manifest: Manifest) -> bool:

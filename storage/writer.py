@@ -6,23 +6,23 @@ one shard lose data without a word. Needs no Zarr; what the bytes mean is in `st
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
-import google_crc32c
 from numpy.typing import NDArray
 
 from storage import shards
+from storage.checksums import checksum, matches
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
+from storage.places.regular import ForeignFileError
 from storage.shards import ShardError
 
 METADATA = "zarr.json"
@@ -53,10 +53,9 @@ class BlockReader:
                 whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
             except FileNotFoundError:
                 raise DamagedError(f"{self.location.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
-            except OSError as error:
-                if error.errno != errno.ELOOP:
-                    raise
-                raise DamagedError(f"{self.location.at(key)}: a link (block {index} of {name}); {AGAIN}") from None
+            except ForeignFileError as error:
+                what = str(error.strerror).partition(",")[0]
+                raise DamagedError(f"{self.location.at(key)}: {what} (block {index} of {name}); {AGAIN}") from None
             except ShardError as error:
                 what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
                 raise DamagedError(f"{self.location.at(key)}: {what}; {AGAIN}") from None
@@ -68,7 +67,7 @@ class StoreWriter(BlockReader):
 
     def __init__(self, store: LocationLike) -> None:
         super().__init__(store, Manifest.load(store).layout)
-        self._metadata_checksum = checksum(_metadata(self.location))
+        self._metadata_checksum = checksum(METADATA, _metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """Stores the regions that block `index` owns, a status last, and returns what was stored, durably.
@@ -124,15 +123,10 @@ def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]]) -
     return Receipt(index, checksums, sum(array.nbytes for array in arrays.values()))
 
 
-def checksum(data: bytes) -> int:
-    """CRC-32C of a file."""
-    return int(google_crc32c.value(data))
-
-
 def require_metadata(location: Location, manifest: Manifest) -> None:
     """Refuses metadata of the group that are not those of the manifest. Raises StoreError that says what differs."""
     require_form(location, manifest.layout)
-    if checksum(_metadata(location)) != manifest.files.get(METADATA):
+    if not matches(METADATA, _metadata(location), manifest.files.get(METADATA)):
         raise StoreError(f"{location.at(METADATA)}: damaged (its checksum is not that in {MANIFEST}); {MEND}")
 
 
@@ -156,9 +150,9 @@ def require_form(location: Location, layout: Layout) -> None:
 
 
 @lru_cache(maxsize=8)
-def _require_same_store(location: Location, metadata_checksum: int) -> None:
+def _require_same_store(location: Location, metadata_checksum: str) -> None:
     """Looks once per process: one that sees another store, or none, writes to another disk."""
-    if checksum(_metadata(location)) != metadata_checksum:
+    if checksum(METADATA, _metadata(location)) != metadata_checksum:
         raise StoreError(
             f"{location}: is not the store that the run began with; see that all workers reach the same folder, "
             "run again"

@@ -7,6 +7,7 @@ arrays of one design each. Every export has `designs.csv`: parameters, true para
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -29,12 +30,15 @@ CASE = ("design", "friction", "trajectory")
 WHOLE = "all"
 """Part of a design where there is no split."""
 
+_PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
 
 def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     """Write a finished store into a new folder; the files. Raises StoreError."""
     if form not in FORMATS:
         raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
     data, folder = open_results(store), Path(folder)
+    _check_parts(data, store)
     if folder.exists():
         raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
     draft = folder.parent / f".{folder.name}.{uuid.uuid4().hex[:8]}.draft"
@@ -49,10 +53,23 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     return sorted(folder.iterdir())
 
 
+def _check_parts(data: Dataset, store: LocationLike) -> None:
+    """Refuses parts of designs that are no names of files: a store from elsewhere may name any path."""
+    for part in dict.fromkeys(map(str, _parts(data))):
+        if not _PART.fullmatch(part):
+            raise StoreError(
+                f"{store}: design_part is {part!r:.120}; expected at most 80 letters, digits, '_' and '-', "
+                "because files are named after it"
+            )
+
+
+def _parts(data: Dataset) -> np.ndarray:
+    return data["design_part"].values if "design_part" in data.coords else np.full(data.sizes["design"], WHOLE)
+
+
 def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
     """Each design with its part, in memory."""
-    parts = data["design_part"].values if "design_part" in data.coords else np.full(data.sizes["design"], WHOLE)
-    for index, part in enumerate(parts):
+    for index, part in enumerate(_parts(data)):
         yield index, str(part), data.isel(design=index).load(scheduler="synchronous")
 
 

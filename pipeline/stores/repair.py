@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pipeline.errors import InputError
 from pipeline.execution.contents import contents, plan_at
 from pipeline.plan.plan import Plan, plan
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
+from storage.checksums import checksum
 from storage.completion import finish
 from storage.errors import StoreError
 from storage.files import Files
-from storage.growth import FOLDER, is_growing
+from storage.growth import FOLDER, is_growing, manifest_in_force
 from storage.integrity import Finding
 from storage.layout import Layout
 from storage.ledger import LEDGER, Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.location import Location, refusals
-from storage.store import describe, metadata
-from storage.writer import METADATA, checksum, require_form
+from storage.store import describe, metadata, same_values
+from storage.writer import METADATA, require_form
 
 LOST = "restore both from a copy, or run the sweep into a new store"
 
@@ -51,9 +53,28 @@ def repair_files(place: Location, findings: Iterable[Finding], folder: str | Pat
     with coordinator_lock(place), refusals(place):
         for key in keys:
             place.write(key, (files[key],))
-        sums = {key: checksum(files[key]) for key in keys}
+        sums = {key: checksum(key, files[key]) for key in keys}
         replace(manifest, files={**manifest.files, **sums}).save(place)
     return tuple(place.at(key) for key in keys)
+
+
+def check_old_coordinates(place: Location, folder: str | Path) -> Iterator[Finding]:
+    """Compute coordinates again whose checksum in the manifest, of an older version, does not say which file it is.
+
+    Nothing is found where the stored sweep cannot be read any more.
+    """
+    manifest = manifest_in_force(place)
+    old = [key for key, stated in manifest.files.items() if isinstance(stated, int) and "/c." in key]
+    if not old:
+        return
+    try:
+        sweep = stored_sweep(place, folder, plain=True)
+        files = _files(plan_at(sweep, place), manifest.attributes)
+    except (InputError, StoreError):
+        return
+    for key in old:
+        if key in files and not same_values(files, place, key):
+            yield Finding("metadata", place.at(key), "damaged coordinate: not the values of the sweep")
 
 
 def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import plan_at
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
-from pipeline.stores.repair import repair_files, repair_manifest
+from pipeline.stores.repair import check_old_coordinates, repair_files, repair_manifest
 from storage.errors import StoreError
 from storage.integrity import (
     Finding,
@@ -90,9 +90,9 @@ def verify(
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
     restored = repair_manifest(place, folder) if repair else ()
-    verification = _read(place, seed)
+    verification = _read(place, seed, folder)
     if repair and (files := repair_files(place, verification.findings, folder)):
-        verification, restored = _read(place, seed), (*restored, *files)
+        verification, restored = _read(place, seed, folder), (*restored, *files)
     verification = replace(verification, restored=restored)
     if recompute:
         verification = _recompute(place, verification, recompute, cluster, folder)
@@ -101,8 +101,10 @@ def verify(
     return verification
 
 
-def _read(place: Location, seed: int) -> Verification:
+def _read(place: Location, seed: int, folder: str | Path) -> Verification:
     findings = [*check_files(place), *check_ledger(place)]
+    if not any(finding.kind == "metadata" for finding in findings):
+        findings += check_old_coordinates(place, folder)
     if any(finding.kind == "metadata" for finding in findings):
         return Verification(str(place), 0, 0, tuple(findings), seed)  # no block can be read by metadata that are wrong
     blocks = total = 0
@@ -138,7 +140,7 @@ def _repair(place: Location, verification: Verification, cluster: ClusterLike, f
     old = open_for_repair(place, damaged)
     run(sweep, place, cluster)
     broken = sorted({finding.block for finding in damaged if finding.block is not None})
-    again = _read(place, verification.seed)
+    again = _read(place, verification.seed, folder)
     other_results = tuple(finding for finding in verification.findings if finding.kind == "other result")
     changed = tuple(_changed(place, old, receipts_of(place, old)))
     findings = again.findings + other_results + changed

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from storage.places.location import Location, Room
 from storage.places.lock import LOCK, holder_of, locked_file
+from storage.places.regular import foreign, kind, open_regular
 
 DRAFT = ".draft"
 """How names of files end that are being written; they start with a dot."""
@@ -44,14 +45,18 @@ class LocalFolder(Location):
         return os.path.join(self.name, key)
 
     def _file(self, key: str, *, replaced: bool = False) -> Path:
-        """The file of a key. Raises OSError for one behind a link, which could lead anywhere.
+        """The file of a key, the one way to a file in the store.
 
-        A link that is `replaced` may be the file itself.
+        Raises ForeignFileError for a key that leads out of the store, for one behind a link, which could lead anywhere,
+        and for what is neither a file nor a folder; only what is `replaced`, or removed, may be that itself.
         """
-        file = self.path / key
-        path, relative = (os.path.dirname(file), os.path.dirname(key)) if replaced else (file, key)
-        if os.path.realpath(path) != os.path.normpath(os.path.join(os.path.realpath(self.path), relative)):
-            raise OSError(errno.ELOOP, "a link, where a store has files of its own", str(file))
+        folders, file = key.split("/"), self.path / key
+        if ".." in folders or key.startswith("/"):
+            raise foreign("a path that leads out", file)
+        last = len(folders) if not replaced else len(folders) - 1
+        for depth in range(1, last + 1):
+            if (what := kind(os.path.join(self.path, *folders[:depth]))) not in ("", "a folder"):
+                raise foreign(what, file)
         return file
 
     def exists(self) -> bool:
@@ -64,7 +69,8 @@ class LocalFolder(Location):
 
     def read(self, key: str) -> bytes:
         """The bytes of a file."""
-        return self._file(key).read_bytes()
+        with os.fdopen(open_regular(self._file(key), os.O_RDONLY), "rb") as stream:
+            return stream.read()
 
     def size(self, key: str) -> int:
         """The length of a regular file."""
@@ -95,14 +101,14 @@ class LocalFolder(Location):
     def holds(self, key: str, parts: list[bytes]) -> bool:
         """Reads a file again, piece by piece."""
         piece = bytearray(PIECE)
-        with self._file(key).open("rb", buffering=0) as stream:
+        with FileIO(open_regular(self._file(key), os.O_RDONLY)) as stream:
             pieces = (memoryview(part)[at : at + PIECE] for part in parts for at in range(0, len(part), PIECE))
             same = all(_next_is(stream, expected, piece) for expected in pieces)
             return same and not stream.read(1)
 
     def delete(self, key: str) -> None:
-        """Removes a file, and folders that are empty then."""
-        file = self.path / key
+        """Removes a file, or a link in its place, and folders that are empty then."""
+        file = self._file(key, replaced=True)
         file.unlink(missing_ok=True)
         for folder in file.parents:
             if folder == self.path or not _remove_empty(folder):
@@ -110,7 +116,7 @@ class LocalFolder(Location):
 
     def keys(self, folder: str = "") -> Iterator[str]:
         """All files, those of writers that are at work or were killed as well."""
-        for directory, _, files in os.walk(self.path / folder):
+        for directory, _, files in os.walk(self._file(folder) if folder else self.path):
             parent = os.path.relpath(directory, self.path)
             yield from (name if parent == "." else f"{parent}/{name}".replace(os.sep, "/") for name in files)
 
@@ -161,8 +167,13 @@ class LocalFolder(Location):
         free = os.statvfs(folder)
         return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
 
+    def guard(self, key: str) -> None:
+        """Raises ForeignFileError for a link, a pipe ... in the place of a file."""
+        if (what := kind(self._file(key))) == "a folder":
+            raise foreign(what, self.at(key))
+
     def zarr_store(self) -> Path:
-        """The folder. Raises OSError where a part of it is a link, which Zarr would follow."""
+        """The folder. Raises ForeignFileError where a part of it is a link, which Zarr would follow."""
         with os.scandir(self.path) as entries:
             for entry in entries:
                 self._file(entry.name)
@@ -180,18 +191,21 @@ class FileJournal:
     def lines(self) -> Iterator[bytes]:
         """The lines of the file; none where there is no file."""
         self._end = self.torn = 0
-        if self.file.exists():
-            with self.file.open("rb") as stream:
-                for line in stream:
-                    if line.endswith(b"\n"):
-                        self._end += len(line)
-                        yield line[:-1]
-                    else:
-                        self.torn = len(line)
+        try:
+            descriptor = open_regular(self.file, os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        with os.fdopen(descriptor, "rb") as stream:
+            for line in stream:
+                if line.endswith(b"\n"):
+                    self._end += len(line)
+                    yield line[:-1]
+                else:
+                    self.torn = len(line)
 
     def open(self) -> None:
         """Makes the file where there is none, and cuts off a line that was torn."""
-        self._descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT, 0o644)
+        self._descriptor = open_regular(self.file, os.O_WRONLY | os.O_CREAT)
         os.ftruncate(self._descriptor, self._end)
         sync_directory(self.file.parent)
 
@@ -284,7 +298,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _remove_if_left(draft: Path) -> bool:
     """Removes the draft of a folder whose maker is dead."""
     try:
-        descriptor = os.open(draft, os.O_RDONLY)
+        descriptor = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

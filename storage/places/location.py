@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from storage.errors import StoreError
+from storage.places.regular import ForeignFileError
 
 
 class Journal(Protocol):
@@ -141,6 +142,9 @@ class Location(ABC):
     def room(self) -> Room | None:
         """What is free, without what is kept for the administrator; None where nobody can say."""
 
+    def guard(self, key: str) -> None:  # noqa: B027 - what most locations need is nothing
+        """Refuses what is under a key and could lead elsewhere; does nothing where there are only objects."""
+
     @abstractmethod
     def zarr_store(self) -> Path | str:
         """What Zarr opens for reading."""
@@ -155,6 +159,8 @@ def refusals(name: object) -> Iterator[None]:
     """Turn an error of the operating system or of a service into a StoreError that names the file and the reason."""
     try:
         yield
+    except ForeignFileError as error:
+        raise StoreError(f"{error.filename}: {error.strerror}; use no store that others have made so") from error
     except OSError as error:
         raise StoreError(
             f"{error.filename or name}: {error.strerror or str(error) or type(error).__name__}; "

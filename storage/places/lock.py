@@ -26,6 +26,7 @@ from typing import Self
 
 from storage.errors import StoreError
 from storage.places.location import refusals
+from storage.places.regular import open_regular
 
 LOCK = "coordinator.lock"
 
@@ -84,7 +85,7 @@ class Owner:
 def holder_of(file: Path) -> str | None:
     """Who holds a store through a file in it."""
     try:
-        descriptor = os.open(file, os.O_RDONLY)
+        descriptor = open_regular(file, os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
@@ -109,7 +110,7 @@ def busy(name: str, owner: object) -> StoreError:
 def locked_file(file: Path, name: str) -> Iterator[None]:
     """Holds a store through a file in it, which shows who we are and that we live."""
     with refusals(file):
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = open_regular(file, os.O_RDWR | os.O_CREAT)
     owner = Owner.here()
     try:
         with refusals(file):

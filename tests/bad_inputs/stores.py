@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import pytest
 
 from pipeline import run
@@ -22,7 +23,6 @@ from storage.ledger import Receipt, line
 from storage.manifest import FORMAT, MANIFEST
 from storage.places.lock import LOCK, Owner
 from storage.store import StoreWriter
-from storage.writer import checksum
 from tests.bad_inputs.rows import GOOD, SYNCHRONOUS, Row
 
 SHARD = "actuator_force/c.0.0.0.0.0"
@@ -102,7 +102,7 @@ def _large_chunk(data: bytes) -> bytes:
     """A chunk that says that it unpacks to 2 GB, with a checksum to match; there is one chunk, and the index."""
     index = data[-20:]
     chunk = data[:4] + (2**31 - 1).to_bytes(4, "little") + data[8 : len(data) - 24]
-    return chunk + checksum(chunk).to_bytes(4, "little") + index
+    return chunk + google_crc32c.value(chunk).to_bytes(4, "little") + index
 
 
 def _nan(store: Path) -> None:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import pytest
 from click.testing import CliRunner, Result
 
 from pipeline import run, verify
 from pipeline.cli import cli
 from pipeline.stores.recompute import stored_sweep
+from storage import manifest as manifests
 from storage import open_results
 from storage.errors import StoreError
 from storage.integrity import check_blocks, open_for_repair
 from storage.layout import Layout
 from storage.ledger import Receipt, line, receipts
-from storage.manifest import Manifest
+from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.store import StoreWriter
@@ -123,6 +127,54 @@ def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(
     assert [(each.kind, each.block) for each in found.findings] == [("other result", 2)]
     assert str(found.findings[0]).endswith("s.zarr: block 2: computed again it has other bits in peak_force")
     assert not verify(path, recompute=1.0, repair=True, cluster=SYNCHRONOUS).is_sound, "which one is right is not known"
+
+
+def of_the_version_before(path: Path) -> None:
+    """CRC-32C of whole files in the manifest, as format 3 had them: the same number for every chunk of a coordinate."""
+    manifest = Manifest.load(path)
+    sums = {key: google_crc32c.value((path / key).read_bytes()) for key in manifest.files}
+    replace(manifest, files=sums).save(path)
+    data = json.loads((path / MANIFEST).read_text()) | {"format": 3}
+    del data["check"]
+    (path / MANIFEST).write_text(json.dumps({**data, "check": manifests._seal(data)}))
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_exchanged_coordinates_are_found_named_and_made_again(path: Path, is_old: bool) -> None:
+    expected = content_hash(path)
+    if is_old:
+        of_the_version_before(path)
+        assert limbsweep("verify", "s.zarr").exit_code == 0
+    one, other = path / "upper_arm/c.0", path / "base_radius/c.0"
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    result = limbsweep("verify", "s.zarr")
+    assert result.exit_code == 1
+    assert all(f"s.zarr/{name}/c.0: damaged" in result.stdout for name in ("upper_arm", "base_radius"))
+    if not is_old:
+        for command in (("info", "s.zarr"), ("export", "s.zarr", "--format", "npz", "--output", "x")):
+            refused = CliRunner().invoke(cli, command)
+            assert (refused.exit_code, Path("x").exists()) == (2, False), command
+            assert re.search(r"(upper_arm|base_radius)/c.0: damaged .*its checksum", refused.stderr), command
+    assert limbsweep("verify", "s.zarr", "--repair").exit_code == 0
+    assert (one.read_bytes(), other.read_bytes()) == (first, second)
+    assert content_hash(path) == expected
+
+
+def test_a_missing_coordinate_is_no_zeros_in_an_export(path: Path) -> None:
+    Path("s.zarr/upper_arm/c.0").unlink()
+    Path("s.zarr/time/c.0").unlink()
+    commands = (
+        ("export", "s.zarr", "--format", "csv", "--output", "x"),
+        ("report", "s.zarr", "--output", "r.html"),
+        ("study", "rank", "s.zarr", "--objective", "peak_force"),
+        ("info", "s.zarr"),
+    )
+    for command in commands:
+        refused = CliRunner().invoke(cli, command)
+        assert (refused.exit_code, "/c.0: missing" in refused.stderr) == (2, True), (command, refused.stderr)
+    assert sorted(os.listdir()) == ["here.yaml", "s.zarr"]
 
 
 def test_a_machine_that_repairs_otherwise_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ from tasks.mechanics.kinematics import along
 from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
-from tasks.programs.assembly import even_weights
+from tasks.programs.assembly import VELOCITY, even_weights
 
 
 def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
@@ -139,17 +139,18 @@ def actuator_program(family: Family) -> Program:
 def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
     """The `columns` (actuator, parameter) of friction: the linear parameters of each joint with friction, in order.
 
-    Loads are those of the motion without friction. Inputs as in `tasks.programs.actuation.actuation_program`.
+    Loads are those of the motion without friction. Inputs as in `tasks.programs.actuation.actuation_program`, but for
+    VELOCITY by its own name.
     """
     kinds, limbs = joint_kinds(family), coupled_friction.wanted(family, groups)
     actuators = len(family.reference.actuators)
 
-    def one_sample(friction: Array, force: Array, velocity: Array, **shares: Any) -> dict[str, Any]:
+    def one_sample(friction: Array, force: Array, actuator_velocity: Array, **shares: Any) -> dict[str, Any]:
         robot, columns = coupled_friction.PassiveFriction(family, limbs, array(force), shares), []
         still = np.zeros(len(robot.places))
         for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
-            rate = robot.rate(each.place, velocity)
+            rate = robot.rate(each.place, actuator_velocity)
             direction = np.eye(actuators)[each.place.actuator]
             if each.place.actuator < 0:
                 direction = robot.influence[:, robot.places.index(each.place)]
@@ -157,7 +158,7 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
         return {"columns": np.stack(columns, axis=1)}
 
     beside = coupled_friction.inputs(family, groups)
-    sample = {"force": (actuators,), "velocity": (actuators,), **beside}
+    sample = {"force": (actuators,), VELOCITY: (actuators,), **beside}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in even_weights(family).items() if beside}
     name = "-".join(f"{group.law}.{group.load}" for group in groups)

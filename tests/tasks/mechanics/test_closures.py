@@ -13,10 +13,10 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
 from tasks.mechanics.closures import End, Joined, conditions, row_count
-from tasks.mechanics.cut_body import embedding, loop_screws
 from tasks.mechanics.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.kinematics import JointState, Motion, Pose, poses
 from tasks.mechanics.topology import pivots
+from tests.tasks.mechanics.cut_body import embedding, loop_screws
 
 STEP = 1e-3
 

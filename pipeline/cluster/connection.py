@@ -13,7 +13,7 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster.arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
@@ -22,7 +22,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.scaling import Demand
 from pipeline.cluster.section import Adapt
-from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables
+from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
@@ -135,7 +135,9 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
     """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
-    with _make(config) as cluster:
+    # what others start in other folders or on other machines finds our packages as their environment says
+    children = safe_children() if config.kind.family == "local" else nullcontext()
+    with children, _make(config) as cluster:
         try:
             if config.kind.family == "jobqueue":  # which starts without jobs
                 cluster.sync(_submit, cluster, first_workers(config))

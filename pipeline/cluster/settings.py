@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -35,6 +36,9 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 """Environment of a worker: its threads are Dask's; libraries that start more would only get in each other's way."""
+
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Environment of other interpreters: they run no Python file for lying in the current folder."""
 
 KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 """Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
@@ -75,6 +79,24 @@ def flat(node: Mapping[str, Any], path: str = "", whole: Container[str] = ()) ->
         # An empty mapping, a section with nothing in it, must not take the defaults of Dask away.
         settings |= flat(value, here, whole) if isinstance(value, dict) and key not in whole else {here: value}
     return settings
+
+
+@contextmanager
+def safe_children() -> Iterator[None]:
+    """Let interpreters that are started meanwhile, by whatever library, look for no module in the current folder.
+
+    In the environment of this process: `multiprocessing` starts helpers of its own before settings of Dask count.
+    """
+    before = {name: os.environ.get(name) for name in SAFE_PATH}
+    os.environ.update(SAFE_PATH)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def nanny_variables(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Run a part of a block in a subprocess, so that crashes, hangs and memory are contained.
 
 The subprocess is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled
-by reference, so both have to find the same modules; the child gets the import path of its parent. It ends with its
-parent: the pipe between them closes. `python -m pipeline.execution.child_process DESCRIPTOR MEMORY` is the other end.
+by reference, so both have to find the same modules; the child gets the import path of its parent, to which the current
+folder is not added. It ends with its parent: the pipe between them closes.
+`python -m pipeline.execution.child_process DESCRIPTOR MEMORY` is the other end.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
 
+from pipeline.cluster.settings import SAFE_PATH
 from pipeline.errors import TaskError
 
 Argument = TypeVar("Argument")
@@ -25,6 +28,9 @@ Value = TypeVar("Value")
 BASE_MEMORY = 4 << 30
 BLOCKS = 4
 """Address space of a child: so many whole blocks and what Python itself takes."""
+
+ROOT = Path(__file__).parents[2]
+"""The folder that our packages are in."""
 
 READY = "ready"
 START_SECONDS = 120.0
@@ -98,14 +104,23 @@ class ChildProcess(Generic[Argument, Value]):
         self.stop()
 
 
+def module_command(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of ours, without Python files of the current folder, which may be anybody's."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
 def import_path() -> dict[str, str]:
-    """Environment in which another interpreter finds the modules of this one."""
-    return {"PYTHONPATH": os.pathsep.join(folder or os.getcwd() for folder in sys.path)}
+    """Environment in which another interpreter finds the modules of this one, and no others.
+
+    Our own packages come last, in case this process found them through a folder that it has left.
+    """
+    folders = dict.fromkeys([*(folder or os.getcwd() for folder in sys.path), str(ROOT)])
+    return {"PYTHONPATH": os.pathsep.join(folders), **SAFE_PATH}
 
 
 def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline.execution.child_process", str(descriptor), str(memory)],
+        module_command("pipeline.execution.child_process", str(descriptor), str(memory)),
         env=os.environ | import_path(),
         pass_fds=(descriptor,),
         stdin=subprocess.DEVNULL,

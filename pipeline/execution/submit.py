@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
-from pipeline.execution.child_process import import_path
+from pipeline.execution.child_process import import_path, module_command
 from pipeline.execution.graph import Granularity
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
@@ -98,7 +98,7 @@ def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> Subm
     descriptor, output = tempfile.mkstemp(prefix="limbsweep-", suffix=".log")
     with os.fdopen(descriptor, "wb") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.execution.submit"],
+            module_command("pipeline.execution.submit"),
             env=os.environ | import_path() | dict(environment or {}),
             stdin=subprocess.PIPE,
             stdout=stream,

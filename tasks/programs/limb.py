@@ -136,7 +136,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     structure = structure_of(family)
     case, sample = field_inputs(limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}, moving_base)
     case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
-    limb_ = structure.mechanism.limbs[limb_index]
+    limb_, undriven = structure.mechanism.limbs[limb_index], np.zeros((0, structure.freedoms))
     if (asked.needs_statics or asked.friction != NO_FRICTION) and limb_.every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {limb_.name} with every row of "
@@ -149,7 +149,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion)
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
-        result |= {"jacobian": limb.jacobian(mounted, solved.tips, sample.transmission), "status": [solved.status]}
+        rows = limb.jacobian(mounted, solved.tips, sample.transmission)
+        result |= {"jacobian": rows or undriven, "status": [solved.status]}
         # always in this order: of x - y and y - x a program has the one that it came to first
         rates, positions = sample.rates[0], sample.positions if asked.limits.positions else ()
         series = {name: of(sample) for name, of in SERIES.items() if name in asked.series}
@@ -164,7 +165,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             result |= asked.limits.shares(limits, positions, rates)
         if asked.reference:
             home = symbolic(structure, parameters).platform.home
-            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home))
+            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
         return result | {name: series[name] for name in asked.series}
 
     program = trace(f"{family.name}.{limb_.name}", one_sample, case=case, sample=sample, first=FIRST)

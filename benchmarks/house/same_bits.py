@@ -39,6 +39,8 @@ LEFT_OUT = ("versions", "created")
 """Attributes of a store that are not compared: versions of packages, and when it was made."""
 SEALS = ("check", "files", "attributes")
 """Of the manifest: checksums over these attributes too, and a copy of those of the dataset."""
+FORMAT = 3
+"""Of the stores whose hashes are kept; later formats differ in their checksums, which are not compared."""
 CLUSTER = "limbsweep: {cluster: {kind: threads}}\n"
 BLAS = {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1"}
 DESIGNS = 2
@@ -88,7 +90,8 @@ def digest(store: Path) -> str:
 
     manifest = json.loads((store / "limbsweep.json").read_text(encoding="utf-8"))
     total = hashlib.sha256()
-    total.update(_text({name: value for name, value in manifest.items() if name not in SEALS}))
+    compared = {name: value for name, value in manifest.items() if name not in SEALS}
+    total.update(_text(compared | {"format": FORMAT}))
     total.update(_text(sorted(file.relative_to(store).as_posix() for file in store.rglob("*") if file.is_file())))
     for part in contents(open_results(store)):
         total.update(part)

@@ -45,11 +45,6 @@ def half_difference(forward: ArrayLike, reverse: ArrayLike) -> Numbers:
     return 0.5 * (np.asarray(forward, dtype=float) - np.asarray(reverse, dtype=float))
 
 
-def half_sum(forward: ArrayLike, reverse: ArrayLike) -> Numbers:
-    """Torque of gravity from torques at the same position both ways, by Eqs. (48) to (50)."""
-    return 0.5 * (np.asarray(forward, dtype=float) + np.asarray(reverse, dtype=float))
-
-
 def curve(
     speed: ArrayLike,
     forward: ArrayLike,

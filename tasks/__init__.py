@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tasks.arrays.bearings import constraint_forces
+    from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
     from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accelerate_chain",
+    "bias_vector",
     "constraint_forces",
     "equations_of_motion",
     "forward_dynamics",
     "forward_kinematics",
+    "inertia_element",
     "inertia_matrix",
     "inverse_dynamics",
     "inverse_kinematics",
@@ -36,10 +39,12 @@ __all__ = [
 
 _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
+    "bias_vector": "tasks.arrays.elements",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
     "forward_dynamics": "tasks.arrays.equations",
     "forward_kinematics": "tasks.arrays.forward_kinematics",
+    "inertia_element": "tasks.arrays.elements",
     "inertia_matrix": "tasks.arrays.equations",
     "inverse_dynamics": "tasks.arrays.inverse",
     "inverse_kinematics": "tasks.arrays.inverse",

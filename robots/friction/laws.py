@@ -1,4 +1,4 @@
-"""Friction laws as data: parameters with units, what is optional, whether joints stick; and presets.
+"""Friction laws as data: parameters with units, what is optional, whether joints stick.
 
 A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.friction.laws.LAWS`. Nothing else
 knows the names of laws.
@@ -10,8 +10,8 @@ dry parameters are such forces; where it is the joint's normal torque or force, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from robots.parameters import Parameter
 
@@ -52,17 +52,6 @@ class FrictionLaw:
         """Parameters of a program: those of the law, then the options that are among the `names`."""
         chosen = set(names)
         return self.parameters + tuple(option for option in self.options if option.name in chosen)
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Published friction of a machine: a law and its parameters for each joint, from the base on."""
-
-    name: str
-    law: str
-    joints: tuple[Mapping[str, float], ...] = field(hash=False)
-    text: str
-    source: str
 
 
 def _force(name: str, text: str) -> Parameter:
@@ -172,28 +161,3 @@ LAWS: dict[str, FrictionLaw] = {
 
 CURVES: dict[str, FrictionLaw] = {name: law for name, law in LAWS.items() if not law.state}
 """Laws whose force follows from the velocity of the moment alone."""
-
-
-def _joint(static: float, coulomb: float, viscous: float, stribeck_velocity: float) -> dict[str, float]:
-    return {"coulomb": coulomb, "static": static, "viscous": viscous, "stribeck_velocity": stribeck_velocity}
-
-
-PRESETS: dict[str, Preset] = {
-    preset.name: preset
-    for preset in (
-        Preset(
-            "abb_irb2400",
-            "stribeck",
-            (
-                _joint(36.3, 24.2, 11.85, 0.0085),
-                _joint(39.2, 31.2, 8.323, 0.0031),
-                _joint(25.3, 16.9, 9.3613, 0.0094),
-                _joint(19.2, 7.9, 7.1228, 0.0175),
-                _joint(39.7, 13.7, 7.2654, 0.0176),
-                _joint(17.5, 8.8, 2.323, 0.0162),
-            ),
-            "the six joints of an ABB IRB 2400; N m, rad/s",
-            "Obal and Gierlak 2025, doi 10.2478/ama-2025-0064",
-        ),
-    )
-}

@@ -19,7 +19,7 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.joint_places import JointPlace
 from tasks.friction.laws import force
 from tasks.kernels.types import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, sqrt
+from tasks.mathematics.algebra import array, from_columns, sqrt
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import Motion
@@ -87,15 +87,13 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
 
     motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
     result["load_own"] = loads(motion)
-    result["load_driven"] = _columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
-    result["load_redundant"] = _columns([loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows)
+    result["load_driven"] = from_columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
+    result["load_redundant"] = from_columns(
+        [loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows
+    )
     if passive_friction:
-        result["load_friction"] = _columns([loads(causes) for causes in passive_friction], rows)
+        result["load_friction"] = from_columns([loads(causes) for causes in passive_friction], rows)
     return result
-
-
-def _columns(columns: Sequence[Sequence[Scalar]], rows: int) -> Array:
-    return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
 
 
 def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:

@@ -72,6 +72,11 @@ def cross(a: Array, b: Array) -> np.ndarray:
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
+def from_columns(columns: Sequence[Array] | Sequence[Scalars], rows: int) -> np.ndarray:
+    """A matrix (rows, columns) from its columns (rows,) each; `rows` is its height where there is no column."""
+    return array(np.stack([array(column) for column in columns], axis=1)) if columns else np.zeros((rows, 0))
+
+
 def trace_of_product(a: Array, b: Array) -> Scalar:
     """tr(a b^T), without the elements of the product beside its diagonal."""
     return np.sum(a * b)

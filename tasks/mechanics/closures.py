@@ -88,7 +88,7 @@ class Offset:
 
     def residual(self, a: End, b: End) -> Scalar:
         """Distance of the origins [m]."""
-        return _dot(a.axes[:, self.axis], a.origin - b.origin)
+        return dot(a.axes[:, self.axis], a.origin - b.origin)
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
         """A force along the axis, at the origin of frame b."""
@@ -97,7 +97,7 @@ class Offset:
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
         """Acceleration of b's origin seen from the turning frame a, Coriolis part included."""
         (v_a, a_a), (v_b, a_b) = moving.point_a, moving.point_b
-        return _dot(a.axes[:, self.axis], a_a - a_b + 2.0 * cross(moving.a.omega, v_b - v_a))
+        return dot(a.axes[:, self.axis], a_a - a_b + 2.0 * cross(moving.a.omega, v_b - v_a))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Perpendicular:
 
     def residual(self, a: End, b: End) -> Scalar:
         """Cosine between the axes."""
-        return _dot(*self._axes(a, b))
+        return dot(*self._axes(a, b))
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
         """A moment about the common normal of the axes."""
@@ -123,7 +123,7 @@ class Perpendicular:
         e_a, e_b = self._axes(a, b)
         normal, omega_a, omega_b = cross(e_a, e_b), moving.a.omega, moving.b.omega
         change = cross(cross(omega_a, e_a), e_b) + cross(e_a, cross(omega_b, e_b))
-        return _dot(moving.a.alpha - moving.b.alpha, normal) + _dot(omega_a - omega_b, change)
+        return dot(moving.a.alpha - moving.b.alpha, normal) + dot(omega_a - omega_b, change)
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Coupled:
 
 def way_along(axis: int, a: End, b: End) -> Scalar:
     """How far the origin of frame b is along an axis of frame a [m]."""
-    return _dot(a.axes[:, axis], b.origin - a.origin)
+    return dot(a.axes[:, axis], b.origin - a.origin)
 
 
 def angle_about(axis: int, a: End, b: End) -> Scalar:
@@ -240,7 +240,7 @@ class Joined:
         Linear in its arguments, so it turns Jacobian columns into constraint columns.
         """
         wrenches = (self.wrench(row) for row in self.rows)
-        return [_dot(omega, moment) + _dot(v, force) for moment, force in wrenches]
+        return [dot(omega, moment) + dot(v, force) for moment, force in wrenches]
 
     def wrench(self, row: int) -> tuple[Array, Array]:
         """The direction of a row: (moment, force at the joint) whose power is the row's rate."""
@@ -274,8 +274,4 @@ class Joined:
         row = Offset(freedom.axis)
         moving = Relative(a[0], b[0], *(motion.at(self.b.origin - origin) for motion, origin in (a, b)))
         along = row.wrench(self.a, self.b)[1]
-        return _dot(along, moving.point_b[0] - moving.point_a[0]), -row.drift(self.a, self.b, moving)
-
-
-def _dot(a: Array, b: Array) -> Scalar:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+        return dot(along, moving.point_b[0] - moving.point_a[0]), -row.drift(self.a, self.b, moving)

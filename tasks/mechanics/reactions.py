@@ -19,7 +19,7 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
 from robots.types import BASE, TWIST
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross, inverse
+from tasks.mathematics.algebra import array, cross, from_columns, inverse
 from tasks.mechanics import recursion
 from tasks.mechanics.closures import Joined
 from tasks.mechanics.drives import Transmission
@@ -206,26 +206,26 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
     motion = statics.motion(gravity)
     driven = [statics.actuator(k) for k in range(len(motion.actuators))]
     free = [statics.multiplier(k) for k in range(len(motion.redundant))]
-    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    spread = from_columns([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
     wishes = [_flat(statics.joint_wrenches(each)) for each in (motion, *driven)] if free else []
     rows = len(held_directions(statics.mounted.mobility))
     return {
         "held_passive": statics.held(motion),
-        "held_driven": _stack([statics.held(each) for each in driven], rows),
-        "held_redundant": _stack([statics.held(each) for each in free], rows),
+        "held_driven": from_columns([statics.held(each) for each in driven], rows),
+        "held_redundant": from_columns([statics.held(each) for each in free], rows),
         "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
         "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
-        "wish_driven": -(spread.T @ _stack(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
+        "wish_driven": -(spread.T @ from_columns(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
     }
 
 
 def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:
     """What the balance needs of friction in passive joints, one column for each: see `share`."""
     free = [statics.multiplier(k) for k in range(statics.redundant_count)]
-    spread = _stack([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
-    caused = _stack([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))
+    spread = from_columns([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
+    caused = from_columns([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))
     return {
-        "held_friction": _stack(
+        "held_friction": from_columns(
             [statics.held(each) for each in rubbing], len(held_directions(statics.mounted.mobility))
         ),
         "wish_friction": -(spread.T @ caused) if free else np.zeros((0, len(rubbing))),
@@ -240,10 +240,6 @@ def share_shapes(directions: int, driven: int, redundant: int) -> dict[str, tupl
 
 def _flat(wrenches: Sequence[Wrench]) -> np.ndarray:
     return array([x for moment, force in wrenches for x in (*moment, *force)])
-
-
-def _stack(columns: Sequence[Array], rows: int) -> np.ndarray:
-    return array(np.stack([array(c) for c in columns], axis=1)) if columns else np.zeros((rows, 0))
 
 
 def redundant_multipliers(

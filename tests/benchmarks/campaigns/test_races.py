@@ -5,10 +5,16 @@ import pytest
 from tests.benchmarks.forks import campaign
 
 NO_LOCK = """
-from contextlib import nullcontext
+import time
+from contextlib import contextmanager
 from storage.places.local import LocalFolder
-LocalFolder.lock = lambda self: nullcontext()
+@contextmanager
+def nothing(folder):
+    time.sleep(2.0)
+    yield
+LocalFolder.lock = nothing
 """
+"""No run is refused, and each is long enough that the other one starts before its end."""
 
 
 @pytest.mark.parametrize(("races", "coordinators"), [(4, 3), pytest.param(50, 2, marks=pytest.mark.chaos)])

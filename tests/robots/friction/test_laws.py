@@ -1,4 +1,4 @@
-"""Friction laws and presets as data."""
+"""Friction laws as data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from robots.friction.laws import CURVES, LAWS, PRESETS
+from robots.friction.laws import CURVES, LAWS
 from robots.parameters import complete
+from tests.reference.published_friction import IRB_2400
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("robots", "tasks", "storage", "pipeline")
@@ -39,17 +40,6 @@ def test_laws_are_named_in_two_tables_and_nowhere_else() -> None:
     assert naming == {"robots/friction/laws.py", "tasks/friction/laws.py"}
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_fit_their_law(name: str) -> None:
-    preset = PRESETS[name]
-    for joint in preset.joints:
-        assert complete(LAWS[preset.law].parameters, joint, owner=name) == joint
-        assert joint["static"] > joint["coulomb"]
-    assert preset.source
-
-
-def test_the_six_joints_of_the_irb2400() -> None:
-    table = [tuple(joint.values()) for joint in PRESETS["abb_irb2400"].joints]
-    assert len(table) == 6
-    assert table[0] == (24.2, 36.3, 11.85, 0.0085)
-    assert table[5] == (8.8, 17.5, 2.323, 0.0162)
+@pytest.mark.parametrize("joint", IRB_2400)
+def test_published_friction_is_complete_for_its_law(joint: dict[str, float]) -> None:
+    assert complete(LAWS["stribeck"].parameters, joint, owner="IRB 2400") == joint

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots.friction.laws import CURVES, PRESETS
+from robots.friction.laws import CURVES
 from robots.parameters import ParameterError
 from tasks.friction import laws as friction
 from tasks.friction.curve import curve, fit
+from tests.reference.published_friction import IRB_2400
 
 SPEEDS = np.geomspace(1e-3, 1.0, 25)
 POSITIONS = np.linspace(-1.2, 1.9, 64)
 LAWS: Mapping[str, dict[str, float]] = {
     "viscous": {"viscous": 3.0},
     "coulomb_viscous": {"coulomb": 20.0, "viscous": 3.0},
-    "stribeck": dict(PRESETS["abb_irb2400"].joints[0]),
+    "stribeck": IRB_2400[0],
     "brown_mcphee": {"dynamic": 20.0, "static": 31.0, "viscous": 3.0, "transition_velocity": 0.02},
 }
 
@@ -46,7 +47,7 @@ def test_the_curve_and_the_law_are_recovered(law: str) -> None:
     assert fitted.residual < 1e-6
 
 
-@pytest.mark.parametrize("joint", PRESETS["abb_irb2400"].joints)
+@pytest.mark.parametrize("joint", IRB_2400)
 def test_published_joints_are_recovered_from_noisy_torques(joint: Mapping[str, float]) -> None:
     rng = np.random.default_rng(1)
     noisy = [each + rng.normal(scale=0.2, size=each.shape) for each in

@@ -8,7 +8,7 @@ import pytest
 from robots import catalog
 from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
 from robots.model import Robot
-from tasks import equations_of_motion, inertia_matrix
+from tasks import bias_vector, equations_of_motion, inertia_element, inertia_matrix, inverse_dynamics
 from tasks.inertia import METHODS
 from tasks.inertia import inertia_matrix as of_links
 from tests.tasks import trees
@@ -53,3 +53,29 @@ def test_unknown_methods_and_missing_joints_are_told() -> None:
         inertia_matrix(robot, q=np.zeros(3), method="abc")
     with pytest.raises(ValueError, match=r"q: got an array of shape \(2,\); expected"):
         inertia_matrix(robot, q=np.zeros(2))
+
+
+@pytest.mark.parametrize("family", TREES, ids=lambda each: each.name)
+def test_single_elements_and_bias_of_a_batch(family) -> None:
+    """Elements against the matrix, the bias against inverse dynamics without acceleration, in the robot's own mount."""
+    robot = Robot.of(family, {})
+    q, qd = np.random.default_rng(4).normal(size=(2, 3, 2, len(robot.mechanism.freedoms)))
+    matrix = inertia_matrix(robot, q=q)
+    rows = range(matrix.shape[-1])
+    elements = np.stack([np.stack([inertia_element(robot, u, k, q=q) for k in rows], axis=-1) for u in rows], axis=-2)
+    np.testing.assert_allclose(elements, matrix, rtol=0.0, atol=1e-13 * np.abs(matrix).max())
+    force = inverse_dynamics(robot, q=q, qd=qd, gravity=(1.0, -9.0, 2.0))
+    bias = bias_vector(robot, q=q, qd=qd, gravity=(1.0, -9.0, 2.0))
+    np.testing.assert_allclose(bias, force, rtol=0.0, atol=1e-12 * np.abs(force).max())
+
+
+def test_single_elements_are_of_trees() -> None:
+    leg, arm = Robot.of(three_loop_leg.THREE_LOOP_LEG, {}), Robot.of(planar_3r.PLANAR_3R, {})
+    with pytest.raises(ValueError, match="robot: got three_loop_leg, which has loops or a platform; expected a tree"):
+        inertia_element(leg, 0, 0, q=[0.0])
+    with pytest.raises(ValueError, match="robot: got five_bar, which has loops or a platform; expected a tree"):
+        bias_vector(catalog.build("five_bar"), q=[0.0, 0.0], qd=[0.0, 0.0])
+    with pytest.raises(ValueError, match=r"row, column: got \(3, 0\) for planar_3r"):
+        inertia_element(arm, 3, 0, q=np.zeros(3))
+    with pytest.raises(ValueError, match=r"q: got an array of shape \(2,\); expected"):
+        inertia_element(arm, 0, 0, q=np.zeros(2))

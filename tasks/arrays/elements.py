@@ -1,0 +1,60 @@
+"""Single elements of the equations of motion of a tree, each by a kernel that computes nothing else.
+
+For users who need one coupling term, not the matrix, and for the element-wise parallel scheme of the paper on the
+explicit inertia matrix, whose equations are in `tasks.inertia.explicit`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.inertia.programs import bias_program, element_program, is_tree
+from tasks.kernels.cache import kernel
+
+
+def inertia_element(robot: Robot, row: int, column: int, *, q: ArrayLike) -> np.ndarray:
+    """Element (row, column) of the joint-space inertia matrix of a tree, (*batch) [kg m^2, kg m or kg].
+
+    Drives are included. q (*batch, joint) [rad or m] in the order of the links, in which rows and columns count too,
+    from 0. Raises ValueError for a robot with loops or a platform, another shape of q, and a row or column that the
+    matrix does not have. Eqs. (30) to (37).
+    """
+    _check_tree(robot)
+    program = element_program(robot.family, row, column)
+    batch, motion = inputs.moving_input(robot, Moving(q=q))
+    arrays = {"parameters": inputs.parameters(robot), "q": motion[:, : len(robot.mechanism.freedoms)]}
+    element = kernel(program)(arrays, motion.shape[-1])["element"][0, 0]
+    return element[: int(np.prod(batch, dtype=int))].reshape(batch)
+
+
+def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> np.ndarray:
+    """Joint forces (*batch, joint) [N m or N] that leave a tree without acceleration, drives included.
+
+    q, qd (*batch, joint) [rad or m, and per second] in the order of the links; gravity (3,) [m/s^2] in world axes.
+    Raises ValueError for a robot with loops or a platform, and for other shapes. Eqs. (21), (22) of the paper on joint
+    friction.
+    """
+    _check_tree(robot)
+    program, joints = bias_program(robot.family), len(robot.mechanism.freedoms)
+    batch, motion = inputs.moving_input(robot, Moving(q=q, qd=qd))
+    arrays = {
+        "parameters": inputs.parameters(robot),
+        "gravity": inputs.gravity_input(gravity),
+        "q": motion[:, :joints],
+        "qd": motion[:, joints : 2 * joints],
+    }
+    columns = kernel(program)(arrays, motion.shape[-1])["bias"][0]
+    return np.ascontiguousarray(columns.T)[: int(np.prod(batch, dtype=int))].reshape(*batch, joints)
+
+
+def _check_tree(robot: Robot) -> None:
+    """Refuse a robot with loops or a platform by ValueError."""
+    if not is_tree(robot.family):
+        raise ValueError(
+            f"robot: got {robot.name}, which has loops or a platform; expected a tree; matrices of other robots are "
+            "those of tasks.equations_of_motion"
+        )

@@ -148,11 +148,6 @@ def bias(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gr
     return array([_bias_element(flow, u) for u in range(len(links))])
 
 
-def bias_element(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array, u: int) -> Scalar:
-    """Element u of the bias vector alone; see `bias`."""
-    return _bias_element(_Flow.of(Placed.of(links, states), rates, array(gravity)), u)
-
-
 @dataclass(frozen=True)
 class _Flow:
     """A tree in motion: by link its angular velocity `omega`, `drift` of the joint's axis, and `pull` at its centre.

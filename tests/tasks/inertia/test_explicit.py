@@ -1,4 +1,4 @@
-"""Elements alone: all eight cases, the textbook's planar arm, and elements of the bias vector."""
+"""Elements alone: all eight cases, and the textbook's planar arm."""
 
 from __future__ import annotations
 
@@ -65,14 +65,6 @@ def test_an_element_does_not_depend_on_joints_before_it() -> None:
     first = explicit.element(links, trees.joint_states(links, q), 2, 1)
     second = explicit.element(links, trees.joint_states(links, q + np.array([1.0, 2.0, 0.0, 0.0])), 2, 1)
     assert first == second != 0.0
-
-
-def test_elements_of_the_bias_vector_alone_are_those_of_the_whole() -> None:
-    rng = np.random.default_rng(13)
-    links = trees.random_tree(rng, (BASE, 0, 0, 1, 2, 1))
-    states, rates, gravity = trees.joint_states(links, rng.normal(size=6)), rng.normal(size=6), rng.normal(size=3)
-    whole = explicit.bias(links, states, rates, gravity)
-    assert [explicit.bias_element(links, states, rates, gravity, u) for u in range(6)] == list(whole)
 
 
 def test_the_planar_arm_is_that_of_the_textbook() -> None:

@@ -20,6 +20,7 @@ from pipeline.sweep.axes import derived, kinds
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
+from robots.quantities import QUANTITIES, Kind
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
@@ -131,7 +132,7 @@ def page() -> str:
     head = head.replace("{length}", str(expression.MAX_LENGTH)).replace("{power}", str(parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    rows = "\n".join((*laws(), *motions()))
+    rows = "\n".join((*variables(), *laws(), *motions()))
     return f"{head}\n{tables}\n{rows}\n## Units\n\n{units}.\n"
 
 
@@ -142,6 +143,29 @@ def section(model: type[BaseModel], title: str) -> Iterator[str]:
         needed = " (required)" if info.is_required() else ""
         yield f"| `{info.alias or name}` | {kind(info.annotation, info)} | {info.description}{needed} |"
     yield ""
+
+
+def variables() -> Iterator[str]:
+    """The tables of outputs and metrics, and of what is stored without being asked for."""
+    titles: dict[str, tuple[Kind, ...]] = {
+        "Outputs": ("series", "motion"),
+        "Metrics": ("metric",),
+        "Statuses, stored by themselves": ("status",),
+    }
+    for title, chosen in titles.items():
+        yield from (f"## {title}", "", "| name | meaning | dims | unit | frame |", "|---|---|---|---|---|")
+        for row in QUANTITIES.values():
+            if row.kind in chosen:
+                dims = ", ".join(row.dims)
+                yield f"| `{row.name}` | {row.long_name} | {dims} | {row.units} | {row.frame.replace('none', '')} |"
+        yield ""
+    yield from (
+        "Units are those of drives and joints that turn; a store of a robot whose drives slide has theirs. Where",
+        "friction does not change a variable, it has no dim `friction`. `freedom` counts the free components of the",
+        "platform's twist, of a chain its independent joints; of units in a list each entry has the one that fits what",
+        "its freedoms do, move or turn.",
+        "",
+    )
 
 
 def laws() -> Iterator[str]:

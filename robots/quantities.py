@@ -12,10 +12,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from robots.model import Mechanism
+
 Kind = Literal["series", "metric", "motion", "status"]
 Stage = Literal["trajectory", "limb", "assembly", "actuation", "reactions", "sensors", "user"]
 Need = Literal[
-    "motors", "actuator limits", "joint ranges", "joint rates", "workspace", "mass matrix", "reference jacobian"
+    "motors",
+    "actuator limits",
+    "joint ranges",
+    "joint rates",
+    "workspace",
+    "reference jacobian",
+    "mass matrix",
+    "coriolis matrix",
+    "gravity force",
+    "jacobian rate",
+    "potential energy",
+    "as many actuators as freedoms",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -70,6 +83,9 @@ _REACTION = (*_JOINT_FRICTION, "wrench")
 _METRIC = ("design", FRICTION, "trajectory", "actuator")
 _CASE = ("design", FRICTION, "trajectory")
 _POSE = ("design", "trajectory")
+_JACOBIAN = (*_DRIVEN, "freedom")
+_FREEDOM = (*_DESIGN, "freedom")
+_MATRIX = (*_FREEDOM, "freedom_column")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
 
@@ -96,6 +112,23 @@ _ROWS = (
              "actuation", frame=_AXIS),
     Quantity("joint_reaction", _REACTION, "N m, N", "moment, then force on the child by the parent, at the joint",
              "reactions", frame="world", varies="with passive friction"),
+    Quantity("inverse_jacobian", _JACOBIAN, "rad/m, 1", "J_IK: rates of actuators by rates of freedoms",
+             "assembly", frame="world"),
+    Quantity("inverse_jacobian_rate", _JACOBIAN, "rad/(m s), 1/s", "time derivative of J_IK",
+             "assembly", frame="world", needs=("jacobian rate",)),
+    Quantity("mass_matrix", _MATRIX, "kg, kg m, kg m^2", "mass matrix of the freedoms, drives included",
+             "assembly", frame="world", needs=("mass matrix",)),
+    Quantity("coriolis_matrix", _MATRIX, "kg/s, kg m/s, kg m^2/s", "C of the freedoms; M' - 2 C is skew-symmetric",
+             "assembly", frame="world", needs=("coriolis matrix",)),
+    Quantity("coriolis_force", _FREEDOM, "N, N m", "Coriolis and centrifugal forces along the freedoms",
+             "assembly", frame="world", needs=("coriolis matrix",)),
+    Quantity("gravity_force", _FREEDOM, "N, N m", "forces along the freedoms that hold the robot against gravity",
+             "assembly", frame="world", needs=("gravity force",)),
+    Quantity("actuator_mass", (*_DRIVEN, "actuator_column"), "kg m^2", "mass matrix that the actuators feel",
+             "assembly", frame=_DRIVE, needs=("mass matrix", "as many actuators as freedoms")),
+    Quantity("kinetic_energy", _DESIGN, "J", "kinetic energy, drives included", "assembly", needs=("mass matrix",)),
+    Quantity("potential_energy", _DESIGN, "J", "potential energy, zero with all mass at the origin of the base",
+             "assembly", needs=("potential energy",)),
     Quantity("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "trajectory", frame="world"),
     Quantity("platform_rotation", (*_TRAJECTORY, "axis", "platform_axis"), "1",
              "rotation from the axes of the platform to those of the world", "trajectory", frame="world"),
@@ -177,6 +210,19 @@ _ROWS = (
 # fmt: on
 
 QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
+
+
+def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
+    """Lengths of the dims that a robot decides."""
+    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
+    return {
+        "actuator": actuators,
+        "limb": len(mechanism.instances),
+        "joint": max(len(limb.joints) for limb in mechanism.limbs),
+        "freedom": freedoms,
+        "freedom_column": freedoms,
+        "actuator_column": actuators,
+    }
 
 
 def names(stage: Stage, kind: Kind | None = None) -> tuple[str, ...]:

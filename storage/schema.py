@@ -49,7 +49,16 @@ LABELS: dict[str, tuple[str, ...]] = {
 }
 """Coordinates that are the same in every store."""
 
-_PRISMATIC = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
+_PRISMATIC = {
+    "N m": "N",
+    "kg m^2": "kg",
+    "rad": "m",
+    "rad/s": "m/s",
+    "rad/s^2": "m/s^2",
+    "m/rad": "1",
+    "rad/m, 1": "1, m",
+    "rad/(m s), 1/s": "1/s, m/s",
+}
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 

@@ -30,6 +30,10 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
             )
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
+    named = {"actuator_column": mechanism.actuators} | dict.fromkeys(("freedom", "freedom_column"), mechanism.freedoms)
+    for dim, labels in named.items():
+        if dim in plan.layout.sizes:
+            yield dim, dim, list(labels), "", dim.replace("_", " ")
     if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"

@@ -7,7 +7,7 @@ demand; a plan of a million blocks is as small as a plan of one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import DOUBLE, Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from robots.model import Mechanism
-from robots.quantities import FRICTION, QUANTITIES
+from robots.quantities import FRICTION, QUANTITIES, Quantity, mechanism_sizes
 from storage.layout import Layout
 from tasks.programs.stages import STRIP
 
@@ -48,6 +48,9 @@ BLOCK_MEMORY = 1 << 30
 MAX_FILES = 10**6
 """Files of a store: file systems and archives become slow beyond."""
 
+
+ALWAYS = ("actuator", "limb", "joint")
+"""Dims of a robot that every layout has; it has others where a variable does."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
@@ -176,18 +179,11 @@ def plan(sweep: Sweep) -> Plan:
     mechanism = sweep.family.assemble(sweep.parameters)
     user_metrics = tuple(metric.variable for metric in sweep.user_metrics)
     variables = (*stored_quantities(sweep), *(row.name for row in user_metrics))
-    sizes = sweep.sizes | {
-        "actuator": len(mechanism.actuators),
-        "limb": len(mechanism.instances),
-        "joint": max(len(limb.joints) for limb in mechanism.limbs),
-        "axis": 3,
-        "platform_axis": 3,
-        "wrench": 6,
-    }
     computed = (*variables, *extra_series(sweep))
     steady = steady_quantities(sweep, computed)
     known = {**QUANTITIES, **{row.name: row for row in user_metrics}}
     rows = tuple(known[name] for name in computed)
+    sizes = sweep.sizes | _sizes(mechanism, rows)
     per_set, shared = (pair_bytes(sizes, rows, steady, per_set=by_set) for by_set in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = Memory(sweep, computed).handed_on * sizes["time"]
@@ -198,6 +194,13 @@ def plan(sweep: Sweep) -> Plan:
         got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
         raise InputError([Problem(sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
     return made
+
+
+def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
+    """Lengths of the dims of a robot and of space; of freedoms where a quantity has them."""
+    used = {dim for row in rows for dim in row.dims}
+    sizes = {dim: length for dim, length in mechanism_sizes(mechanism).items() if dim in used or dim in ALWAYS}
+    return sizes | {"axis": 3, "platform_axis": 3, "wrench": 6}
 
 
 def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:

@@ -29,7 +29,7 @@ from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, needing
+from robots.quantities import QUANTITIES, Need, needs
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -50,7 +50,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     design = read_designs(report, file, robot, families(description))
     mechanism = design.family.reference if design else None
     _check_outputs(report, file, mechanism)
-    _check_motors(report, file, mechanism)
+    _check_drives(report, file, mechanism)
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, file.metrics, section)
@@ -159,15 +159,21 @@ def _check_outputs(report: Report, file: SweepFile, mechanism: Mechanism | None)
         report((), Got("no outputs and no metrics"), "at least one of them", "Add for instance metrics: [peak_force].")
 
 
-def _check_motors(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
-    """Refuse outputs and metrics of motors for a robot that has none."""
-    if mechanism is None or mechanism.motors:
+def _check_drives(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
+    """Refuse outputs and metrics that need other drives than the robot has."""
+    if mechanism is None:
         return
+    lacks: dict[Need, str] = {}
+    if not mechanism.motors:
+        lacks["motors"] = "Its actuators are not all drives with a motor; take for instance actuator_force or energy."
+    if len(mechanism.actuators) != len(mechanism.freedoms):
+        lacks["as many actuators as freedoms"] = (
+            f"It has {len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms; take mass_matrix."
+        )
     for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
         for index, name in enumerate(names):
-            if name in needing("motors"):
-                hint = "Its actuators are not all drives with a motor; take for instance actuator_force or energy."
-                report((section, index), name, "a variable that this robot has", hint)
+            for need in lacks.keys() & needs(name):
+                report((section, index), name, "a variable that this robot has", lacks[need])
 
 
 def _other_list(name: str, section: str, known: list[str]) -> str:

@@ -209,7 +209,7 @@ class Assembly:
                 out[name][designs, j] = np.concatenate(parts, -1)
             else:
                 numbers = time_first(values[name], self.samples)
-                out[name][designs, j] = numbers if "actuator" in QUANTITIES[name].dims else numbers[..., 0]
+                out[name][designs, j] = numbers.reshape(out[name][designs, j].shape)
             out[name][designs, j][status != Status.OK] = np.nan
 
     def _finished(self) -> Arrays:

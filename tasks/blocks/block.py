@@ -17,7 +17,7 @@ from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES
+from robots.quantities import FRICTION, QUANTITIES, mechanism_sizes
 from robots.trajectories.trajectory import Trajectory
 from robots.types import TWIST
 from tasks.blocks.sensors import Measurement
@@ -107,16 +107,13 @@ class Block:
     @property
     def sizes(self) -> dict[str, int]:
         """Lengths of the dims of the block's variables."""
-        mechanism = self.family.reference
         return {
             "design": self.designs,
             "friction": len(self.friction),
             "trajectory": len(self.trajectories),
             "time": len(self.times),
-            "actuator": len(mechanism.actuators),
-            "limb": len(mechanism.instances),
-            "joint": max(len(limb.joints) for limb in mechanism.limbs),
             "wrench": len(TWIST),
+            **mechanism_sizes(self.family.reference),
         }
 
     def shape(self, dims: Sequence[str]) -> tuple[int, ...]:

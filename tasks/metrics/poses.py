@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from robots.model import Mechanism
+from robots.quantities import QUANTITIES, mechanism_sizes
 from robots.status import Status
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, singular_values, sqrt, where
+from tasks.mathematics.algebra import array, inverse, singular_values, sqrt, where
 from tasks.metrics.margins import least
 
 ANGULAR = ("wx", "wy", "wz")
@@ -33,11 +34,44 @@ UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, St
 
 
 @dataclass(frozen=True)
+class Equation:
+    """The equations of motion at one instant, world units: J_IK (actuator, freedom), rates of the freedoms, terms.
+
+    `terms` are those that are asked for, by name, see `tasks.programs.terms`.
+    """
+
+    jacobian: Array
+    speed: Array
+    terms: Mapping[str, Array]
+
+    @property
+    def mass(self) -> Array:
+        """The mass matrix (freedom, freedom), the identity where nobody asks for it."""
+        return self.terms.get("mass", np.eye(self.jacobian.shape[1]))
+
+    @property
+    def kinetic_energy(self) -> Scalar:
+        """Half of V^T M V."""
+        energy: Scalar = (self.speed @ (self.mass @ self.speed)) * 0.5
+        return energy
+
+    @property
+    def actuator_mass(self) -> Array:
+        """J_FK^T M J_FK (actuator, actuator), hybrid-limb paper, Eq. (117); NaN with more actuators than freedoms."""
+        actuators, freedoms = self.jacobian.shape
+        if actuators != freedoms:
+            return np.full((actuators, actuators), np.nan)
+        forward = inverse(self.jacobian)
+        return forward.T @ (self.mass @ forward)
+
+
+@dataclass(frozen=True)
 class Posture:
     """A robot at one instant: J_IK and mass matrix in common units, the status, velocities of the actuators.
 
-    `solved` is the status that there would be without limits; `scale` is what freedoms were divided by; `rate` is what
-    singular values of J_IK are compared with; `margin` and `rate_margin` are the least ones to limits of joints.
+    `equation` has both in world units, and what else quantities need. `solved` is the status that there would be
+    without limits; `scale` is what freedoms were divided by; `rate` is what singular values of J_IK are compared with;
+    `margin` and `rate_margin` are the least ones to limits of joints.
     """
 
     jacobian: Array
@@ -46,6 +80,7 @@ class Posture:
     velocity: Array
     solved: Scalar
     scale: np.ndarray
+    equation: Equation
     rate: Scalar = 1.0
     margin: Scalar = 1.0
     rate_margin: Scalar = 1.0
@@ -164,8 +199,26 @@ them, too, where they are negative; see `tasks.metrics.margins`.
 
 SERIES: Mapping[str, Callable[[Posture], Any]] = {
     "actuator_velocity": lambda p: p.velocity,
+    "inverse_jacobian": lambda p: p.equation.jacobian,
+    "inverse_jacobian_rate": lambda p: p.equation.terms["jacobian_rate"],
+    "mass_matrix": lambda p: p.equation.mass,
+    "coriolis_matrix": lambda p: p.equation.terms["coriolis"],
+    "coriolis_force": lambda p: p.equation.terms["coriolis"] @ p.equation.speed,
+    "gravity_force": lambda p: p.equation.terms["gravity_force"],
+    "actuator_mass": lambda p: p.equation.actuator_mass,
+    "kinetic_energy": lambda p: p.equation.kinetic_energy,
+    "potential_energy": lambda p: p.equation.terms["potential"],
 }
-"""Time series of a posture: a number, or one of each actuator; a sample that is not OK is NaN in the results."""
+"""Time series of a posture, with the dims of its row but for those of the case and time.
+
+A sample that is not OK is NaN in the results. Equations: hybrid-limb paper, (107) to (117).
+"""
+
+
+def series_shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:
+    """Shape of one sample of a time series of a posture."""
+    sizes = mechanism_sizes(mechanism)
+    return tuple(sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes)
 
 
 def characteristic_length(mechanism: Mechanism) -> float:
@@ -188,12 +241,8 @@ def weights(mechanism: Mechanism) -> np.ndarray:
     return np.array([length if name in ANGULAR and not mechanism.is_chain else 1.0 for name in mechanism.freedoms])
 
 
-def posture(
-    mechanism: Mechanism, jacobian: Array, mass: Array, status: Scalar, velocity: Array, **others: Any
-) -> Posture:
-    """A posture from J_IK (actuator, freedom) and the mass matrix (freedom, freedom) in world units."""
+def posture(mechanism: Mechanism, equation: Equation, status: Scalar, velocity: Array, **others: Any) -> Posture:
+    """A posture from the equations of motion in world units."""
     scale = weights(mechanism)
-    given = {"solved": status} | others
-    return Posture(
-        array(jacobian / scale), array(mass / np.outer(scale, scale)), status, velocity, scale=scale, **given
-    )
+    jacobian, mass = array(equation.jacobian / scale), array(equation.mass / np.outer(scale, scale))
+    return Posture(jacobian, mass, status, velocity, scale=scale, equation=equation, **({"solved": status} | others))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
-from robots.quantities import QUANTITIES, any_needs, reduction
+from robots.quantities import any_needs, reduction
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
@@ -18,6 +19,7 @@ from tasks.mechanics import assembly
 from tasks.mechanics.structure import Structure, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
+from tasks.programs import terms
 from tasks.programs.limb import LimbRequest, limb_program
 from tasks.programs.platform import platform_shapes
 
@@ -29,7 +31,7 @@ def assembly_shapes(structure: Structure, series: tuple[str, ...] = ()) -> dict[
     """Names and shapes of the outputs of `assembly_program` but for metrics."""
     actuators = len(structure.mechanism.actuators)
     shapes: dict[str, Shape] = {"force": (actuators,), VELOCITY: (actuators,), "status": (1,)}
-    return shapes | {name: (actuators if "actuator" in QUANTITIES[name].dims else 1,) for name in series}
+    return shapes | {name: (math.prod(poses.series_shape(structure.mechanism, name)),) for name in series}
 
 
 @functools.cache
@@ -43,16 +45,17 @@ def assembly_program(
 
     Sample inputs: `motion`, `platform_wrench` (not of a chain), and of each limb of the robot its `wrench`, `jacobian`
     and `status`, see `limb_program`. `series` and `metrics` add any of `tasks.metrics.poses`, metrics reduced over the
-    samples of a case but not finished; some need the `mass` or the `home_jacobian` of the limbs too. With `limits` of
-    each limb there are those of their `margins`; a sample beyond a range of positions has the status JOINT_LIMIT. Case
-    input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see `even_weights`.
+    samples of a case but not finished; some need `terms` of limbs and platform, or the `home_jacobian` of the limbs.
+    With `limits` of each limb there are those of their `margins`; a sample beyond a range of positions has the status
+    JOINT_LIMIT. Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see
+    `even_weights`.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
-    limbs, free = range(len(structure.mechanism.instances)), structure.freedoms
+    limbs = range(len(structure.mechanism.instances))
     known = _constant_jacobian(family)
-    massive, compared = (any_needs((*series, *metrics), need) for need in ("mass matrix", "reference jacobian"))
-    asked = [LimbRequest(mass=massive, limits=limits[k] if limits else NOTHING, reference=compared) for k in limbs]
+    wanted, compared = terms.needed((*series, *metrics)), any_needs((*series, *metrics), "reference jacobian")
+    asked = [LimbRequest(terms=wanted, limits=limits[k] if limits else NOTHING, reference=compared) for k in limbs]
 
     def one_sample(
         motion: Array,
@@ -61,30 +64,29 @@ def assembly_program(
         jacobian: Mapping[int, Array],
         status: Mapping[int, Array],
         platform_wrench: Array = ZERO,
-        platform_mass: Array = ZERO,
         weights: Array | None = None,
-        mass: Mapping[int, Array] | None = None,
         home_jacobian: Mapping[int, Array] | None = None,
-        **margins: Mapping[int, Array],
+        **others: Any,
     ) -> dict[str, Any]:
         rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
         forces = assembly.actuator_forces(rows, platform_wrench + sum(wrench[k] for k in limbs), weights)
-        velocity = rows @ structure.speed(motion)
+        speed = structure.speed(motion)
+        velocity = rows @ speed
         solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces)
-        shares = {name: [share[0] for share in margins[name].values()] for name in MARGINS if name in margins}
+        shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))
-        inertia = sum((mass[k] for k in limbs), start=platform_mass) if mass else np.eye(free)
-        posture = poses.posture(structure.mechanism, rows, inertia, outcome, velocity, solved=solved, **least_margins)
+        equation = poses.Equation(rows, speed, terms.summed(wanted, others))
+        posture = poses.posture(structure.mechanism, equation, outcome, velocity, solved=solved, **least_margins)
         if home_jacobian:
             posture = posture.beside(np.vstack([home_jacobian[k] for k in limbs]))
         result: dict[str, Any] = {"force": forces, "status": [outcome]}
-        result |= {name: np.atleast_1d(poses.SERIES[name](posture)) for name in shapes if name not in result}
+        result |= {name: np.ravel(poses.SERIES[name](posture)) for name in shapes if name not in result}
         return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
 
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
     if not structure.mechanism.is_chain:
-        sample |= platform_shapes(structure, mass=massive)
+        sample |= platform_shapes(structure, asked=wanted)
     for k, instance in enumerate(structure.mechanism.instances):
         sample |= indexed(k, asked[k].shapes(structure, instance.limb))
     program = trace(

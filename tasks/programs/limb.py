@@ -21,13 +21,14 @@ from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, Array, Numbers, Scalar, Scalars
 from tasks.mathematics.algebra import array
-from tasks.mechanics import equations, limb
+from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.frames import mount_pose
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
+from tasks.programs import terms
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
@@ -59,10 +60,10 @@ class LimbSample:
         """Positions of all joints, in the order of `Limb.joints`."""
         return limb.joint_positions(self.mounted, self.solved, self.motion)
 
-    def share(self, gravity: Array) -> equations.Share:
-        """What the limb adds to the equations of motion in task space."""
+    def terms(self, gravity: Array, wanted: tuple[str, ...]) -> Mapping[str, Numbers]:
+        """What the limb adds to the equations of motion in task space, by term."""
         speed = self.structure.speed(self.motion)
-        return equations.limb_share(self.mounted, self.solved, (self.pose, self.moving), speed, gravity)
+        return terms.of_limb(self.mounted, self.solved, (self.pose, self.moving), speed, gravity, wanted)
 
 
 SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
@@ -95,8 +96,8 @@ class LimbRequest:
     """What reactions need: `reactions.SHARES`."""
     friction: LimbFriction = NO_FRICTION
     """What friction needs: see `tasks.friction.joints.share`."""
-    mass: bool = False
-    """The limb's share of the mass matrix (freedom, freedom)."""
+    terms: tuple[str, ...] = ()
+    """Its terms of the equations of motion, some of `terms.NEEDS`."""
     limits: LimbLimits = NOTHING
     """Its margins to limits, from a case input of that name."""
     reference: bool = False
@@ -116,7 +117,7 @@ class LimbRequest:
         shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.needs_statics else {}
         shapes |= self.friction.shapes(free, driven, redundant, structure.held)
-        shapes |= {"mass": (free, free)} if self.mass else {}
+        shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
         shapes |= dict.fromkeys(self.limits.margins, (1,))
         sizes = {"actuator": driven, "joint": len(limb_.joints)}
@@ -159,8 +160,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             result |= reactions.share(statics, array(gravity))
         if asked.friction != NO_FRICTION:
             result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
-        if asked.mass:
-            result["mass"] = sample.share(np.zeros(3)).mass
+        result |= sample.terms(array(gravity), asked.terms)
         if asked.limits != NOTHING:
             result |= asked.limits.shares(limits, positions, rates)
         if asked.reference:

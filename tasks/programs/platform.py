@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from robots.model import Family
 from robots.types import TWIST
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import Array, Numbers
-from tasks.mechanics import equations, platform
+from tasks.mechanics import platform
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.structure import GRAVITY, Shape, Structure, field_inputs, structure_of, symbolic
+from tasks.programs import terms
 
 
-def platform_shapes(structure: Structure, held: bool = False, mass: bool = False) -> dict[str, Shape]:
+def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> dict[str, Shape]:
     """Names and shapes of the outputs of `platform_program`."""
     result: dict[str, Shape] = {"platform_wrench": (structure.freedoms,)}
     result |= {"held": (structure.held,)} if held else {}
-    return result | ({"platform_mass": (structure.freedoms, structure.freedoms)} if mass else {})
+    return result | terms.platform_shapes(structure, asked)
 
 
 @functools.cache
-def platform_program(family: Family, held: bool = False, moving_base: bool = False, mass: bool = False) -> Program:
+def platform_program(
+    family: Family, held: bool = False, moving_base: bool = False, asked: tuple[str, ...] = ()
+) -> Program:
     """The `platform_wrench` that the platform's own motion takes along its free twists.
 
-    On request along those `held`, and the `platform_mass`, its share of the mass matrix.
+    On request along those `held`, and the terms of the equations of motion that are `asked`.
     """
     made = structure_of(family)
 
@@ -37,12 +38,10 @@ def platform_program(family: Family, held: bool = False, moving_base: bool = Fal
         result: dict[str, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
-        if mass:
-            result["platform_mass"] = equations.platform_share(body, pose, moving, np.zeros(3)).mass
-        return result
+        return result | terms.of_platform(body, pose, moving, gravity, asked)
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     case, sample = field_inputs(sizes, {"motion": (made.motion_size,)}, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
-    require_shapes(program, platform_shapes(made, held, mass))
+    require_shapes(program, platform_shapes(made, held, asked))
     return program

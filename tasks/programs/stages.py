@@ -29,7 +29,7 @@ from tasks.kernels.program import Program
 from tasks.kernels.pushforward import pushforward
 from tasks.mechanics.structure import Structure, structure_of
 from tasks.metrics.margins import NOTHING, LimbLimits
-from tasks.programs import coupled_friction
+from tasks.programs import coupled_friction, terms
 from tasks.programs.actuation import OUTCOME, actuation_program
 from tasks.programs.assembly import VELOCITY, assembly_program, assembly_shapes
 from tasks.programs.limb import RECURSION, LimbRequest, limb_program
@@ -203,7 +203,7 @@ def limb(request: Request, k: int) -> Stage:
         series=tuple(name for name in names("limb") if name in request.wanted),
         statics=bool(request.reactions),
         friction=request.friction[k],
-        mass=any_needs(request.wanted, "mass matrix"),
+        terms=terms.needed(request.wanted),
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
         formulation=request.formulation,
@@ -219,9 +219,9 @@ def limb(request: Request, k: int) -> Stage:
 
 def platform(request: Request) -> Stage:
     """The wrench that the platform's own motion takes."""
-    mass = any_needs(request.wanted, "mass matrix")
-    shapes = platform_shapes(request.structure, request.statics, mass)
-    program = functools.partial(platform_program, request.family, request.statics, request.moving_base, mass)
+    asked = terms.needed(request.wanted)
+    shapes = platform_shapes(request.structure, request.statics, asked)
+    program = functools.partial(platform_program, request.family, request.statics, request.moving_base, asked)
     return Stage("platform", shapes, program, {})
 
 

@@ -26,6 +26,8 @@ from storage import open_results
 OUTPUTS = (
     "actuator_force", "actuator_position", "actuator_velocity", "actuator_power", "joint_position", "joint_velocity",
     "joint_acceleration", "platform_position", "platform_twist", "platform_acceleration",
+    "inverse_jacobian", "inverse_jacobian_rate", "mass_matrix", "coriolis_matrix", "coriolis_force", "gravity_force",
+    "actuator_mass", "kinetic_energy", "potential_energy",
 )  # fmt: skip
 METRICS = (
     "peak_force", "rms_force", "peak_power", "energy", "regenerated_energy", "peak_velocity", "condition",

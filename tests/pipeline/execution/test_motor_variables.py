@@ -65,6 +65,13 @@ def test_a_robot_without_motors_has_none_of_their_variables() -> None:
     assert "Its actuators are not all drives with a motor" in str(caught.value)
 
 
+def test_a_robot_with_more_actuators_than_freedoms_has_no_mass_matrix_of_its_actuators() -> None:
+    text = runs.SMALL.replace("robot: delta_3rr2rrr", "robot: delta_4rr2rrr") + "outputs: [actuator_mass]\n"
+    with pytest.raises(InputError, match="It has 4 actuators for 3 freedoms; take mass_matrix") as caught:
+        Sweep.from_text(text)
+    assert len(caught.value.problems) == 1
+
+
 def test_robot_files_have_no_words_for_drives(tmp_path: Path) -> None:
     path = tmp_path / "irb6.yaml"
     done = CliRunner().invoke(cli, ["robots", "irb6", "--export", str(path)])

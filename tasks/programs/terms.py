@@ -1,0 +1,114 @@
+"""Terms of the equations of motion that quantities need: what each limb and the platform add to them.
+
+    M V' + C V + gravity_force = J_IK^T u, and the potential energy; see `tasks.mechanics.equations`
+
+A limb gives its terms under these names, the platform with the prefix `platform_`; the assembly adds them up, and puts
+the limbs' rows of the rate of J_IK below each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from robots.model import Platform
+from robots.quantities import Need, any_needs
+from tasks.kernels.keys import Shape
+from tasks.kernels.types import ZERO, Array, Scalars
+from tasks.mechanics import equations, limb
+from tasks.mechanics.equations import Share
+from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.structure import Structure
+
+NEEDS: Mapping[str, Need] = {
+    "mass": "mass matrix",
+    "coriolis": "coriolis matrix",
+    "gravity_force": "gravity force",
+    "jacobian_rate": "jacobian rate",
+    "potential": "potential energy",
+}
+_SHARES: Mapping[str, Callable[[Share], Array]] = {
+    "mass": lambda share: share.mass,
+    "coriolis": lambda share: share.coriolis,
+    "gravity_force": lambda share: share.gravity,
+    "jacobian_rate": lambda share: share.jacobian_rate,
+}
+_PULLED = ("gravity_force", "potential")
+"""Terms that gravity changes."""
+
+
+def needed(wanted: Iterable[str]) -> tuple[str, ...]:
+    """The terms that some quantities need, in the order of NEEDS."""
+    quantities = tuple(wanted)
+    return tuple(term for term, need in NEEDS.items() if any_needs(quantities, need))
+
+
+def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:
+    """Shapes of the terms of a limb."""
+    driven = len(structure.mechanism.limbs[limb_index].actuators)
+    return {term: _shape(structure.freedoms, driven, term) for term in terms}
+
+
+def platform_shapes(structure: Structure, terms: Iterable[str]) -> dict[str, Shape]:
+    """Shapes of the terms of the platform, which has no rows of J_IK."""
+    shapes = ((term, _shape(structure.freedoms, 0, term)) for term in terms)
+    return {f"platform_{term}": shape for term, shape in shapes if 0 not in shape}
+
+
+def _shape(freedoms: int, driven: int, term: str) -> Shape:
+    if term == "potential":
+        return (1,)
+    if term == "gravity_force":
+        return (freedoms,)
+    return (driven if term == "jacobian_rate" else freedoms, freedoms)
+
+
+def _pull(gravity: Array, terms: Iterable[str]) -> Array:
+    """Gravity, zero where no term depends on it."""
+    return gravity if any(term in _PULLED for term in terms) else np.zeros(3)
+
+
+def of_limb(
+    mounted: limb.Mounted,
+    solved: limb.Solved,
+    moving: tuple[Pose, Motion],
+    speed: Array,
+    gravity: Array,
+    terms: tuple[str, ...],
+) -> dict[str, Array | Scalars]:
+    """The terms of a limb, as `limb_shapes` has them; arguments as in `equations.limb_share`."""
+    result: dict[str, Array | Scalars] = {}
+    if set(terms) & _SHARES.keys():
+        share = equations.limb_share(mounted, solved, moving, speed, _pull(gravity, terms))
+        result |= {term: of(share) for term, of in _SHARES.items() if term in terms}
+    if "potential" in terms:
+        result["potential"] = [equations.potential_energy(mounted, solved, gravity)]
+    return result
+
+
+def of_platform(
+    body: Platform, pose: Pose, moving: Motion, gravity: Array, terms: tuple[str, ...]
+) -> dict[str, Array | Scalars]:
+    """The terms of the platform, as `platform_shapes` has them."""
+    result: dict[str, Array | Scalars] = {}
+    if set(terms) & _SHARES.keys():
+        share = equations.platform_share(body, pose, moving, _pull(gravity, terms))
+        result |= {f"platform_{term}": of(share) for term, of in _SHARES.items() if term in terms}
+        result.pop("platform_jacobian_rate", None)
+    if "potential" in terms:
+        result["platform_potential"] = [equations.platform_energy(body, pose, gravity)]
+    return result
+
+
+def summed(terms: Iterable[str], shares: Mapping[str, Any]) -> dict[str, Array]:
+    """The terms of the robot: `shares` has those of its limbs, by term and limb, and of its platform, by its names."""
+    result: dict[str, Array] = {}
+    for term in terms:
+        limbs = [shares[term][k] for k in sorted(shares[term])]
+        if term == "jacobian_rate":
+            result[term] = np.vstack(limbs)
+        else:
+            result[term] = sum(limbs, start=shares.get(f"platform_{term}", ZERO))
+    return result

@@ -1,0 +1,91 @@
+"""Terms of the equations of motion as time series of a block: against the functions of a batch, and each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.trajectories.trajectory import Trajectory
+from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
+from tasks.arrays.inputs import Moving
+from tasks.blocks import compute
+from tasks.blocks.block import Block
+from tasks.blocks.commanded import motions
+from tests.tasks.blocks.test_gradients import block
+
+FIELDS = {
+    "inverse_jacobian": "jacobian",
+    "inverse_jacobian_rate": "jacobian_rate",
+    "mass_matrix": "mass",
+    "coriolis_matrix": "coriolis",
+    "gravity_force": "gravity",
+    "actuator_mass": "actuator_mass",
+    "kinetic_energy": "kinetic_energy",
+    "potential_energy": "potential_energy",
+}
+SERIES = (*FIELDS, "coriolis_force")
+
+
+def motion_of(of: Block) -> Moving:
+    """The motion of the block's only trajectory as the functions of a batch take it."""
+    mechanism, columns = of.family.reference, motions(of).motion[0][:, : len(of.times)].T
+    parts: dict[str, Any]
+    if mechanism.is_chain:
+        parts = dict(zip(("q", "qd", "qdd"), np.split(columns, 3, axis=1), strict=True))
+    elif columns.shape[1] == 9:
+        position, velocity, acceleration = np.split(columns, 3, axis=1)
+        still = np.zeros_like(position)
+        twist, change = (np.concatenate([still, part], axis=1) for part in (velocity, acceleration))
+        parts = {"position": position, "twist": twist, "acceleration": change}
+    else:
+        position, rotation, twist, change = np.split(columns, (3, 12, 18), axis=1)
+        turns = rotation.reshape(-1, 3, 3)
+        parts = {"position": position, "rotation": turns, "twist": twist, "acceleration": change}
+    return Moving(**parts)  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize("name", catalog.FAMILIES)
+def test_series_are_the_equations_of_motion(name: str) -> None:
+    asked = replace(block(name), series=SERIES)
+    series = {key: values[0, 0] for key, values in compute.whole(asked).items() if key in SERIES}
+    moving, robot = motion_of(asked), catalog.build(name)
+    form = equations_of_motion(robot, **moving)
+    for key, field in FIELDS.items():
+        expected = getattr(form, field)
+        size = np.abs(expected).max()
+        np.testing.assert_allclose(series[key], expected, rtol=0.0, atol=1e-12 * max(size, 1e-9), err_msg=key)
+    np.testing.assert_allclose(series["mass_matrix"], inertia_matrix(robot, **moving), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", catalog.FAMILIES)
+def test_forces_follow_from_the_terms(name: str) -> None:
+    """M a + C v + g = J_IK^T u with the forces of inverse dynamics, which knows nothing of M and C."""
+    asked = replace(block(name), series=SERIES)
+    series = {key: values[0, 0] for key, values in compute.whole(asked).items() if key in SERIES}
+    moving, robot = motion_of(asked), catalog.build(name)
+    mechanism = robot.mechanism
+    if mechanism.is_chain:
+        change = np.asarray(moving["qdd"])
+    else:
+        axes = [("wx", "wy", "wz", "vx", "vy", "vz").index(axis) for axis in mechanism.freedoms]
+        change = np.asarray(moving["acceleration"])[:, axes]
+    needed = np.einsum("tij,tj->ti", series["mass_matrix"], change) + series["coriolis_force"] + series["gravity_force"]
+    given = np.einsum("tai,ta->ti", series["inverse_jacobian"], inverse_dynamics(robot, **moving))
+    np.testing.assert_allclose(needed, given, rtol=0.0, atol=1e-10 * np.abs(given).max())
+
+
+def test_a_sample_that_failed_has_no_terms() -> None:
+    asked = block("five_bar")
+    far = Trajectory("line_sine", {"centre": [0.0] * 3, "amplitude": [1.5, 0.0, 0.0], "period": 1.0, "phase": 0.0})
+    found = compute.whole(replace(asked, series=(*SERIES, "status"), trajectories=(far,)))
+    failed = found["status"][0, 0] != 0 if found["status"].ndim == 3 else found["status"][0, 0, 0] != 0
+    assert failed.any()
+    assert not failed.all()
+    for key in SERIES:
+        values = found[key][0, 0].reshape(len(failed), -1)
+        assert np.isnan(values[failed]).all(), key
+        assert np.isfinite(values[~failed]).all(), key

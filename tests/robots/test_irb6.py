@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.arrays.inverse import actuator_positions
 
 MOTORS = np.array([-130.0, -66.7, -51.0, -199.0, -199.0])
@@ -40,6 +40,18 @@ def test_the_elbow_follows_crank_and_shoulder() -> None:
         follows = moving[given][:, 2] - moving[given][:, 1]
         for joint, sign in (("elbow", 1.0), ("coupler_foot", -1.0)):
             np.testing.assert_allclose(values[:, 0, names.index(joint)], sign * follows, atol=1e-11)
+
+
+def test_rotors_across_the_column_load_its_bearings_and_no_motor() -> None:
+    """They spin across the only axis that the column turns about: their couple is across it as well."""
+    moving = motion(3)
+    without, coupled = (catalog.build("irb6", rotor_coupling=coupling) for coupling in (0.0, 1.0))
+    forces = [inverse_dynamics(robot, **moving) for robot in (without, coupled)]
+    np.testing.assert_allclose(*forces, rtol=0.0, atol=1e-13)
+    loads = [joint_reactions(robot, **moving)[:, 0, 0] for robot in (without, coupled)]
+    change = np.abs(loads[1] - loads[0]).max(axis=0)
+    assert change[:2].min() > 0.01
+    np.testing.assert_allclose(change[2:], 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("coupling", [0.0, 1.0])

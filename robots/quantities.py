@@ -79,6 +79,7 @@ _DRIVEN = (*_DESIGN, "actuator")
 _FORCE = (*_FRICTION, "actuator")
 _JOINT = (*_DESIGN, "limb", "joint")
 _JOINT_FRICTION = (*_FRICTION, "limb", "joint")
+_LINK = (*_DESIGN, "limb", "link")
 _REACTION = (*_JOINT_FRICTION, "wrench")
 _METRIC = ("design", FRICTION, "trajectory", "actuator")
 _CASE = ("design", FRICTION, "trajectory")
@@ -108,6 +109,13 @@ _ROWS = (
     Quantity("joint_position", _JOINT, "rad", "relative joint position", "limb", frame=_AXIS),
     Quantity("joint_velocity", _JOINT, "rad/s", "relative joint velocity", "limb", frame=_AXIS),
     Quantity("joint_acceleration", _JOINT, "rad/s^2", "relative joint acceleration", "limb", frame=_AXIS),
+    Quantity("link_position", (*_LINK, "axis"), "m", "position of the frame of a link", "limb", frame="world"),
+    Quantity("link_rotation", (*_LINK, "axis", "link_axis"), "1",
+             "rotation from the axes of a link to those of the world", "limb", frame="world"),
+    Quantity("link_twist", (*_LINK, "wrench"), "rad/s, m/s", "angular, then linear velocity of the frame of a link",
+             "limb", frame="world"),
+    Quantity("link_acceleration", (*_LINK, "wrench"), "rad/s^2, m/s^2",
+             "angular, then linear acceleration of the frame of a link", "limb", frame="world"),
     Quantity("joint_friction", _JOINT_FRICTION, "N m", "friction against positive velocity of the joint",
              "actuation", frame=_AXIS),
     Quantity("joint_reaction", _REACTION, "N m, N", "moment, then force on the child by the parent, at the joint",
@@ -212,6 +220,10 @@ _ROWS = (
 QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
 
 
+SPACE: dict[str, int] = {"axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6}
+"""Lengths of the dims of space."""
+
+
 def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
     """Lengths of the dims that a robot decides."""
     actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
@@ -219,6 +231,7 @@ def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
         "actuator": actuators,
         "limb": len(mechanism.instances),
         "joint": max(len(limb.joints) for limb in mechanism.limbs),
+        "link": max(len(limb.links) for limb in mechanism.limbs),
         "freedom": freedoms,
         "freedom_column": freedoms,
         "actuator_column": actuators,

@@ -45,6 +45,7 @@ OK = 0
 LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
     "platform_axis": ("x", "y", "z"),
+    "link_axis": ("x", "y", "z"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
 }
 """Coordinates that are the same in every store."""

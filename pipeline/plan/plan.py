@@ -17,7 +17,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import DOUBLE, Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from robots.model import Mechanism
-from robots.quantities import FRICTION, QUANTITIES, Quantity, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity, mechanism_sizes
 from storage.layout import Layout
 from tasks.programs.stages import STRIP
 
@@ -49,8 +49,8 @@ MAX_FILES = 10**6
 """Files of a store: file systems and archives become slow beyond."""
 
 
-ALWAYS = ("actuator", "limb", "joint")
-"""Dims of a robot that every layout has; it has others where a variable does."""
+ALWAYS = ("actuator", "limb", "joint", "axis", "platform_axis", "wrench")
+"""Dims of a robot and of space that every layout has; it has others where a variable does."""
 
 AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
 
@@ -197,10 +197,10 @@ def plan(sweep: Sweep) -> Plan:
 
 
 def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
-    """Lengths of the dims of a robot and of space; of freedoms where a quantity has them."""
+    """Lengths of the dims of a robot and of space."""
     used = {dim for row in rows for dim in row.dims}
-    sizes = {dim: length for dim, length in mechanism_sizes(mechanism).items() if dim in used or dim in ALWAYS}
-    return sizes | {"axis": 3, "platform_axis": 3, "wrench": 6}
+    sizes = mechanism_sizes(mechanism) | SPACE
+    return {dim: length for dim, length in sizes.items() if dim in used or dim in ALWAYS}
 
 
 def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:

@@ -199,11 +199,12 @@ class Assembly:
         if "status" in self.request.of("assembly"):
             out["status"][designs, j] = status
         for name in (*self.request.of("limb"), *self.request.of("assembly", "series")):
-            if "joint" in QUANTITIES[name].dims:
+            if "limb" in QUANTITIES[name].dims:
                 for k in limbs:
-                    rows = values[Indexed(name, k)].shape[1]
-                    out[name][designs, j, :, k, :rows] = time_first(values[Indexed(name, k)], self.samples)
-                    out[name][designs, j, :, k, rows:] = np.nan
+                    numbers = time_first(values[Indexed(name, k)], self.samples)
+                    numbers = numbers.reshape(*numbers.shape[:2], -1, *out[name].shape[5:])
+                    out[name][designs, j, :, k, : numbers.shape[2]] = numbers
+                    out[name][designs, j, :, k, numbers.shape[2] :] = np.nan
             elif QUANTITIES[name].stage == "limb":
                 parts = [time_first(values[Indexed(name, k)], self.samples) for k in limbs]
                 out[name][designs, j] = np.concatenate(parts, -1)

@@ -17,9 +17,8 @@ from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
 from robots.trajectories.trajectory import Trajectory
-from robots.types import TWIST
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric
 from tasks.kernels.cache import kernel as cached_kernel
@@ -112,7 +111,7 @@ class Block:
             "friction": len(self.friction),
             "trajectory": len(self.trajectories),
             "time": len(self.times),
-            "wrench": len(TWIST),
+            **SPACE,
             **mechanism_sizes(self.family.reference),
         }
 

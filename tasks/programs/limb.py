@@ -8,6 +8,7 @@ Inputs of the programs of a robot family have the same names everywhere: `parame
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from robots.model import Family
-from robots.quantities import QUANTITIES
+from robots.quantities import QUANTITIES, SPACE
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
@@ -25,7 +26,7 @@ from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.kinematics import Motion, Pose, motions
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import terms
@@ -60,6 +61,20 @@ class LimbSample:
         """Positions of all joints, in the order of `Limb.joints`."""
         return limb.joint_positions(self.mounted, self.solved, self.motion)
 
+    @cached_property
+    def links(self) -> list[tuple[Pose, Motion]]:
+        """Pose and motion of the frame of each link, in world axes."""
+        seat, moving = (
+            self.mounted.base,
+            motions(self.mounted.limb.links, self.solved.tips.at, self.solved.rates, self.solved.accelerations),
+        )
+        poses = {i: Pose(seat.rotation @ at.rotation, seat.at(at.position)) for i, at in self.solved.tips.at.items()}
+        turned = {
+            i: Motion(*(seat.rotation @ part for part in (link.omega, link.v, link.alpha, link.a)))
+            for i, link in moving.items()
+        }
+        return [(poses[i], turned[i]) for i in range(len(self.mounted.limb.links))]
+
     def terms(self, gravity: Array, wanted: tuple[str, ...]) -> Mapping[str, Numbers]:
         """What the limb adds to the equations of motion in task space, by term."""
         speed = self.structure.speed(self.motion)
@@ -71,8 +86,12 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_acceleration": lambda s: s.rates[1],
     "joint_position": lambda s: s.positions,
     "actuator_position": lambda s: limb.actuator_positions(s.mounted, s.solved),
+    "link_position": lambda s: [x for pose, _ in s.links for x in pose.position],
+    "link_rotation": lambda s: [x for pose, _ in s.links for x in pose.rotation.ravel()],
+    "link_twist": lambda s: [x for _, motion in s.links for x in (*motion.omega, *motion.v)],
+    "link_acceleration": lambda s: [x for _, motion in s.links for x in (*motion.alpha, *motion.a)],
 }
-"""Time series of one limb: of all its joints in the order of `Limb.joints`, or of its own actuators."""
+"""Time series of one limb: of all its joints in the order of `Limb.joints`, of its links, or of its own actuators."""
 
 RECURSION = "recursion"
 FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Scalars]] = {
@@ -120,8 +139,9 @@ class LimbRequest:
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
         shapes |= dict.fromkeys(self.limits.margins, (1,))
-        sizes = {"actuator": driven, "joint": len(limb_.joints)}
-        return shapes | {name: (sizes[QUANTITIES[name].dims[-1]],) for name in self.series}
+        sizes = SPACE | {"actuator": driven, "joint": len(limb_.joints), "link": len(limb_.links)}
+        per_sample = {name: [sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes] for name in self.series}
+        return shapes | {name: (math.prod(lengths),) for name, lengths in per_sample.items()}
 
 
 BARE = LimbRequest()

@@ -28,6 +28,7 @@ OUTPUTS = (
     "joint_acceleration", "platform_position", "platform_twist", "platform_acceleration",
     "inverse_jacobian", "inverse_jacobian_rate", "mass_matrix", "coriolis_matrix", "coriolis_force", "gravity_force",
     "actuator_mass", "kinetic_energy", "potential_energy",
+    "link_position", "link_rotation", "link_twist", "link_acceleration",
 )  # fmt: skip
 METRICS = (
     "peak_force", "rms_force", "peak_power", "energy", "regenerated_energy", "peak_velocity", "condition",

@@ -89,3 +89,39 @@ def test_a_sample_that_failed_has_no_terms() -> None:
         values = found[key][0, 0].reshape(len(failed), -1)
         assert np.isnan(values[failed]).all(), key
         assert np.isfinite(values[~failed]).all(), key
+
+
+@pytest.mark.parametrize("name", catalog.FAMILIES)
+def test_links_move_as_their_poses_say(name: str) -> None:
+    """Twists and accelerations against differences of poses and twists; rotations are rotations."""
+    series = ("link_position", "link_rotation", "link_twist", "link_acceleration")
+    step = 1e-3
+    asked = replace(block(name), series=series, times=0.2 + step * np.arange(-3, 4))
+    position, turn, twist, change = (compute.whole(asked)[key][0, 0] for key in series)
+    there = np.isfinite(position[3, ..., 0])
+    assert there.any()
+    weights = np.array([-1, 9, -45, 0, 45, -9, 1]) / (60 * step)
+    size = max(1.0, float(np.nanmax(np.abs(twist))), float(np.nanmax(np.abs(change))))
+
+    def rate(values: np.ndarray) -> np.ndarray:
+        return np.tensordot(weights, values, axes=1)[there]
+
+    np.testing.assert_allclose(rate(position), twist[3][there][:, 3:], rtol=0.0, atol=1e-8 * size)
+    np.testing.assert_allclose(rate(twist), change[3][there], rtol=0.0, atol=1e-7 * size)
+    now = turn[3][there]
+    np.testing.assert_allclose(now @ now.swapaxes(1, 2), np.broadcast_to(np.eye(3), now.shape), atol=1e-12)
+    spin = rate(turn) @ now.swapaxes(1, 2)
+    omega = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    np.testing.assert_allclose(omega, twist[3][there][:, :3], rtol=0.0, atol=1e-8 * size)
+
+
+def test_potential_energy_is_that_of_the_links() -> None:
+    """Of a tree, whose bodies are its links: their centres are where poses put them."""
+    robot = catalog.build("five_axis_tree")
+    asked = replace(block("five_axis_tree"), series=("link_position", "link_rotation", "potential_energy"))
+    found = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    energy = np.zeros(len(asked.times))
+    for k, link in enumerate(robot.mechanism.limbs[0].links):
+        centre = found["link_position"][:, 0, k] + found["link_rotation"][:, 0, k] @ np.array(link.inertia.centre)
+        energy += 9.81 * float(link.inertia.mass) * centre[:, 2]
+    np.testing.assert_allclose(found["potential_energy"], energy, rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 Number = Any
 """A float, or an expression while a kernel is traced."""
@@ -25,5 +25,8 @@ TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 """Components of a twist: angular, then linear."""
 
 TRANSLATION = TWIST[3:]
+
+LoadAxes = Literal["world", "platform"]
+"""The axes that a load on the platform is given in."""
 
 SPATIAL = TWIST

@@ -22,7 +22,7 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.identification.identify_job import IdentifyJob, robot_of
-from pipeline.identification.recordings import SOURCES, MotionSource, require
+from pipeline.identification.recordings import SOURCES, MotionSource, refuse_loads, require
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
 from robots.parameters import nearest
@@ -131,6 +131,7 @@ def identify(
         raise StoreError(f"motion: got {motion!r}; expected {known}")
     place, sweep = locate(store), stored_sweep(store, plain=True)
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
+    refuse_loads(sweep, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs
     if wrong := [design for design in chosen if not 0 <= design < count]:

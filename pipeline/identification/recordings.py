@@ -43,6 +43,15 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
         )
 
 
+def refuse_loads(sweep: Sweep, store: str) -> None:
+    """Refuse recordings with loads on the platform, which regressors do not know. Raises StoreError."""
+    if loaded := [trajectory.name for trajectory in sweep.trajectories if trajectory.load is not None]:
+        raise StoreError(
+            f"{store}: a load acts on the platform along {', '.join(loaded)}, which would be taken for parameters of "
+            "bodies; expected trajectories without load; leave these out by a subset"
+        )
+
+
 def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
     """Read a recording for each trajectory of `data`, of a design with a friction set."""
     names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}

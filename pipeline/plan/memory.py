@@ -32,7 +32,8 @@ class Memory:
         family = self.sweep.family
         wanted = tuple(name for name in (*self.wanted, *clean_series(self.wanted)) if name in QUANTITIES)
         limits = (margins.of_limb(self.sweep.limits, k)[0] for k in range(len(family.reference.instances)))
-        return Request(family, wanted, self.sweep.friction.groups, tuple(limits))
+        loaded = any(trajectory.load is not None for trajectory in self.sweep.trajectories)
+        return Request(family, wanted, self.sweep.friction.groups, tuple(limits), loaded=loaded)
 
     @property
     def reacts(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.trajectories.kinds import Turn
+from robots.trajectories.load import PlatformLoad
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,11 +19,13 @@ class Trajectory:
 
     Kinds and parameters are those of `robots.trajectories.kinds`. `points` is (points, 1 + coordinates): t [s], then x,
     y, z [m] or the independent joints of a chain; None for a kind that reads no file. `turn` is how a platform turns
-    meanwhile; None: it is held as at the reference pose. Its `name` in the sweep plays no part in what is computed.
+    meanwhile; None: it is held as at the reference pose. `load` is what acts on it meanwhile. Its `name` in the sweep
+    plays no part in what is computed.
     """
 
     kind: str
     values: Mapping[str, Any]
     points: NDArray[np.float64] | None = None
     turn: Turn | None = None
+    load: PlatformLoad | None = None
     name: str = ""

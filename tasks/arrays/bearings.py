@@ -18,9 +18,9 @@ from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
-from robots.types import BASE
+from robots.types import BASE, LoadAxes
 from tasks.arrays.bodies import body_motion
-from tasks.arrays.inputs import GRAVITY, LoadAxes, Moving
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import joint_reactions
 from tasks.friction.given import Friction
 from tasks.friction.joints import normal_load

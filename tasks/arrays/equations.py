@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
+from robots.types import LoadAxes
 from tasks.arrays import inputs
-from tasks.arrays.inputs import GRAVITY, LoadAxes, Moving
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.inertia.programs import is_tree, matrix_program
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel

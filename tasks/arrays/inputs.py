@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypedDict, cast, get_args
+from typing import TypedDict, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.model import Robot
+from robots.types import LoadAxes
 from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
@@ -103,10 +104,6 @@ def field_input(
     world = (fall - change[..., 3:], twist[..., :3], change[..., :3])
     turned = [np.einsum("...ji,...j->...i", turn, part) for part in world]
     return FieldInput(np.concatenate([np.broadcast_to(part, (*batch, 3)) for part in turned], axis=-1))
-
-
-LoadAxes = Literal["world", "platform"]
-"""The axes that a load on the platform is given in."""
 
 
 def check_load_axes(axes: LoadAxes) -> None:

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
-from robots.types import TWIST
+from robots.types import TWIST, LoadAxes
 from tasks.arrays.inputs import (
     GRAVITY,
     FieldInput,
-    LoadAxes,
     Moving,
     field_input,
     gravity_input,
@@ -32,7 +31,6 @@ from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
-from tasks.mechanics.platform import held_directions
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
 from tasks.programs.limb import FORMULATIONS, RECURSION
@@ -256,7 +254,8 @@ class Dynamics:
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
-        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation)
+        loaded = self.load is not None
+        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded)
         self.values: Values = {
             "parameters": parameters(robot),
             "gravity": field.columns(self.batch),
@@ -267,19 +266,13 @@ class Dynamics:
             **weights_input(robot, weights),
             **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
         }
+        if self.load is not None:
+            self.values["load"] = rows(self.load, self.batch)[None]
 
     def run(self, stages: Iterable[Stage]) -> None:
-        """Run some stages in their order; the load on the platform is taken from what its own motion takes."""
+        """Run some stages in their order."""
         for stage in stages:
             self.values |= stage.run(kernel, self.values, self.samples)
-            if stage.name == "platform" and self.load is not None:
-                self._take_load(rows(self.load, self.batch))
-
-    def _take_load(self, load: NDArray[np.float64]) -> None:
-        mobility = self.robot.mechanism.platform.mobility
-        for name, directions in (("platform_wrench", mobility), ("held", held_directions(mobility))):
-            if self.values[name].size:
-                self.values[name][0] -= load[[TWIST.index(direction) for direction in directions]]
 
     def sample_rows(self, key: Key) -> NDArray[np.float64]:
         """A value (size, samples)."""

@@ -124,7 +124,7 @@ class Assembly:
 
     def _strip(self, j: int, designs: slice, buffers: Values, series: Values) -> None:
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
-        values |= {"motion": self.root.motion[j][None]}
+        values |= self.root.values(j)
         values["held"] = np.zeros((designs.stop - designs.start, 0, self.width))  # a platform gives its own
         for share in self.shares:
             values |= share.strip(j, designs, values)

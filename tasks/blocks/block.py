@@ -91,7 +91,9 @@ class Block:
     def request(self) -> Request:
         """What the block asks of the stages: also what measured series are made from, which another block may own."""
         wanted = (*self.series, *clean_series(self.series), *self.metrics)
-        return Request(self.family, wanted, self.groups, tuple(limits for limits, _ in self._limb_limits))
+        limits = tuple(limits for limits, _ in self._limb_limits)
+        loaded = any(trajectory.load is not None for trajectory in self.trajectories)
+        return Request(self.family, wanted, self.groups, limits, loaded=loaded)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:

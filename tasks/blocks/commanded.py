@@ -13,22 +13,49 @@ from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 from tasks.arrays.inputs import Moving
 from tasks.blocks.block import Arrays, Block, time_first
+from tasks.kernels.keys import Values
 from tasks.mechanics.structure import structure_of
-from tasks.trajectories import closed_forms, turns
+from tasks.trajectories import closed_forms, loads, turns
 
 
 @dataclass(frozen=True)
 class Motions:
-    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs."""
+    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
+
+    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads.
+    """
 
     motion: np.ndarray
+    load: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def values(self, trajectory: int) -> Values:
+        """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
+        load = {} if self.load is None else {"load": self.load[trajectory][None]}
+        return {"motion": self.motion[trajectory][None], **load}
 
 
 def motions(block: Block) -> Motions:
     """Evaluate the trajectories of a block."""
-    return Motions(
-        np.stack([commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories])
+    motion = np.stack(
+        [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
+    if not block.request.loaded:
+        return Motions(motion)
+    acting = [
+        loads.along(trajectory.load, _rotation(block.family, rows), block.times)
+        for trajectory, rows in zip(block.trajectories, motion, strict=True)
+    ]
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)))
+
+
+def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
+    """Rotation of the platform, row by row (9, padded time or 1), from a motion input."""
+    if structure_of(family).motion_size == 9:
+        return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
+    return motion[3:12]
 
 
 def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:

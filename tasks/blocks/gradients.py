@@ -134,16 +134,13 @@ class _Chain:
         """All metrics of the block."""
         chain = list(stages(self.request))
         last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
-        rows = [
-            list(self._by_set(chain[: last + 1], chain[last + 1 :], motion)) for motion in motions(self.block).motion
-        ]
+        root = motions(self.block)
+        rows = [list(self._by_set(chain[: last + 1], chain[last + 1 :], root.values(j))) for j in range(len(root))]
         return {name: self._gathered(name, rows) for name in self.block.metrics}
 
-    def _by_set(
-        self, before: Sequence[Stage], after: Sequence[Stage], motion: np.ndarray
-    ) -> Iterator[dict[str, Rates]]:
+    def _by_set(self, before: Sequence[Stage], after: Sequence[Stage], root: Values) -> Iterator[dict[str, Rates]]:
         """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
-        values = self._run(before, {**self.values, "motion": motion[None]})
+        values = self._run(before, {**self.values, **root})
         for number, friction in enumerate(self.block.friction):
             steps = after if number == 0 or any(self.request.passive) else [s for s in after if s.name == "actuation"]
             final = self._run(steps, {**values, "friction": friction[None]})

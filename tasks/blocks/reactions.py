@@ -25,8 +25,8 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
     instance = block.family.reference.instances[index]
     sets = len(loads["status"])
     out = _reaction_arrays(block, sets, len(block.family.reference.limbs[instance.limb].joints))
-    for f, j in np.ndindex(sets, len(root.motion)):
-        values |= {"motion": root.motion[j][None]} | {key: array[f, j] for key, array in loads.items()}
+    for f, j in np.ndindex(sets, len(root)):
+        values |= root.values(j) | {key: array[f, j] for key, array in loads.items()}
         results = stage.run(block.kernel, values, samples)
         failed = loads["status"][f, j][:, 0, :samples] != Status.OK
         if "joint_reaction" in out:

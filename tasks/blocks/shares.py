@@ -22,10 +22,10 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
     """What limb `index` gives for all designs and trajectories, by output: (trajectory, design, component, time)."""
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
     shapes = block.kernel(stage.program).shapes(block.designs, samples)
-    out = {str(name): empty_rows((len(root.motion), *shape), empty) for name, shape in shapes.items()}
-    for j, motion in enumerate(root.motion):
+    out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
+    for j in range(len(root)):
         rows = {name: array[j] for name, array in out.items()}
-        stage.run(block.kernel, {**values, "motion": motion[None]}, samples, rows)
+        stage.run(block.kernel, {**values, **root.values(j)}, samples, rows)
     return out
 
 

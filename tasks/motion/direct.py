@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.parameters import nearest
-from tasks.arrays.inputs import GRAVITY, LoadAxes
+from robots.types import LoadAxes
+from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, platforms
 from tasks.motion.chains import ChainMotion

@@ -16,8 +16,9 @@ from scipy.integrate import DOP853
 
 from robots.model import Robot
 from robots.status import Status
+from robots.types import LoadAxes
 from tasks.arrays import inputs
-from tasks.arrays.inputs import GRAVITY, LoadAxes
+from tasks.arrays.inputs import GRAVITY
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded

@@ -7,7 +7,7 @@ import functools
 from robots.model import Family
 from robots.types import TWIST
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import Array, Numbers
+from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mechanics import platform
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.structure import GRAVITY, Shape, Structure, field_inputs, structure_of, symbolic
@@ -23,25 +23,32 @@ def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, 
 
 @functools.cache
 def platform_program(
-    family: Family, held: bool = False, moving_base: bool = False, asked: tuple[str, ...] = ()
+    family: Family,
+    held: bool = False,
+    moving_base: bool = False,
+    asked: tuple[str, ...] = (),
+    loaded: bool = False,
 ) -> Program:
     """The `platform_wrench` that the platform's own motion takes along its free twists.
 
-    On request along those `held`, and the terms of the equations of motion that are `asked`.
+    On request along those `held`, and the terms of the equations of motion that are `asked`. If it is `loaded`, a
+    sample input `load` (6), a wrench at its reference point in world axes, is taken from it.
     """
     made = structure_of(family)
 
-    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Numbers]:
+    def one_sample(parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT) -> dict[str, Numbers]:
         body = symbolic(made, parameters).platform
         pose, moving = platform.unpack(motion, body)
-        wrench = platform.wrench(body, pose, moving, gravity)
+        own = platform.wrench(body, pose, moving, gravity)
+        wrench = [x - y for x, y in zip(own, load, strict=True)] if loaded else own
         result: dict[str, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
         return result | terms.of_platform(body, pose, moving, gravity, asked)
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    case, sample = field_inputs(sizes, {"motion": (made.motion_size,)}, moving_base)
+    samples = {"motion": (made.motion_size,)} | ({"load": (len(TWIST),)} if loaded else {})
+    case, sample = field_inputs(sizes, samples, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
     require_shapes(program, platform_shapes(made, held, asked))
     return program

@@ -126,6 +126,8 @@ class Request:
     moving_base: bool = False
     formulation: str = RECURSION
     """How limbs compute their wrenches, one of `tasks.programs.limb.FORMULATIONS`."""
+    loaded: bool = False
+    """Whether something acts on the platform."""
 
     @property
     def structure(self) -> Structure:
@@ -218,10 +220,11 @@ def limb(request: Request, k: int) -> Stage:
 
 
 def platform(request: Request) -> Stage:
-    """The wrench that the platform's own motion takes."""
+    """The wrench that the platform's own motion takes, less the load on it."""
     asked = terms.needed(request.wanted)
     shapes = platform_shapes(request.structure, request.statics, asked)
-    program = functools.partial(platform_program, request.family, request.statics, request.moving_base, asked)
+    base, load = request.moving_base, request.loaded
+    program = functools.partial(platform_program, request.family, request.statics, base, asked, load)
     return Stage("platform", shapes, program, {})
 
 

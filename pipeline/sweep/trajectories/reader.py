@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.turns import describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
@@ -34,6 +35,7 @@ def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
         "values": values,
         **({} if points is None else {"points": hashlib.sha256(points.astype("<f8").tobytes()).hexdigest()}),
         **({} if turn is None else {"turn": describe(turn)}),
+        **({} if trajectory.load is None else {"load": loads.describe(trajectory.load)}),
     }
 
 
@@ -81,18 +83,20 @@ class TrajectoryReader:
             "kind",
             *(parameter.name for parameter in motion.parameters),
             *(["file"] if motion.points_file else []),
-            *([] if mover.joints else ["turn"]),
+            *([] if mover.joints else ["turn", loads.KEY]),
         ]
         for key in section:
             if key not in known:
                 report.unknown((*path, key), known)
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
-        return Trajectory(kind, values, self._points(motion, section, path), turn, name)
+        load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self._points)
+        columns = ("t", *(mover.joints or AXES))
+        points = self._points(section, path, columns) if motion.points_file else None
+        return Trajectory(kind, values, points, turn, load, name)
 
-    def _points(self, motion: Motion, section: Mapping[str, Any], path: KeyPath) -> NDArray[np.float64] | None:
-        if not motion.points_file:
-            return None
+    def _points(self, section: Mapping[str, Any], path: KeyPath, columns: Sequence[str]) -> NDArray[np.float64] | None:
+        """The points of the CSV file that a section names."""
         file = section.get("file")
         if not isinstance(file, str) or not file:
             got = Got("no file") if file is None else file
@@ -105,7 +109,7 @@ class TrajectoryReader:
         try:
             shown = self.files.source.shown(file)
             text = decode(self.files.read(file, POINTS_BYTES), shown)
-            return parse_points(text, shown, ("t", *(self.mover.joints or AXES)))
+            return parse_points(text, shown, columns)
         except InputError as error:
             self.report.problems += error.problems
             return None

@@ -1,0 +1,81 @@
+"""The load on the platform along a trajectory: the section `load`, a constant wrench or a CSV file over time.
+
+`{kind: circle, ..., load: {force: [0, 0, -20], moment: [0, 0, 1], axes: platform}}`, `load: {file: cutting.csv}`
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import KeyPath
+from robots.parameters import nearest
+from robots.trajectories.load import WRENCH, PlatformLoad
+from robots.types import LoadAxes
+
+KEY = "load"
+PARTS = ("moment", "force")
+KEYS = (*PARTS, "file", "axes")
+LARGEST = 1e12
+"""Largest component of a load [N or N m]."""
+
+Points = Callable[[Mapping[str, Any], KeyPath, Sequence[str]], "NDArray[np.float64] | None"]
+"""Reads the points of a file that a section names."""
+
+
+def read_load(
+    report: Report, trajectory: Mapping[str, Any], path: KeyPath, duration: float, points: Points
+) -> PlatformLoad | None:
+    """The load of a trajectory, None without. What is wrong goes to `report`."""
+    if KEY not in trajectory:
+        return None
+    section, path = trajectory[KEY], (*path, KEY)
+    if not isinstance(section, Mapping) or not section.keys() & {*PARTS, "file"}:
+        got = Got("neither force, moment nor file") if isinstance(section, Mapping) else section
+        report(path, got, "a mapping with force, moment or both, or with file", "force: [0, 0, -20] pulls down.")
+        return None
+    for key in section:
+        if key not in KEYS:
+            report.unknown((*path, key), list(KEYS))
+    axes = section.get("axes", "world")
+    if axes not in get_args(LoadAxes):
+        report((*path, "axes"), axes, "'world' or 'platform'", sentence(nearest(str(axes), get_args(LoadAxes))))
+        return None
+    if "file" not in section:
+        moment, force = (_vector(report, section.get(part, (0.0, 0.0, 0.0)), (*path, part)) for part in PARTS)
+        return PlatformLoad(np.array([[0.0, *moment, *force]]), axes)
+    if both := sorted(section.keys() & {*PARTS}):
+        report((*path, both[0]), Got(f"{both[0]} beside a file"), "one of both", "Remove one.", key=True)
+        return None
+    over_time = points(section, path, ("t", *WRENCH))
+    if over_time is None:
+        return None
+    first, last = over_time[0, 0], over_time[-1, 0]
+    if first > 0.0 or last < duration * (1.0 - 1e-12):
+        rule, hint = f"one for all times of the sweep, 0 s to {duration:g} s", "Repeat its last row later."
+        report((*path, "file"), Got(f"a load from {first:g} s to {last:g} s"), rule, hint)
+        return None
+    return PlatformLoad(over_time, axes)
+
+
+def describe(load: PlatformLoad) -> dict[str, Any]:
+    """What defines the load, in types of JSON; points by their hash."""
+    return {"axes": load.axes, "points": hashlib.sha256(load.points.astype("<f8").tobytes()).hexdigest()}
+
+
+def _vector(report: Report, value: Any, path: KeyPath) -> tuple[float, float, float]:
+    """Three numbers; zeros where they are not, which is reported."""
+    numbers = value if isinstance(value, (list, tuple)) and len(value) == 3 else ()
+    sound = all(isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= LARGEST for x in numbers)
+    if not numbers or not sound or any(math.isnan(x) for x in numbers):
+        hint = "In N m for a moment, in N for a force."
+        report(path, value, f"three numbers of at most {LARGEST:g}, x, y and z", hint)
+        return (0.0, 0.0, 0.0)
+    x, y, z = map(float, numbers)
+    return x, y, z

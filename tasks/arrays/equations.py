@@ -25,6 +25,7 @@ from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import structure_of
 from tasks.programs import equations
+from tasks.programs.terms import PLATFORM
 
 
 class Equations(NamedTuple):
@@ -67,7 +68,7 @@ class Model:
         The joints are where inverse kinematics finds them, or where `angles` of each limb says.
         """
         family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
-        parts: Values = indexed(equations.PLATFORM, kernel(equations.platform_share_program(family))(arrays, width))
+        parts: Values = indexed(PLATFORM, kernel(equations.platform_share_program(family))(arrays, width))
         for k, (instance, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
             mounted = {**arrays, "mount": mount}
             if angles is None:
@@ -138,7 +139,7 @@ def equations_of_motion(
         for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
     }
     fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
-    owners = (equations.PLATFORM, *range(len(model.instances)))
+    owners = (PLATFORM, *range(len(model.instances)))
     fields["potential_energy"] = np.sum([parts[Indexed("potential", owner)][0, 0] for owner in owners], axis=0)
     status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
     for values in fields.values():

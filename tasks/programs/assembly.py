@@ -66,7 +66,7 @@ def assembly_program(
         platform_wrench: Array = ZERO,
         weights: Array | None = None,
         home_jacobian: Mapping[int, Array] | None = None,
-        **others: Any,
+        **others: Mapping[int, Array],
     ) -> dict[str, Any]:
         rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
         forces = assembly.actuator_forces(rows, platform_wrench + sum(wrench[k] for k in limbs), weights)

@@ -22,10 +22,9 @@ from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import state_at
 from tasks.mechanics.structure import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure_of, symbolic
+from tasks.programs.terms import PLATFORM
 
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
-PLATFORM = -1
-"""Number of the platform among those who have a share; limbs count from 0."""
 
 
 def _named(share: Share) -> dict[str, Array]:

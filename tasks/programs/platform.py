@@ -6,19 +6,19 @@ import functools
 
 from robots.model import Family
 from robots.types import TWIST
+from tasks.kernels.keys import Key, Shapes
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mechanics import platform
 from tasks.mechanics.platform import held_directions
-from tasks.mechanics.structure import GRAVITY, Shape, Structure, field_inputs, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, structure_of, symbolic
 from tasks.programs import terms
 
 
-def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> dict[str, Shape]:
+def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> Shapes:
     """Names and shapes of the outputs of `platform_program`."""
-    result: dict[str, Shape] = {"platform_wrench": (structure.freedoms,)}
-    result |= {"held": (structure.held,)} if held else {}
-    return result | terms.platform_shapes(structure, asked)
+    held_shape = {"held": (structure.held,)} if held else {}
+    return {"platform_wrench": (structure.freedoms,), **held_shape, **terms.platform_shapes(structure, asked)}
 
 
 @functools.cache
@@ -36,12 +36,12 @@ def platform_program(
     """
     made = structure_of(family)
 
-    def one_sample(parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT) -> dict[str, Numbers]:
+    def one_sample(parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT) -> dict[Key, Numbers]:
         body = symbolic(made, parameters).platform
         pose, moving = platform.unpack(motion, body)
         own = platform.wrench(body, pose, moving, gravity)
         wrench = [x - y for x, y in zip(own, load, strict=True)] if loaded else own
-        result: dict[str, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        result: dict[Key, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
         return result | terms.of_platform(body, pose, moving, gravity, asked)

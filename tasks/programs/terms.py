@@ -2,21 +2,20 @@
 
     M V' + C V + gravity_force = J_IK^T u, and the potential energy; see `tasks.mechanics.equations`
 
-A limb gives its terms under these names, the platform with the prefix `platform_`; the assembly adds them up, and puts
-the limbs' rows of the rate of J_IK below each other.
+The assembly adds up the terms of the limbs and of the platform, which has the number PLATFORM among them, and puts the
+limbs' rows of the rate of J_IK below each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
 from robots.model import Platform
 from robots.quantities import Need, any_needs
-from tasks.kernels.keys import Shape
-from tasks.kernels.types import ZERO, Array, Scalars
+from tasks.kernels.keys import Key, Shape, Shapes, indexed
+from tasks.kernels.types import Array, Scalars
 from tasks.mechanics import equations, limb
 from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import Motion, Pose
@@ -35,6 +34,8 @@ _SHARES: Mapping[str, Callable[[Share], Array]] = {
     "gravity_force": lambda share: share.gravity,
     "jacobian_rate": lambda share: share.jacobian_rate,
 }
+PLATFORM = -1
+"""Number of the platform among those who have terms; limbs count from 0."""
 _PULLED = ("gravity_force", "potential")
 """Terms that gravity changes."""
 
@@ -51,10 +52,9 @@ def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> 
     return {term: _shape(structure.freedoms, driven, term) for term in terms}
 
 
-def platform_shapes(structure: Structure, terms: Iterable[str]) -> dict[str, Shape]:
+def platform_shapes(structure: Structure, terms: Iterable[str]) -> Shapes:
     """Shapes of the terms of the platform, which has no rows of J_IK."""
-    shapes = ((term, _shape(structure.freedoms, 0, term)) for term in terms)
-    return {f"platform_{term}": shape for term, shape in shapes if 0 not in shape}
+    return indexed(PLATFORM, {term: _shape(structure.freedoms, 0, term) for term in terms if term != "jacobian_rate"})
 
 
 def _shape(freedoms: int, driven: int, term: str) -> Shape:
@@ -90,25 +90,21 @@ def of_limb(
 
 def of_platform(
     body: Platform, pose: Pose, moving: Motion, gravity: Array, terms: tuple[str, ...]
-) -> dict[str, Array | Scalars]:
+) -> dict[Key, Array | Scalars]:
     """The terms of the platform, as `platform_shapes` has them."""
     result: dict[str, Array | Scalars] = {}
-    if set(terms) & _SHARES.keys():
+    if own := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
         share = equations.platform_share(body, pose, moving, _pull(gravity, terms))
-        result |= {f"platform_{term}": of(share) for term, of in _SHARES.items() if term in terms}
-        result.pop("platform_jacobian_rate", None)
+        result |= {term: of(share) for term, of in _SHARES.items() if term in own}
     if "potential" in terms:
-        result["platform_potential"] = [equations.platform_energy(body, pose, gravity)]
-    return result
+        result["potential"] = [equations.platform_energy(body, pose, gravity)]
+    return indexed(PLATFORM, result)
 
 
-def summed(terms: Iterable[str], shares: Mapping[str, Any]) -> dict[str, Array]:
-    """The terms of the robot: `shares` has those of its limbs, by term and limb, and of its platform, by its names."""
-    result: dict[str, Array] = {}
-    for term in terms:
-        limbs = [shares[term][k] for k in sorted(shares[term])]
-        if term == "jacobian_rate":
-            result[term] = np.vstack(limbs)
-        else:
-            result[term] = sum(limbs, start=shares.get(f"platform_{term}", ZERO))
-    return result
+def summed(terms: Iterable[str], shares: Mapping[str, Mapping[int, Array]]) -> dict[str, Array]:
+    """The terms of the robot from those of its limbs and its platform, by term and number."""
+    ordered = {term: [shares[term][number] for number in sorted(shares[term])] for term in terms}
+    return {
+        term: np.vstack(parts) if term == "jacobian_rate" else sum(parts[1:], start=parts[0])
+        for term, parts in ordered.items()
+    }

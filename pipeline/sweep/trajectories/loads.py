@@ -69,7 +69,7 @@ def describe(load: PlatformLoad) -> dict[str, Any]:
     return {"axes": load.axes, "points": hashlib.sha256(load.points.astype("<f8").tobytes()).hexdigest()}
 
 
-def _vector(report: Report, value: Any, path: KeyPath) -> tuple[float, float, float]:
+def _vector(report: Report, value: object, path: KeyPath) -> tuple[float, float, float]:
     """Three numbers; zeros where they are not, which is reported."""
     numbers = value if isinstance(value, (list, tuple)) and len(value) == 3 else ()
     sound = all(isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= LARGEST for x in numbers)

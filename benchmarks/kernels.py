@@ -51,7 +51,7 @@ def speed(size: Size) -> Iterator[Figure]:
     yield from _newton(work, passes)
     yield from _operations(work, passes, fast, size)
     distinct = {each.name: each for each in _programs(work)}
-    seconds = sum(Kernel(each).prepare().seconds_to_compile for each in distinct.values())
+    seconds = sum(Kernel(each, keep=False).prepare().seconds_to_compile for each in distinct.values())
     yield Figure("compile", seconds, "s", f"{len(distinct)} programs, once in a process, for any number of designs")
 
 

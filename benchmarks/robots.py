@@ -169,7 +169,7 @@ def _preparation(job: Job) -> tuple[float, float]:
     if job.statics:
         makers.append(partial(reaction_programs.reaction_program, family, limb))
     traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)
-    return traced, sum(kernel(each()).seconds_to_compile for each in makers)
+    return traced, sum(Kernel(each(), keep=False).prepare().seconds_to_compile for each in makers)
 
 
 def _passes(job: Job) -> np.ndarray:

@@ -6,13 +6,21 @@ Beside an installed wheel (`make wheel-test`) there is nothing of the repository
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Machine code is kept for the processes of this run of the tests, and for no other.
+if "LIMBSWEEP_CACHE" not in os.environ:
+    os.environ["LIMBSWEEP_CACHE"] = tempfile.mkdtemp(prefix="limbsweep-kernels-")
+    atexit.register(shutil.rmtree, os.environ["LIMBSWEEP_CACHE"], ignore_errors=True)
 
 # Two cores that other work shares: a deadline would fail tests for the load of the machine.
 settings.register_profile("default", deadline=None, print_blob=True)

@@ -40,14 +40,15 @@ class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
     With `single`, samples are computed in single precision: half the time, and seven digits at best. Arrays are of
-    doubles nevertheless, and what depends on the case alone is computed in double precision.
+    doubles nevertheless, and what depends on the case alone is computed in double precision. Machine code is kept on
+    the disk for other processes, see `tasks.kernels.stored`, unless `keep` is false.
     """
 
-    def __init__(self, program: Program, *, compiled: bool = True, single: bool = False):
+    def __init__(self, program: Program, *, compiled: bool = True, single: bool = False, keep: bool = True):
         if single and (llvm is None or not compiled):
             raise ValueError("single precision needs the compiler; install llvmlite, or ask for double precision")
         self.program, self.single = program, single
-        self.compiled = compiled and llvm is not None
+        self.compiled, self.keep = compiled and llvm is not None, keep
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
 
@@ -57,7 +58,7 @@ class Kernel:
             if "_machine" in self.__dict__:
                 return self.__dict__["_machine"]
             start = time.perf_counter()
-            machine = llvm.compile_program(self.program, single=self.single)
+            machine = llvm.compile_program(self.program, single=self.single, keep=self.keep)
             self.seconds_to_compile = time.perf_counter() - start
             self.__dict__["_machine"] = machine
             return machine

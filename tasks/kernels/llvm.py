@@ -16,15 +16,19 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from tasks.kernels import stored
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import BIASED, IDENTITY
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
 
 LANES = 8
+OPTIMISATION = 2
+"""Level of optimisation of LLVM."""
 
 
 @dataclass(frozen=True)
@@ -424,14 +428,25 @@ class Machine:
     engine: Any
 
 
-def compile_program(program: Program, *, single: bool = False) -> Machine:
-    """Machine code of a program for this processor, samples in double or in single precision."""
+def compile_program(program: Program, *, single: bool = False, keep: bool = True) -> Machine:
+    """Machine code of a program for this processor, samples in double or in single precision.
+
+    It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(source(program, single=single))
-    target = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
-    )
-    engine = llvm.create_mcjit_compiler(module, target)
+    triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
+    features = llvm.get_host_cpu_features().flatten()
+    text = source(program, single=single)
+    versions = ".".join(map(str, llvm.llvm_version_info))
+    name = stored.key(text, triple, cpu, features, str(OPTIMISATION), versions, llvmlite.__version__)
+    target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
+    code = stored.read(name) if keep else None
+    if code is None:
+        code = target.emit_object(llvm.parse_assembly(text))
+        if keep:
+            stored.write(name, code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return Machine(_SIGNATURE(engine.get_function_address("kernel")), engine)

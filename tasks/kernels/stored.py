@@ -1,0 +1,113 @@
+"""Machine code kept on the disk, so that a second process does not compile again.
+
+A file for each program, named by a SHA-256 of all that its bytes depend on: the text given to LLVM, the processor and
+its features, the versions of LLVM and of llvmlite. It begins with a digest of name and code, which is checked before
+the code is loaded; a file that does not fit is compiled anew and replaced. Whoever can write here can make the process
+run anything, so the folder is used only where it and its files belong to the user and nobody else may write to them.
+Everything else that goes wrong, such as a full disk, means that nothing is kept.
+
+`LIMBSWEEP_CACHE` names another folder, or `off` where nothing should be kept.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+import platformdirs
+
+VARIABLE, OFF = "LIMBSWEEP_CACHE", "off"
+LARGEST = 256 << 20
+"""Bytes that the folder may hold; the files that were not used for longest go first."""
+_DIGEST = 32
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def folder() -> Path | None:
+    """The folder of machine code, made if it is not there; None where nothing may be kept."""
+    chosen = os.environ.get(VARIABLE, "")
+    if chosen == OFF:
+        return None
+    path = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("limbsweep", appauthor=False)) / "kernels"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return path if _is_own(path.lstat(), stat.S_ISDIR) else None
+    except OSError:
+        return None
+
+
+def _is_own(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    """Whether a file or folder is of a kind, belongs to the user, and others cannot write to it."""
+    if not is_kind(status.st_mode):
+        return False
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS)
+
+
+def key(*parts: str) -> str:
+    """The name of the machine code that depends on these texts."""
+    state = sha256()
+    for part in parts:
+        data = part.encode()
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def read(name: str) -> bytes | None:
+    """The machine code of this name; None where there is none that can be trusted."""
+    if (place := folder()) is None:
+        return None
+    try:
+        file = os.open(place / name, os.O_RDONLY | _NO_LINK | getattr(os, "O_BINARY", 0))
+        with os.fdopen(file, "rb") as stream:
+            if not _is_own(os.fstat(file), stat.S_ISREG):
+                return None
+            data = stream.read(LARGEST)
+        os.utime(place / name)
+    except OSError:
+        return None
+    code = data[_DIGEST:]
+    return code if data[:_DIGEST] == _digest(name, code) else None
+
+
+def write(name: str, code: bytes) -> None:
+    """Keep machine code under a name, whole or not at all."""
+    if (place := folder()) is None:
+        return
+    with suppress(OSError):
+        number, draft = tempfile.mkstemp(dir=place)
+        try:
+            with os.fdopen(number, "wb") as stream:
+                stream.write(_digest(name, code) + code)
+            os.replace(draft, place / name)
+        except OSError:
+            os.unlink(draft)
+            raise
+        _prune(place)
+
+
+def _digest(name: str, code: bytes) -> bytes:
+    return sha256(name.encode() + code).digest()
+
+
+def _prune(place: Path) -> None:
+    """Remove files until the folder is no larger than it may be, those used longest ago first."""
+    known = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            with suppress(OSError):  # another process removes too
+                status = entry.stat(follow_symlinks=False)
+                known.append((status.st_mtime, status.st_size, entry.path))
+    excess = sum(size for _, size, _ in known) - LARGEST
+    for _, size, path in sorted(known):
+        if excess <= 0:
+            return
+        with suppress(OSError):
+            os.unlink(path)
+        excess -= size

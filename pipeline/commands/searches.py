@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.study_tables import CSV, STORE, TableRows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.study_tables import CSV, TableRows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.terminal import STORE
 
 if TYPE_CHECKING:
     import numpy as np

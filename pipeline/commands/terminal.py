@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.documents.outputs import check_output
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
+from pipeline.stores.names import check_place
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -29,10 +30,17 @@ SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
 SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
 
 
-SOURCE = click.argument("sweep")
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what no file or store can be called, whatever is there."""
+    if value is not None:
+        check_place(value, param.opts[0] if param.opts[0].startswith("-") else param.name.upper())
+    return value
 
 
-STORE = click.argument("store")
+SOURCE = click.argument("sweep", callback=_named)
+
+
+STORE = click.argument("store", callback=_named)
 
 
 CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
@@ -95,7 +103,9 @@ class CommandGroup(click.Group):
             raise click.exceptions.Exit(141) from None
 
 
-TARGET = click.option("--store", help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given.")
+TARGET = click.option(
+    "--store", callback=_named, help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given."
+)
 
 
 def stopped(error: RunStoppedError, again: str = "") -> Refused:
@@ -135,21 +145,48 @@ def setting(text: str) -> tuple[str, float]:
         raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a new file."""
-    with writing(path), path.open("x", encoding="utf-8") as file:
-        file.write(text)
+_FORCE = "limbsweep.force"
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn errors of writing a file into refusals."""
-    try:
-        yield
-    except FileExistsError:
-        raise Refused(f"{path} exists already; expected a new file. Name another one with --output") from None
-    except OSError as error:
-        raise Refused(f"{path}: cannot be written: {error.strerror}") from None
+def forced() -> bool:
+    """Whether the command may replace files that exist."""
+    return bool(click.get_current_context().meta.get(_FORCE))
+
+
+def _set_forced(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.meta[_FORCE] = value
+
+
+def _checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse a file that may not be written, before anything is computed."""
+    if value is not None:
+        check_output(value, force=forced(), option=param.opts[0])
+    return value
+
+
+FORCE = click.option(
+    "--force",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_set_forced,
+    help="Replace a file that exists.",
+)
+
+
+def output_option(
+    name: str = "--output", variable: str = "output", **attributes: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option for a file that a command writes, and `--force`, which lets it replace one of another kind."""
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        path = click.Path(path_type=Path)
+        known = [option.name for option in getattr(command, "__click_params__", ())]
+        if "force" not in known:
+            command = FORCE(command)
+        return click.option(name, variable, type=path, callback=_checked, **attributes)(command)
+
+    return added
 
 
 def print_rows(table: Iterable[Sequence[str]]) -> None:

@@ -196,7 +196,10 @@ def test_show_names_the_picture_after_the_robot() -> None:
         (["delta_3rr2rrr", "--set", "upper_arm=long"], "--set: got 'upper_arm=long'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--set", "upper_arm"], "--set: got 'upper_arm'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--output", "x.html"], "--output: got 'x.html'; expected a file name that ends in .png"),
-        (["delta_3rr2rrr", "--output", "none/x.png"], "none/x.png: cannot be written: No such file or directory"),
+        (
+            ["delta_3rr2rrr", "--output", "none/x.png"],
+            "--output: got 'none/x.png', which cannot be written (No such file or directory)",
+        ),
     ],
 )
 def test_show_refuses(arguments: list[str], message: str) -> None:
@@ -216,7 +219,10 @@ def test_what_new_writes_passes_check(name: str) -> None:
 def test_new_does_not_overwrite() -> None:
     Path("mine.yaml").write_text("mine")
     message = refused("new", "delta_3rr2rrr", "--output", "mine.yaml")
-    assert message == "mine.yaml exists already; expected a new file. Name another one with --output\n"
+    assert message == (
+        "--output: got 'mine.yaml', which exists already; expected a new file. "
+        "Name another one, or add --force to replace it.\n"
+    )
     assert Path("mine.yaml").read_text() == "mine"
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pipeline.documents.outputs import output
 from robots.model import Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE
 from tasks.mechanics.kinematics import JointState, way
@@ -219,6 +220,7 @@ def _frame(axes: Axes3D, points: Array, size: float) -> None:
         axis.set_pane_color("#fafafa")
 
 
-def save(robot: Robot, path: Path) -> None:
-    """Write the picture of a robot as PNG."""
-    draw(robot).savefig(path, dpi=150, format="png")
+def save(robot: Robot, path: Path, *, force: bool = False) -> None:
+    """Write the picture of a robot as PNG. Raises InputError where the file may not or cannot be written."""
+    with output(path, force=force) as draft:
+        draw(robot).savefig(draft, dpi=150, format="png")

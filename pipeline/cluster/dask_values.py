@@ -53,6 +53,8 @@ def value_rule(path: KeyPath, value: object, default: object) -> str:
         return _number_rule(value, whole=isinstance(default, int))
     if isinstance(default, list | tuple):
         return "" if isinstance(value, list | tuple | str) else "a list"
+    if value is False and name in NAMED:
+        return ""
     if isinstance(default, str):
         return next((rule(value) for applies, rule in _TEXTS if applies(default)), _text_rule(value))
     is_time = default is None and name.endswith(TIMES) and isinstance(value, str | int | float)
@@ -82,7 +84,7 @@ def seconds(text: object) -> float:
 
     try:
         time = float(parse_timedelta(text))
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return 0.0
     return time if 0.0 < time <= LONGEST else 0.0
 

@@ -117,7 +117,7 @@ def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[...
 
 @click.command()
 @SWEEP
-@output_option(required=True, help="The sweep file to write.")
+@output_option(force="--overwrite", required=True, help="The sweep file to write.")
 @click.option("--criterion", default="condition", show_default=True, help="condition or determinant (D-optimality).")
 @_limit("--force", "Largest force or torque of actuators [N or N m]")
 @_limit("--stroke", "Largest distance of actuators from the centre [rad or m]")

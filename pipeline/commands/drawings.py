@@ -13,7 +13,8 @@ from pipeline.commands.terminal import STORE, forced, output_option
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of commands that show one design of a store."""
     help_files = "Folder of the files that the sweep names, such as points; to draw the robot."
-    command = click.option("--files", type=click.Path(path_type=Path), metavar="DIR", help=help_files)(command)
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    command = click.option("--files", type=folder, metavar="DIR", help=help_files)(command)
     command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(
         command
     )

@@ -54,7 +54,7 @@ def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
 @click.command()
 @STORE
 @click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
-@click.option("--seed", type=int, help="Which blocks these are; default: others every time.")
+@click.option("--seed", type=click.IntRange(0), help="Which blocks these are; default: others every time.")
 @click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
 @CLUSTER
 def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:

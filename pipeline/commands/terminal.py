@@ -140,12 +140,14 @@ def setting(text: str) -> tuple[str, float]:
     """Parse NAME=VALUE."""
     name, _, value = text.partition("=")
     try:
+        if "_" in value:
+            raise ValueError(value)  # Python reads it as a number, other programs do not
         return name, float(value)
     except ValueError:
         raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
 
 
-_FORCE = "limbsweep.force"
+_FORCE, _FORCED = "limbsweep.force", "forced"
 
 
 def forced() -> bool:
@@ -160,30 +162,25 @@ def _set_forced(ctx: click.Context, param: click.Parameter, value: bool) -> None
 def _checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     """Refuse a file that may not be written, before anything is computed."""
     if value is not None:
-        check_output(value, force=forced(), option=param.opts[0])
+        flag = next(known.opts[0] for known in ctx.command.params if known.name == _FORCED)
+        check_output(value, force=forced(), option=param.opts[0], flag=flag)
     return value
 
 
-FORCE = click.option(
-    "--force",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_set_forced,
-    help="Replace a file that exists.",
-)
+def _force(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    text = "Replace a file there."
+    return click.option(name, _FORCED, is_flag=True, is_eager=True, expose_value=False, callback=_set_forced, help=text)
 
 
 def output_option(
-    name: str = "--output", variable: str = "output", **attributes: Any
+    name: str = "--output", variable: str = "output", force: str = "--force", **attributes: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option for a file that a command writes, and `--force`, which lets it replace one of another kind."""
+    """The option for a file that a command writes, and `force`, which lets it replace one of another kind."""
 
     def added(command: Callable[..., None]) -> Callable[..., None]:
         path = click.Path(path_type=Path)
-        known = [option.name for option in getattr(command, "__click_params__", ())]
-        if "force" not in known:
-            command = FORCE(command)
+        if _FORCED not in [option.name for option in getattr(command, "__click_params__", ())]:
+            command = _force(force)(command)
         return click.option(name, variable, type=path, callback=_checked, **attributes)(command)
 
     return added

@@ -32,8 +32,11 @@ KINDS: Mapping[str, tuple[str, bytes]] = {
 """Files that are made again and again, by the end of their name: what they are, and how they begin."""
 
 
-def check_output(path: Path, *, force: bool = False, option: str = OPTION) -> None:
-    """See that a file may be written, before it takes time to compute what is in it. Raises InputError."""
+def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag: str = "--force") -> None:
+    """See that a file may be written, before it takes time to compute what is in it. Raises InputError.
+
+    `option` and `flag` are what the command calls the file, and the force.
+    """
     if rule := name_rule(path):
         raise _refuse(option, _shown(path), rule, "Choose another name.")
     try:
@@ -47,7 +50,7 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION) -> No
         raise _refuse(option, f"{_shown(path)}, {kind}", "a new file, or a regular one", "Choose another name.")
     if force:
         return
-    hint = "Name another one, or add --force to replace it."
+    hint = f"Name another one, or replace it by {flag}."
     kind, head = KINDS.get(path.suffix.lower(), ("", b""))
     if not kind:
         raise _refuse(option, f"{_shown(path)}, which exists already", "a new file", hint)

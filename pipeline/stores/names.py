@@ -24,7 +24,7 @@ def check_place(text: str, option: str) -> None:
         (not text.strip(), "a path or a URL"),
         ("\0" in text, "a path without NUL"),
         (len(os.fsencode(text)) > LONGEST_PATH, f"at most {LONGEST_PATH} bytes"),
-        (any(len(os.fsencode(part)) > LONGEST_PART for part in text.split("/")), f"names of at most {LONGEST} bytes"),
+        (any(len(os.fsencode(part)) > LONGEST_PART for part in text.split("/")), f"a name of at most {LONGEST} bytes"),
         (text.lower().startswith(FLEETING), "a place that outlives this process"),
     )
     if rule := next((rule for broken, rule in rules if broken), ""):

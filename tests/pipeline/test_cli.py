@@ -221,7 +221,7 @@ def test_new_does_not_overwrite() -> None:
     message = refused("new", "delta_3rr2rrr", "--output", "mine.yaml")
     assert message == (
         "--output: got 'mine.yaml', which exists already; expected a new file. "
-        "Name another one, or add --force to replace it.\n"
+        "Name another one, or replace it by --force.\n"
     )
     assert Path("mine.yaml").read_text() == "mine"
 

@@ -12,6 +12,8 @@ import click
 from pipeline.errors import RunCancelledError, RunStoppedError
 
 if TYPE_CHECKING:
+    from xarray import Dataset
+
     from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
@@ -34,14 +36,23 @@ from pipeline.commands.terminal import (
 @click.command()
 @SWEEP
 @SUBSET
-def check(sweep: Path, subset: str | None) -> None:
-    """Validate the sweep file SWEEP and print the plan, without computing anything."""
+@click.option("--quick", is_flag=True, help="Compute nothing, not even a few designs.")
+def check(sweep: Path, subset: str | None, quick: bool) -> None:
+    """Validate the sweep file SWEEP, print the plan, and warn where a few designs that are tried fail."""
     from pipeline.plan.plan import plan
 
-    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps_in(sweep, subset)]):
+    sweeps = sweeps_in(sweep, subset)
+    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps]):
         if number:
             click.echo()
         print_rows(sweep_plan.rows())
+    if quick:
+        return
+    from pipeline.execution.trial import trial
+
+    for parsed in sweeps:
+        for line in trial(parsed).lines():
+            click.echo(line if line.startswith(" ") else f"warning: {parsed.robot}: {line}", err=True)
 
 
 @click.command()
@@ -61,12 +72,16 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
     stores, whole = stores_of(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
     config = cluster_in(cluster)
-    blocks = cases = 0
+    blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
-        blocks += run_sweep("run", parsed, place, config, granularity, again)
+        given_up, results = run_sweep("run", parsed, place, config, granularity, again)
+        blocks += given_up
         cases += len(failed_cases(place))
+        nothing |= say_failed(results)
         click.echo(f"results in {place}")
     end(whole, blocks, cases, again)
+    if nothing:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()
@@ -111,13 +126,17 @@ def attach(store: str) -> None:
     from pipeline.monitor.follow import follow
     from pipeline.monitor.progress import progress
     from pipeline.monitor.status import failed_cases
+    from storage import open_results
 
     with progress() as show_progress:
         for event in follow(store):
             show_progress(event)
     if isinstance(event, Stopped):
         raise stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
+    nothing = say_failed(open_results(store, unfinished=True))
     end(store, event.failed_blocks if isinstance(event, Finished) else 0, len(failed_cases(store)), "the same command")
+    if nothing:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()
@@ -186,10 +205,20 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
         raise click.exceptions.Exit(1)
 
 
+def say_failed(results: Dataset) -> bool:
+    """Say how many samples failed, and why; whether all of them did."""
+    from pipeline.monitor.samples import failed_samples
+
+    failed = failed_samples(results)
+    for line in failed.lines():
+        click.echo(line, err=True)
+    return failed.all_failed
+
+
 def run_sweep(
     what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity, again: str
-) -> int:
-    """Run or append with progress; the number of blocks that were given up."""
+) -> tuple[int, Dataset]:
+    """Run or append with progress; the number of blocks that were given up, and the results."""
     from pipeline.execution.run import run
     from pipeline.monitor.events import Event, Finished
     from pipeline.monitor.progress import progress
@@ -200,9 +229,9 @@ def run_sweep(
         with progress() as show_progress:
             listeners = (show_progress, last.append)
             action = append if what == "append" else run
-            action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
+            results = action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted; go on with: {again}") from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
-    return sum(event.failed_blocks for event in last if isinstance(event, Finished))
+    return sum(event.failed_blocks for event in last if isinstance(event, Finished)), results

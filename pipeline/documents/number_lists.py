@@ -20,7 +20,7 @@ FEWEST = 64
 """Numbers of a list that is worth it."""
 
 _NUMBER = r"[-+]?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,4})?"
-_FLOW = re.compile(rf"\[(?P<inner>\s*+(?:{_NUMBER}\s*+,\s*+){{{FEWEST - 1},}}+{_NUMBER}\s*+(?:,\s*+)?)\]")
+_FLOW = re.compile(rf"\[\s*+{_NUMBER}\s*+(?:,\s*+{_NUMBER}\s*+){{{FEWEST - 1},}}+(?:,\s*+)?\]")
 _BLOCK = re.compile(
     rf"^(?P<indent> *+)- +{_NUMBER} *\n(?:(?P=indent)- +{_NUMBER} *(?:\n|\Z)){{{FEWEST - 1},}}+", re.MULTILINE
 )

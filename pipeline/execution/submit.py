@@ -145,7 +145,9 @@ def main() -> int:
     from pipeline.errors import InputError, RunCancelledError
     from pipeline.execution.run import run
     from pipeline.monitor.progress import LineProgress
+    from pipeline.monitor.samples import failed_samples
     from pipeline.monitor.status import failed_cases, status
+    from storage import open_results
 
     request: RunRequest = pickle.loads(sys.stdin.buffer.read())
     try:
@@ -162,7 +164,11 @@ def main() -> int:
     except RunStoppedError as error:
         print(error)
         return 130 if isinstance(error, RunCancelledError) else 1
-    return int(status(request.store).state != "finished" or bool(failed_cases(request.store)))
+    failed = failed_samples(open_results(request.store, unfinished=True))
+    for line in failed.lines():
+        print(line)
+    is_whole = status(request.store).state == "finished" and not failed_cases(request.store)
+    return int(not is_whole or failed.all_failed)
 
 
 if __name__ == "__main__":

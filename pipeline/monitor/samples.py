@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,10 +74,37 @@ def failed_samples(dataset: Dataset) -> FailedSamples:
     dims = [dim for dim in CASE if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
     counts = dataset[FAILED].broadcast_like(dataset[WORST]).transpose(*dims).values
     worst = dataset[WORST].broadcast_like(dataset[FAILED]).transpose(*dims).values
-    names = meanings(dataset[WORST])
-    rows = [_status(names.get(int(code), str(code)), counts, worst == code, dims) for code in _codes(worst, counts)]
-    written = int((counts >= 0).sum()) * int(dataset.sizes.get("time", 1))
-    return FailedSamples(written, tuple(sorted(rows, key=lambda row: -row.samples)))
+    samples = int((counts >= 0).sum()) * int(dataset.sizes.get("time", 1))
+    shape = _sizes(counts, dims)
+    places = [np.arange(length) for length in shape]
+    return count_failed(counts.reshape(shape), worst.reshape(shape), meanings(dataset[WORST]), samples, places)
+
+
+def count_failed(
+    counts: np.ndarray,
+    worst: np.ndarray,
+    names: Mapping[int, str],
+    samples: int,
+    places: Sequence[np.ndarray],
+) -> FailedSamples:
+    """Count failed samples (case,) by the worst status (case,) of each case, of so many `samples` in all.
+
+    Both arrays have the dims CASE; `places` are the numbers along each of them.
+    """
+    rows = []
+    for code in np.unique(worst[counts > 0]):
+        hit = (worst == code) & (counts > 0)
+        flat = np.flatnonzero(hit)
+        first = [np.unravel_index(at, hit.shape) for at in flat[:PLACES]]
+        named = tuple(tuple(int(along[k]) for along, k in zip(places, at, strict=True)) for at in first)
+        rows.append(FailedStatus(names.get(int(code), str(code)), len(flat), int(counts[hit].sum()), named))
+    return FailedSamples(samples, tuple(sorted(rows, key=lambda row: -row.samples)))
+
+
+def _sizes(values: np.ndarray, dims: Sequence[str]) -> list[int]:
+    """Lengths along CASE, one where an array lacks the dim."""
+    lengths = dict(zip(dims, values.shape, strict=True))
+    return [lengths.get(dim, 1) for dim in CASE]
 
 
 def meanings(codes: DataArray) -> dict[int, str]:
@@ -91,18 +118,6 @@ def meanings(codes: DataArray) -> dict[int, str]:
             f"{codes.name}: its attributes flag_values and flag_meanings do not fit together; "
             "expected a name for each code. limbsweep verify says what is damaged"
         ) from None
-
-
-def _codes(worst: np.ndarray, counts: np.ndarray) -> list[int]:
-    return [int(code) for code in np.unique(worst[counts > 0])]
-
-
-def _status(name: str, counts: np.ndarray, where: np.ndarray, dims: list[str]) -> FailedStatus:
-    hit = where & (counts > 0)
-    flat = np.flatnonzero(hit)
-    places = [np.unravel_index(at, hit.shape) for at in flat[:PLACES]]
-    first = tuple(tuple(int(place[dims.index(dim)]) if dim in dims else 0 for dim in CASE) for place in places)
-    return FailedStatus(name, len(flat), int(counts[hit].sum()), first)
 
 
 def _place(place: tuple[int, ...]) -> str:

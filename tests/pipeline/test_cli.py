@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import xarray as xr
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
@@ -87,8 +88,12 @@ def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put another function in the place of `run`, for endings that a healthy run does not have."""
 
     def install(function: Callable[..., object]) -> None:
+        def run(*arguments: object, **options: object) -> xr.Dataset:
+            function(*arguments, **options)
+            return xr.Dataset()
+
         module = types.ModuleType("pipeline.execution.run")
-        module.run = function  # type: ignore[attr-defined]
+        module.run = run  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "pipeline.execution.run", module)
 
     return install
@@ -339,6 +344,40 @@ def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> 
     assert (result.exit_code, result.stdout) == (130, "")
     command = "limbsweep run tiny.yaml --store tiny.zarr --cluster cluster.yaml"
     assert result.stderr == f"interrupted; go on with: {command}\n"
+
+
+FAR = TINY.replace("radius: 0.05", "radius: 2.5")
+
+
+def test_a_sweep_of_which_all_fails_ends_with_status_1_and_says_why(tiny: Path) -> None:
+    tiny.write_text(FAR)
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    result = limbsweep("run", str(tiny), "--cluster", "c.yaml")
+    assert (result.exit_code, result.stdout) == (1, "results in tiny.zarr\n")
+    assert (
+        "all 33 samples failed and hold NaN:\n  NOT_REACHABLE: 33 samples in 3 cases, first in design 0,"
+        in result.stderr
+    )
+    assert "A limb cannot reach the platform; lengthen it" in result.stderr
+    assert limbsweep("run", str(tiny), "--cluster", "c.yaml").exit_code == 1  # there is nothing left to run
+
+
+def test_a_part_that_fails_is_counted(tiny: Path) -> None:
+    tiny.write_text(TINY.replace("[0.2, 0.25, 0.3]", "[0.2, 10.0]"))
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    result = limbsweep("run", str(tiny), "--cluster", "c.yaml")
+    assert result.exit_code == 0
+    assert "11 of 22 samples failed (50 %) and hold NaN:\n  NOT_REACHABLE: 11 samples in 1 cases" in result.stderr
+
+
+def test_check_warns_of_what_fails(tiny: Path) -> None:
+    tiny.write_text(FAR)
+    result = limbsweep("check", str(tiny))
+    assert result.exit_code == 0
+    assert "warning: delta_3rr2rrr: tried 3 designs on 1 trajectories: all 33 samples failed" in result.stderr
+    assert limbsweep("check", str(tiny), "--quick").stderr == ""
+    tiny.write_text(TINY)
+    assert limbsweep("check", str(tiny)).stderr == ""
 
 
 @pytest.mark.slow

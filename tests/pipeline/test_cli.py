@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import types
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -92,9 +91,8 @@ def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             function(*arguments, **options)
             return xr.Dataset()
 
-        module = types.ModuleType("pipeline.execution.run")
-        module.run = run  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "pipeline.execution.run", module)
+        # an attribute, not another module: what is imported meanwhile would keep that one
+        monkeypatch.setattr("pipeline.execution.run.run", run)
 
     return install
 

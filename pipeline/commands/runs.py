@@ -25,8 +25,8 @@ from pipeline.commands.terminal import (
     SUBSET,
     SWEEP,
     TARGET,
-    Interrupted,
     cluster_in,
+    interrupted,
     print_rows,
     stopped,
     sweeps_in,
@@ -230,8 +230,8 @@ def run_sweep(
             listeners = (show_progress, last.append)
             action = append if what == "append" else run
             results = action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; go on with: {again}") from None
+    except KeyboardInterrupt as error:
+        raise interrupted(error, again) from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
     return sum(event.failed_blocks for event in last if isinstance(event, Finished)), results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,12 @@ class Refused(click.ClickException):
 
     def show(self, file: object = None) -> None:
         """Print the message without a traceback."""
-        click.echo(self.message, err=True)
+        with suppress(OSError):  # of a terminal that has gone
+            click.echo(self.message, err=True)
 
 
 class Interrupted(Refused):
-    """Ctrl-C: exit status 130."""
+    """Ctrl-C, or a signal of the system: exit status 128 and its number."""
 
     exit_code = 130
 
@@ -95,8 +97,8 @@ class CommandGroup(click.Group):
             raise Refused(str(error)) from None
         except RunStoppedError as error:
             raise stopped(error) from None
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted") from None
+        except KeyboardInterrupt as error:
+            raise interrupted(error) from None
         except BrokenPipeError:
             # Whoever read the output has gone; Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,6 +108,15 @@ class CommandGroup(click.Group):
 TARGET = click.option(
     "--store", callback=_named, help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given."
 )
+
+
+def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
+    """The end of a command that Ctrl-C or another signal has interrupted."""
+    from pipeline.execution.signals import exit_status
+
+    end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
+    end.exit_code = exit_status(error)
+    return end
 
 
 def stopped(error: RunStoppedError, again: str = "") -> Refused:

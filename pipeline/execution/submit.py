@@ -144,6 +144,7 @@ def main() -> int:
     """The process: run the request that comes through standard input; the exit status is that of `limbsweep run`."""
     from pipeline.errors import InputError, RunCancelledError
     from pipeline.execution.run import run
+    from pipeline.execution.signals import exit_status
     from pipeline.monitor.progress import LineProgress
     from pipeline.monitor.samples import failed_samples
     from pipeline.monitor.status import failed_cases, status
@@ -161,6 +162,9 @@ def main() -> int:
     except (InputError, StoreError) as error:
         print(error)
         return 2
+    except KeyboardInterrupt as error:
+        print(str(error) or "interrupted")
+        return exit_status(error)
     except RunStoppedError as error:
         print(error)
         return 130 if isinstance(error, RunCancelledError) else 1

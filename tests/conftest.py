@@ -7,12 +7,15 @@ Beside an installed wheel (`make wheel-test`) there is nothing of the repository
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What submitted runs print goes into no folder of whoever runs the tests.
+os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir()) / f"limbsweep-tests-{os.getuid()}")
 
 # Two cores that other work shares: a deadline would fail tests for the load of the machine.
 settings.register_profile("default", deadline=None, print_blob=True)

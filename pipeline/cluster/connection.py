@@ -26,6 +26,7 @@ from pipeline.cluster.safety import steering
 from pipeline.cluster.scaling import Demand
 from pipeline.cluster.section import Adapt
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
+from pipeline.cluster.worker_folders import KEY, own_folder
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
@@ -158,8 +159,12 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
     from distributed import Client
 
     # what others start in other folders or on other machines finds our packages as their environment says
-    children = safe_children() if config.kind.family == "local" else nullcontext()
-    with children, _make(config) as cluster:
+    is_local = config.kind.family == "local"
+    with (
+        safe_children() if is_local else nullcontext(),
+        _worker_folder() if is_local else nullcontext(),
+        _make(config) as cluster,
+    ):
         try:
             if config.kind.family == "jobqueue":  # which starts without jobs
                 cluster.sync(_submit, cluster, first_workers(config))
@@ -171,6 +176,15 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
             if config.cluster.adapt:
                 _adapt(cluster, config, config.cluster.adapt)
             yield client
+
+
+@contextmanager
+def _worker_folder() -> Iterator[None]:
+    """A private folder for workers of this machine; Dask would share one with whoever has made it."""
+    import dask
+
+    with own_folder(dask.config.get(KEY, None)) as folder, dask.config.set({KEY: folder}):
+        yield
 
 
 def _adapt(cluster: DaskCluster, config: ClusterConfig, bounds: Adapt) -> None:

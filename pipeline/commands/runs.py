@@ -97,7 +97,8 @@ def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | No
     config = cluster_in(cluster)
     for parsed, place in stores_of(sweep, subset, store)[0]:
         job = begin(parsed, place, config, granularity)
-        click.echo(f"process {job.pid} on {job.host} runs {sweep} into {place}; it prints to {job.output} there")
+        will = "waits for its turn to run" if job.waits else "runs"
+        click.echo(f"process {job.pid} on {job.host} {will} {sweep} into {place}; it prints to {job.output} there")
         for command in ("status", "attach", "cancel"):
             click.echo(f"  {shlex.join(['limbsweep', command, place])}")
 

@@ -18,9 +18,13 @@ from tests.pipeline.test_cli import LONG, PROGRAM, environment
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_is_met_like_ctrl_c(number: signal.Signals) -> None:
-    with pytest.raises(KeyboardInterrupt, match=f"ended by {number.name}") as caught, orderly_end():
-        os.kill(os.getpid(), number)
-        time.sleep(5)
+    def wait() -> None:
+        with orderly_end():
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt, match=f"ended by {number.name}") as caught:
+        wait()
     assert exit_status(caught.value) == 128 + number
     assert signal.getsignal(number) is signal.SIG_DFL
 

@@ -84,7 +84,7 @@ def seconds(text: object) -> float:
 
     try:
         time = float(parse_timedelta(text))
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError):
         return 0.0
     return time if 0.0 < time <= LONGEST else 0.0
 
@@ -113,7 +113,7 @@ def _size_rule(value: object) -> str:
 
     try:
         return "" if 0 <= float(parse_bytes(value)) <= MOST * 1000 else "a size, such as 64MiB"
-    except (AttributeError, TypeError, ValueError, OverflowError):
+    except (AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return "a size, such as 64MiB"
 
 

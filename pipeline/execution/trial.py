@@ -72,8 +72,8 @@ def trial(sweep: Sweep) -> Trial:
         worst[place] = _case(arrays[WORST])
     names = {int(status): status.name for status in Status}
     samples = math.prod(sizes) * small.grid.samples
-    found = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
-    return Trial(len(designs), len(trajectories), found)
+    failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
+    return Trial(len(designs), len(trajectories), failed)
 
 
 def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -44,7 +44,7 @@ MEMORY = "distributed.worker.memory"
 SHARE = "a share of memory, above 0 and at most 1"
 COUNT = "a number from 0 to 1e+12"
 TIME = "a time, such as 30s"
-NOT_TIMES = ("-1s", "soon", "1e400s", "[1s]", "true")
+NOT_TIMES = ("-1s", "''", "soon", "1e400s", "[1s]", "true")
 NOT_COUNTS = ("-3", "many", "true", "[]")
 
 ROWS = (

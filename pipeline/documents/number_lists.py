@@ -30,7 +30,7 @@ assert LONGEST_NUMBER >= 64, "what is read here, the scanner would read too"
 
 
 @dataclass(frozen=True)
-class NumberList:
+class LongList:
     """A list of numbers: where it begins, its numbers, and where each of them stands."""
 
     start: Position
@@ -43,7 +43,7 @@ class Blanked:
     """A text without its long lists of numbers, and these by the places where empty lists stand for them."""
 
     text: str
-    lists: dict[Position, NumberList]
+    lists: dict[Position, LongList]
 
     @property
     def size(self) -> int:
@@ -54,7 +54,7 @@ class Blanked:
 def blank_lists(text: str) -> Blanked:
     """Take the long lists of numbers out of a text with line ends of one kind."""
     pieces: list[str] = []
-    lists: dict[Position, NumberList] = {}
+    lists: dict[Position, LongList] = {}
     end, line, line_start = 0, 1, 0
     for match in _matches(text):
         begin = match.start()
@@ -66,7 +66,7 @@ def blank_lists(text: str) -> Blanked:
         if all(map(math.isfinite, numbers)):
             indent = len(match["indent"]) if block else 0
             key, start = ((line, indent + 2), (line, indent + 1)) if block else ((line, column),) * 2
-            lists[key] = NumberList(start, numbers, places)
+            lists[key] = LongList(start, numbers, places)
             blank = " " * (indent + 1) + "[]" + "\n" * match[0].count("\n") if block else _blanked(match[0])
         else:
             blank = match[0]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pipeline.documents.number_lists import Blanked, NumberList, blank_lists
+from pipeline.documents.number_lists import Blanked, LongList, blank_lists
 from pipeline.documents.scalars import Scalar, ScalarError, parse_scalar, strange_character
 from pipeline.errors import LIMIT, InputError, Problem, show
 
@@ -202,7 +202,7 @@ class _Composer:
         elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None:
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
-    def sequence(self, path: KeyPath, numbers: NumberList | None) -> list[YamlValue]:
+    def sequence(self, path: KeyPath, numbers: LongList | None) -> list[YamlValue]:
         result: list[YamlValue] = []
         if numbers is not None:
             result += numbers.numbers

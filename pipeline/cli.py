@@ -1,7 +1,8 @@
 """The command line `limbsweep`. Every body is a few lines over the Python interface, so nothing can be done only here.
 
-Exit status: 0 done, 1 finished with failed blocks, 2 misuse or bad input, 130 interrupted and resumable. Bodies import
-what they need, so that a command that computes nothing starts at once.
+Exit status: 0 done, 1 finished with failed blocks or without a single result, 2 misuse or bad input, 130 interrupted
+and resumable (143 by SIGTERM, 129 by SIGHUP). Bodies import what they need, so that a command that computes nothing
+starts at once.
 """
 
 from __future__ import annotations

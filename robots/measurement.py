@@ -6,17 +6,16 @@ and N.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from robots.parameters import Parameter
+from robots.parameters import LARGEST, Parameter
 
 _JOINT, _FORCE = "rad or m", "N m or N"
 
 
 def _positive(name: str, unit: str, text: str, default: float = 0.0) -> Parameter:
-    return Parameter(name, unit, default, 0.0, math.inf, text)
+    return Parameter(name, unit, default, 0.0, LARGEST, text)
 
 
 MEASUREMENT: tuple[Parameter, ...] = (
@@ -28,7 +27,7 @@ MEASUREMENT: tuple[Parameter, ...] = (
     Parameter("force_offset", _FORCE, 0.0, text="constant added to forces"),
     _positive("ripple", _FORCE, "amplitude of the ripple of forces"),
     _positive("ripple_number", "1/rad or 1/m", "ripples for one radian or metre of the actuator", 1.0),
-    Parameter("force_constant", "N m/A or N/A", 1.0, 1e-12, math.inf, "force of one ampere, as the user believes it"),
+    Parameter("force_constant", "N m/A or N/A", 1.0, 1e-12, LARGEST, "force of one ampere, as the user believes it"),
     _positive("current_step", "A", "step of the recorded current; 0: none"),
     _positive("cutoff", "Hz", "cutoff of the filter that the user applies to positions and forces; 0: none"),
     Parameter("order", "1", 4.0, 1.0, 10.0, "order of that filter, a Butterworth filter run forth and back"),

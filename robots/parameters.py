@@ -8,6 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+LARGEST = 1e12
+"""Size of a number beyond which nothing of a machine lies: a typing error, whose squares and products would leave the
+range of doubles. It bounds every parameter that has no bounds of its own."""
+
 
 class ParameterError(ValueError):
     """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected."""
@@ -24,8 +28,8 @@ class Parameter:
     name: str
     unit: str
     default: float | tuple[float, ...]
-    lower: float = -math.inf
-    upper: float = math.inf
+    lower: float = -LARGEST
+    upper: float = LARGEST
     text: str = ""
     source: str = ""
 
@@ -53,8 +57,8 @@ class Parameter:
     @property
     def bounds(self) -> str:
         """The rule for a value, in words."""
-        if math.isinf(self.lower) and math.isinf(self.upper):
-            return f"a finite number [{self.unit}]"
+        if self.lower <= -LARGEST and self.upper >= LARGEST:
+            return f"a finite number of at most {LARGEST:g} in size [{self.unit}]"
         return f"a number in [{self.lower:g}, {self.upper:g}] {self.unit}".rstrip()
 
     def problem(self, value: float) -> str | None:

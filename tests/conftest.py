@@ -16,6 +16,8 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What submitted runs print goes into no folder of whoever runs the tests.
+os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir()) / f"limbsweep-tests-{os.getuid()}")
 
 # Machine code is kept for the processes of this run of the tests, and for no other.
 if "LIMBSWEEP_CACHE" not in os.environ:

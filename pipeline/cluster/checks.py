@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pipeline.cluster.dask_values import check_thresholds, rule_at, seconds
 from pipeline.cluster.kinds import CONNECT_OPTIONS, KINDS, SCHEDULER_OPTIONS, WORKER_OPTIONS, ClusterKind
 from pipeline.cluster.settings import FOREIGN, FREE, effective
 from pipeline.documents.files import read_text
@@ -76,16 +77,6 @@ def _check_counts(report: Report, cluster: ClusterSection) -> None:
         report((*SECTION, "n-workers"), cluster.n_workers, "n-workers or adapt, not both", "Remove one.")
     if not seconds(cluster.start_timeout):
         report((*SECTION, "start-timeout"), cluster.start_timeout, "a time", "For instance 90s, 10 minutes or 2h.")
-
-
-def seconds(text: str) -> float:
-    """A time as Dask writes it, in seconds; 0 where it is none."""
-    from dask.utils import parse_timedelta
-
-    try:
-        return max(0.0, float(parse_timedelta(text)))
-    except (KeyError, ValueError):
-        return 0.0
 
 
 def _check_ssh(report: Report, options: SshOptions) -> None:
@@ -198,7 +189,10 @@ def check_dask(report: Report, settings: Mapping[str, Any]) -> None:
     for defaults in dask.config.defaults:
         dask.config.update(known, defaults, priority="new")
     foreign = [key for key in settings if key in FOREIGN and key not in known]
-    _compare(report, {key: value for key, value in settings.items() if key not in foreign}, known, ())
+    ours, before = {key: value for key, value in settings.items() if key not in foreign}, len(report.problems)
+    _compare(report, ours, known, ())
+    if len(report.problems) == before:
+        check_thresholds(report, ours, effective(settings))
 
 
 def _learn(modules: Iterable[str]) -> None:
@@ -224,3 +218,7 @@ def _compare(report: Report, settings: Mapping[str, Any], known: Mapping[str, An
             _compare(report, value, default, here)
         elif isinstance(value, dict) and not isinstance(default, dict) and default is not None:
             report(here, value, f"a single value, like {default!r}, for {dotted(here)}")
+        elif not isinstance(value, dict) and key not in FREE:
+            rule, hint = rule_at(here, value, default)
+            if rule:
+                report(here, value, rule, hint)

@@ -12,17 +12,21 @@ import importlib
 import importlib.util
 import json
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pipeline.cluster.arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
-from pipeline.cluster.checks import seconds
+from pipeline.cluster.dask_values import seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
+from pipeline.cluster.safety import steering
 from pipeline.cluster.scaling import Demand
 from pipeline.cluster.section import Adapt
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
+from pipeline.cluster.worker_folders import KEY, own_folder
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 
 ANSWER_SECONDS = 10
+PROBE_SECONDS = 0.8
+"""For a connection to the port of a scheduler, before Dask's client is asked to make one."""
 
 
 @contextmanager
@@ -57,9 +63,14 @@ def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
 def preview(config: ClusterConfig) -> str:
     """What would be started, without starting it: the script of a job, the resource of Kubernetes, or the arguments.
 
-    Raises InputError where a package is missing.
+    Settings that run code, or set variables of workers, come first, as comments. Raises InputError where a package is
+    missing.
     """
     _require(config, programs=False)
+    return "".join(f"# {line}\n" for line in steering(config.settings)) + _started_by(config)
+
+
+def _started_by(config: ClusterConfig) -> str:
     with _settings(config):
         if config.kind.family in ("process", "running"):
             return f"{config.kind.text}\n"
@@ -120,6 +131,7 @@ def _running(config: ClusterConfig) -> Iterator[Client]:
     from distributed.security import Security
 
     address = config.cluster.address
+    _require_answer(config, str(address))
     security = Security(require_encryption=True) if str(address).startswith("tls:") else None
     try:
         client = Client(address, security=security, timeout=ANSWER_SECONDS, set_as_default=False)
@@ -130,14 +142,29 @@ def _running(config: ClusterConfig) -> Iterator[Client]:
         yield client
 
 
+def _require_answer(config: ClusterConfig, address: str) -> None:
+    """See at once that something listens: a client would try again and again. Raises InputError."""
+    parts = urlsplit(address)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=PROBE_SECONDS):
+            return
+    except OSError as error:
+        hint = f"Check that it runs and that this machine reaches it ({error.strerror or type(error).__name__})."
+        raise config.problem(config.cluster.kind, repr(address), "a scheduler that answers", hint) from None
+
+
 @contextmanager
 def _started(config: ClusterConfig) -> Iterator[Client]:
     """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
     # what others start in other folders or on other machines finds our packages as their environment says
-    children = safe_children() if config.kind.family == "local" else nullcontext()
-    with children, _make(config) as cluster:
+    is_local = config.kind.family == "local"
+    with (
+        safe_children() if is_local else nullcontext(),
+        _worker_folder() if is_local else nullcontext(),
+        _make(config) as cluster,
+    ):
         try:
             if config.kind.family == "jobqueue":  # which starts without jobs
                 cluster.sync(_submit, cluster, first_workers(config))
@@ -149,6 +176,15 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
             if config.cluster.adapt:
                 _adapt(cluster, config, config.cluster.adapt)
             yield client
+
+
+@contextmanager
+def _worker_folder() -> Iterator[None]:
+    """A private folder for workers of this machine; Dask would share one with whoever has made it."""
+    import dask
+
+    with own_folder(dask.config.get(KEY, None)) as folder, dask.config.set({KEY: folder}):
+        yield
 
 
 def _adapt(cluster: DaskCluster, config: ClusterConfig, bounds: Adapt) -> None:

@@ -7,6 +7,7 @@ dashboards listen on this machine only, unless the file says `insecure: true`.
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import re
 import stat
@@ -18,7 +19,7 @@ from pipeline.cluster import tls
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
 from pipeline.documents.report import Got, Report
-from pipeline.documents.yaml import KeyPath
+from pipeline.documents.yaml import KeyPath, dotted
 
 if TYPE_CHECKING:
     from pipeline.cluster.section import ClusterSection
@@ -36,6 +37,9 @@ COMMANDS = (
     "env-extra", "extra", "job-extra",
 )  # fmt: skip
 """Keys whose values a shell reads."""
+
+STEERING = ("preload", "preload-nanny", "preload-argv", "pre-spawn-environ", "environ", "routes", "policies")
+"""Settings of Dask that name code to import, or set variables of processes."""
 
 _FLAG = re.compile(r"--dashboard-address[= ]+(\S+)")
 
@@ -74,7 +78,7 @@ def check_commands(report: Report, node: object, writers: str, path: KeyPath = (
     """Reports commands that others may have put there, and those that hide behind a line break."""
     for key, value in node.items() if isinstance(node, dict) else ():
         here = (*path, key)
-        if str(key).replace("_", "-") not in COMMANDS:
+        if str(key).replace("_", "-") not in (*COMMANDS, *STEERING):
             check_commands(report, value, writers, here)
             continue
         if writers:
@@ -84,6 +88,24 @@ def check_commands(report: Report, node: object, writers: str, path: KeyPath = (
             if isinstance(command, str) and "\n" in command.strip("\n"):
                 place = (*here, index) if isinstance(value, list) else here
                 report(place, Got("several lines"), "one line", "Make an entry of the list for each.")
+
+
+def steering(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Say in lines what settings make processes import, and which variables they set; nothing where they do not."""
+    rows = list(_steering(settings, ()))
+    if rows:
+        yield "settings of this file that run code in schedulers and workers, or set their variables:"
+        for path, value in rows:
+            yield f"  {dotted(path)}: {json.dumps(value, default=str)}"
+
+
+def _steering(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+    for key, value in node.items() if isinstance(node, Mapping) else ():
+        here = (*path, key)
+        if str(key).replace("_", "-") in STEERING:
+            yield here, value
+        else:
+            yield from _steering(value, here)
 
 
 def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:

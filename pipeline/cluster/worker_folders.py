@@ -6,7 +6,10 @@ A worker whose folder is full, slow or not there stalls without a word.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +70,8 @@ def folder_rule(folder: object) -> str:
     """What a folder of this machine should be and is not; empty where it is."""
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"
+    if others := _others(folder):
+        return f"a folder of your own, or one with the sticky bit: {others} can remove or replace what is in it"
     if not os.access(folder, os.W_OK | os.X_OK):
         return "a folder that you may write to"
     if (kind := file_system(folder)) in NETWORK:
@@ -74,6 +79,23 @@ def folder_rule(folder: object) -> str:
     room = os.statvfs(folder)
     free = room.f_bavail * room.f_frsize
     return "" if free >= LEAST else f"at least {LEAST / 1e9:g} GB of free space, there are {free / 1e9:.2g} GB"
+
+
+def _others(folder: str) -> str:
+    """Who else can remove or replace what a user puts into a folder; empty where nobody can but the administrator."""
+    status = os.stat(folder)
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"user {status.st_uid}, whose folder it is,"
+    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+        return "everybody"
+    return ""
+
+
+@contextmanager
+def own_folder(folder: str | None) -> Iterator[str]:
+    """A new folder for the workers of one cluster on this machine, which nobody else may enter; removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="limbsweep-", dir=folder, ignore_cleanup_errors=True) as place:
+        yield place
 
 
 def file_system(folder: str) -> str:

@@ -22,8 +22,9 @@ from pipeline.commands.terminal import (
     SWEEP,
     TARGET,
     Refused,
+    forced,
+    output_option,
     print_rows,
-    writing,
 )
 
 
@@ -71,7 +72,7 @@ def dataset(
 )
 @click.option("--clean", is_flag=True, help="Use signals without errors of sensors.")
 @click.option("--design", "designs", type=int, multiple=True, help="Number of a design; default: all.")
-@click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
+@output_option(help="A CSV or JSON file for all parameters.")
 @CLUSTER
 def identify(
     store: str,
@@ -88,13 +89,10 @@ def identify(
 
     if output is not None:
         checked_suffix(output)
-    if output is not None and output.exists():
-        raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
     identified = estimate(store, method, clean=clean, motion=motion, designs=designs or None, cluster=cluster)
     print_rows(identified.rows())
     if output is not None:
-        with writing(output):
-            identified.save(output)
+        identified.save(output, force=forced())
     if identified.failed:
         raise click.exceptions.Exit(1)
 
@@ -119,7 +117,7 @@ def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[...
 
 @click.command()
 @SWEEP
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="The new sweep file.")
+@output_option(force="--overwrite", required=True, help="The sweep file to write.")
 @click.option("--criterion", default="condition", show_default=True, help="condition or determinant (D-optimality).")
 @_limit("--force", "Largest force or torque of actuators [N or N m]")
 @_limit("--stroke", "Largest distance of actuators from the centre [rad or m]")
@@ -138,13 +136,10 @@ def excite(sweep: Path, output: Path, cluster: Path | None, **choices: Any) -> N
     from pipeline.identification.excite_job import ExcitationOptions
     from pipeline.sweep.model import Sweep
 
-    if output.exists():
-        raise Refused(f"{output} exists already; expected a new file. Name another one with --output")
     options = ExcitationOptions(**{name: value for name, value in choices.items() if value is not None})
     excited = search(Sweep.from_yaml(sweep), options, cluster=cluster)
     print_rows(excited.rows())
-    with writing(output):
-        excited.save(output)
+    excited.save(output, force=forced())
     click.echo(f"wrote {output}")
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from pipeline.commands.terminal import STORE, writing
+from pipeline.commands.terminal import STORE, forced, output_option
 
 
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of commands that show one design of a store."""
     help_files = "Folder of the files that the sweep names, such as points; to draw the robot."
-    command = click.option("--files", type=click.Path(path_type=Path), metavar="DIR", help=help_files)(command)
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    command = click.option("--files", type=folder, metavar="DIR", help=help_files)(command)
     command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(
         command
     )
@@ -22,30 +23,31 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @STORE
-@click.option("--output", type=click.Path(path_type=Path), default="report.html", help="Default: report.html.")
+@output_option(default="report.html", help="The .html file; default: report.html.")
 @_looked_into
 def report(store: str, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
     """Write a page about STORE: one HTML file that needs no network."""
     from pipeline.report import write_report
 
-    with writing(output):
-        click.echo(f"wrote {write_report(store, output, design=design, friction=friction, files=files)}")
+    page = write_report(store, output, design=design, friction=friction, files=files, force=forced())
+    click.echo(f"wrote {page}")
 
 
 @click.command()
 @STORE
 @click.argument("kind")
-@click.option("--output", type=click.Path(path_type=Path), help="A .png, .svg or .pdf file; default: KIND.png.")
+@output_option(help="A .png, .svg or .pdf file; default: KIND.png.")
 @_looked_into
 def figure(
     store: str, kind: str, output: Path | None, design: int | None, friction: int | None, files: Path | None
 ) -> None:
     """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
+    from pipeline.documents.outputs import check_output
     from pipeline.report.data.results import results_of
     from pipeline.report.figures import kinds
 
     path = output or Path(f"{kind}.png")
-    results = results_of(store, design, friction, files)
-    with writing(path):
-        kinds.save(results, kind, path)
+    kinds.check(kind, path)
+    check_output(path, force=forced())
+    kinds.save(results_of(store, design, friction, files), kind, path, force=forced())
     click.echo(f"wrote {path}")

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from pipeline.commands.terminal import Refused, print_rows, setting, write_text, writing
+from pipeline.commands.terminal import Refused, forced, output_option, print_rows, setting
+from pipeline.documents.outputs import check_output, write_text
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="With --export: other than the default.")
-@click.option("--export", type=click.Path(path_type=Path), metavar="FILE", help="Write a robot file.")
+@output_option("--export", "export", metavar="FILE", help="Write a robot file.")
 def robots(name: str | None, settings: tuple[str, ...], export: Path | None) -> None:
     """List the catalogue, or the parameters of the robot NAME, which may be a robot file."""
     if export is None and not settings:
@@ -35,7 +36,7 @@ def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
         text = writing.text(description.describe(robot))
     except ValueError as error:
         raise Refused(f"--export: got {robot.name}: {error}") from None
-    write_text(path, text)
+    write_text(path, text, force=forced(), option="--export")
     click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
 
 
@@ -62,7 +63,7 @@ def _parameters(name: str) -> Iterator[tuple[str, ...]]:
 @click.command()
 @click.argument("name")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
-@click.option("--output", type=click.Path(path_type=Path), help="The PNG file; default NAME.png.")
+@output_option(help="The PNG file; default NAME.png.")
 def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     """Draw the robot NAME at its reference pose."""
     from pipeline.report.data import sketch
@@ -73,28 +74,28 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     path = output or Path(f"{robot.name}.png")
     if path.suffix.lower() != ".png":
         raise Refused(f"--output: got {str(path)!r}; expected a file name that ends in .png")
-    with writing(path):
-        sketch.save(robot, path)
+    check_output(path, force=forced())
+    sketch.save(robot, path, force=forced())
     click.echo(f"wrote {path}")
 
 
 @click.command()
 @click.argument("name")
-@click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
+@output_option(default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
     from pipeline.robot_files import names
     from pipeline.sweep.template import sweep_text
 
     family = names.find_family(name)
-    write_text(output, sweep_text(family, names.name_from(name, output.parent)))
+    write_text(output, sweep_text(family, names.name_from(name, output.parent)), force=forced())
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
-@click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
+@output_option(default="robot.yaml", help="Default: robot.yaml.")
 def import_(file: Path, loops: Path | None, output: Path) -> None:
     """Make a robot file of the URDF file FILE."""
     from pipeline.robot_files.urdf import import_urdf
@@ -102,5 +103,5 @@ def import_(file: Path, loops: Path | None, output: Path) -> None:
     imported = import_urdf(file, loops)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
-    write_text(output, imported.text)
+    write_text(output, imported.text, force=forced())
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

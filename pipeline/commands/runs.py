@@ -12,6 +12,8 @@ import click
 from pipeline.errors import RunCancelledError, RunStoppedError
 
 if TYPE_CHECKING:
+    from xarray import Dataset
+
     from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
@@ -23,8 +25,8 @@ from pipeline.commands.terminal import (
     SUBSET,
     SWEEP,
     TARGET,
-    Interrupted,
     cluster_in,
+    interrupted,
     print_rows,
     stopped,
     sweeps_in,
@@ -34,14 +36,23 @@ from pipeline.commands.terminal import (
 @click.command()
 @SWEEP
 @SUBSET
-def check(sweep: Path, subset: str | None) -> None:
-    """Validate the sweep file SWEEP and print the plan, without computing anything."""
+@click.option("--quick", is_flag=True, help="Compute nothing, not even a few designs.")
+def check(sweep: Path, subset: str | None, quick: bool) -> None:
+    """Validate the sweep file SWEEP, print the plan, and warn where a few designs that are tried fail."""
     from pipeline.plan.plan import plan
 
-    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps_in(sweep, subset)]):
+    sweeps = sweeps_in(sweep, subset)
+    for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps]):
         if number:
             click.echo()
         print_rows(sweep_plan.rows())
+    if quick:
+        return
+    from pipeline.execution.trial import trial
+
+    for parsed in sweeps:
+        for line in trial(parsed).lines():
+            click.echo(line if line.startswith(" ") else f"warning: {parsed.robot}: {line}", err=True)
 
 
 @click.command()
@@ -61,12 +72,16 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
     stores, whole = stores_of(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
     config = cluster_in(cluster)
-    blocks = cases = 0
+    blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
-        blocks += run_sweep("run", parsed, place, config, granularity, again)
+        given_up, results = run_sweep("run", parsed, place, config, granularity, again)
+        blocks += given_up
         cases += len(failed_cases(place))
+        nothing |= say_failed(results)
         click.echo(f"results in {place}")
     end(whole, blocks, cases, again)
+    if nothing:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()
@@ -82,7 +97,8 @@ def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | No
     config = cluster_in(cluster)
     for parsed, place in stores_of(sweep, subset, store)[0]:
         job = begin(parsed, place, config, granularity)
-        click.echo(f"process {job.pid} on {job.host} runs {sweep} into {place}; it prints to {job.output} there")
+        will = "waits for its turn to run" if job.waits else "runs"
+        click.echo(f"process {job.pid} on {job.host} {will} {sweep} into {place}; it prints to {job.output} there")
         for command in ("status", "attach", "cancel"):
             click.echo(f"  {shlex.join(['limbsweep', command, place])}")
 
@@ -111,13 +127,17 @@ def attach(store: str) -> None:
     from pipeline.monitor.follow import follow
     from pipeline.monitor.progress import progress
     from pipeline.monitor.status import failed_cases
+    from storage import open_results
 
     with progress() as show_progress:
         for event in follow(store):
             show_progress(event)
     if isinstance(event, Stopped):
         raise stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
+    nothing = say_failed(open_results(store, unfinished=True))
     end(store, event.failed_blocks if isinstance(event, Finished) else 0, len(failed_cases(store)), "the same command")
+    if nothing:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()
@@ -186,10 +206,20 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
         raise click.exceptions.Exit(1)
 
 
+def say_failed(results: Dataset) -> bool:
+    """Say how many samples failed, and why; whether all of them did."""
+    from pipeline.monitor.samples import failed_samples
+
+    failed = failed_samples(results)
+    for line in failed.lines():
+        click.echo(line, err=True)
+    return failed.all_failed
+
+
 def run_sweep(
     what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity, again: str
-) -> int:
-    """Run or append with progress; the number of blocks that were given up."""
+) -> tuple[int, Dataset]:
+    """Run or append with progress; the number of blocks that were given up, and the results."""
     from pipeline.execution.run import run
     from pipeline.monitor.events import Event, Finished
     from pipeline.monitor.progress import progress
@@ -200,9 +230,9 @@ def run_sweep(
         with progress() as show_progress:
             listeners = (show_progress, last.append)
             action = append if what == "append" else run
-            action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; go on with: {again}") from None
+            results = action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
+    except KeyboardInterrupt as error:
+        raise interrupted(error, again) from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
-    return sum(event.failed_blocks for event in last if isinstance(event, Finished))
+    return sum(event.failed_blocks for event in last if isinstance(event, Finished)), results

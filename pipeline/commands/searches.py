@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.study_tables import CSV, STORE, TableRows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.study_tables import CSV, TableRows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.terminal import STORE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,9 @@ LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
 @STORE
 @click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
 @click.option("--base", type=click.IntRange(0), help="Number of the base design; default: the best.")
-@click.option("--parts", type=click.IntRange(2), default=11, show_default=True, help="Values of each parameter.")
+@click.option(
+    "--parts", type=click.IntRange(2, 10_000), default=11, show_default=True, help="Values of each parameter."
+)
 @click.option("--stored", is_flag=True, help="Compute nothing: read designs that differ in one parameter.")
 @CSV
 def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: bool, file: Path | None) -> None:

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
-from pipeline.commands.runs import end, options, run_sweep
+from pipeline.commands.runs import end, options, run_sweep, say_failed
 from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, cluster_in, print_rows, sweeps_in
 
 
@@ -38,9 +38,12 @@ def append(
         return
     again = shlex.join(["limbsweep", "append", store, str(sweep), *options(subset, cluster, granularity)])
     parsed = sweeps_in(sweep, subset)
-    blocks = run_sweep("append", _of_robot(parsed, store), store, cluster_in(cluster), granularity, again)
+    blocks, results = run_sweep("append", _of_robot(parsed, store), store, cluster_in(cluster), granularity, again)
+    nothing = say_failed(results)
     click.echo(f"results in {store}")
     end(store, blocks, len(failed_cases(store)), again)
+    if nothing:
+        raise click.exceptions.Exit(1)
 
 
 def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
@@ -54,7 +57,7 @@ def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
 @click.command()
 @STORE
 @click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
-@click.option("--seed", type=int, help="Which blocks these are; default: others every time.")
+@click.option("--seed", type=click.IntRange(0), help="Which blocks these are; default: others every time.")
 @click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
 @CLUSTER
 def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:

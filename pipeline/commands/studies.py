@@ -9,7 +9,6 @@ import click
 from pipeline.commands.study_tables import (
     CSV,
     OBJECTIVES,
-    STORE,
     TOP,
     WHERE,
     TableRows,
@@ -18,8 +17,8 @@ from pipeline.commands.study_tables import (
     opened,
     read_objectives,
     show,
-    written,
 )
+from pipeline.commands.terminal import STORE, forced, output_option
 
 
 @click.group()
@@ -56,7 +55,7 @@ def pareto(store: str, texts: tuple[str, ...], conditions: tuple[str, ...], top:
 @WHERE
 @TOP
 @CSV
-@click.option("--refine", "following", type=click.Path(path_type=Path), help="Write the next sweep around the rows.")
+@output_option("--refine", "following", help="Write the next sweep around the rows.")
 def rank(
     store: str,
     texts: tuple[str, ...],
@@ -75,7 +74,7 @@ def rank(
     show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
     click.echo(f"{len(order)} feasible designs of {ds.sizes['design']}")
     if following is not None:
-        written(following, lambda: refine(ds, order[:top], following))
+        refine(ds, order[:top], following, force=forced())
         click.echo(f"wrote {following}")
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from pipeline.commands.terminal import forced, output_option, print_rows
+from pipeline.documents.outputs import output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
 TableRows = list[Sequence[str]]
 
-STORE = click.argument("store")
 OBJECTIVES = click.option(
     "--objective",
     "texts",
@@ -27,7 +29,7 @@ OBJECTIVES = click.option(
     help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; one or more.",
 )
 WHERE = click.option("--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'.")
-CSV = click.option("--csv", "file", type=click.Path(path_type=Path), help="Write all rows to a new file, too.")
+CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
 TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
 
 
@@ -72,27 +74,16 @@ def numbers(values: Iterable[float]) -> list[str]:
 
 def show(rows: TableRows, top: int, file: Path | None) -> None:
     """Print the first rows, and write all to a file where one is named."""
-    from pipeline.commands.terminal import print_rows
-
     print_rows(rows[: top + 1])
     if file is not None:
         write_rows(file, rows)
 
 
 def write_rows(file: Path, rows: TableRows) -> None:
-    """Write a table to a new CSV file, and say so."""
-
-    def write() -> None:
-        with file.open("x", encoding="utf-8", newline="") as stream:
-            csv.writer(stream).writerows(rows)
-
-    written(file, write)
+    """Write a table to a CSV file, and say so."""
+    with (
+        output(file, force=forced(), option="--csv") as draft,
+        draft.open("x", encoding="utf-8", newline="") as stream,
+    ):
+        csv.writer(stream).writerows(rows)
     click.echo(f"wrote {file}")
-
-
-def written(path: Path, write: Callable[[], object]) -> None:
-    """Write a new file; a file that exists is refused as misuse."""
-    from pipeline.commands.terminal import writing
-
-    with writing(path):
-        write()

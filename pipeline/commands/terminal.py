@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.documents.outputs import check_output
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError
+from pipeline.stores.names import check_place
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -29,10 +31,17 @@ SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
 SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
 
 
-SOURCE = click.argument("sweep")
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what no file or store can be called, whatever is there."""
+    if value is not None:
+        check_place(value, param.opts[0] if param.opts[0].startswith("-") else param.name.upper())
+    return value
 
 
-STORE = click.argument("store")
+SOURCE = click.argument("sweep", callback=_named)
+
+
+STORE = click.argument("store", callback=_named)
 
 
 CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
@@ -53,11 +62,12 @@ class Refused(click.ClickException):
 
     def show(self, file: object = None) -> None:
         """Print the message without a traceback."""
-        click.echo(self.message, err=True)
+        with suppress(OSError):  # of a terminal that has gone
+            click.echo(self.message, err=True)
 
 
 class Interrupted(Refused):
-    """Ctrl-C: exit status 130."""
+    """Ctrl-C, or a signal of the system: exit status 128 and its number."""
 
     exit_code = 130
 
@@ -87,15 +97,26 @@ class CommandGroup(click.Group):
             raise Refused(str(error)) from None
         except RunStoppedError as error:
             raise stopped(error) from None
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted") from None
+        except KeyboardInterrupt as error:
+            raise interrupted(error) from None
         except BrokenPipeError:
             # Whoever read the output has gone; Python would complain once more when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise click.exceptions.Exit(141) from None
 
 
-TARGET = click.option("--store", help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given.")
+TARGET = click.option(
+    "--store", callback=_named, help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given."
+)
+
+
+def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
+    """The end of a command that Ctrl-C or another signal has interrupted."""
+    from pipeline.execution.signals import exit_status
+
+    end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
+    end.exit_code = exit_status(error)
+    return end
 
 
 def stopped(error: RunStoppedError, again: str = "") -> Refused:
@@ -130,26 +151,50 @@ def setting(text: str) -> tuple[str, float]:
     """Parse NAME=VALUE."""
     name, _, value = text.partition("=")
     try:
+        if "_" in value:
+            raise ValueError(value)  # Python reads it as a number, other programs do not
         return name, float(value)
     except ValueError:
         raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a new file."""
-    with writing(path), path.open("x", encoding="utf-8") as file:
-        file.write(text)
+_FORCE, _FORCED = "limbsweep.force", "forced"
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn errors of writing a file into refusals."""
-    try:
-        yield
-    except FileExistsError:
-        raise Refused(f"{path} exists already; expected a new file. Name another one with --output") from None
-    except OSError as error:
-        raise Refused(f"{path}: cannot be written: {error.strerror}") from None
+def forced() -> bool:
+    """Whether the command may replace files that exist."""
+    return bool(click.get_current_context().meta.get(_FORCE))
+
+
+def _set_forced(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.meta[_FORCE] = value
+
+
+def _checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse a file that may not be written, before anything is computed."""
+    if value is not None:
+        flag = next(known.opts[0] for known in ctx.command.params if known.name == _FORCED)
+        check_output(value, force=forced(), option=param.opts[0], flag=flag)
+    return value
+
+
+def _force(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    text = "Replace a file there."
+    return click.option(name, _FORCED, is_flag=True, is_eager=True, expose_value=False, callback=_set_forced, help=text)
+
+
+def output_option(
+    name: str = "--output", variable: str = "output", force: str = "--force", **attributes: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option for a file that a command writes, and `force`, which lets it replace one of another kind."""
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        path = click.Path(path_type=Path)
+        if _FORCED not in [option.name for option in getattr(command, "__click_params__", ())]:
+            command = _force(force)(command)
+        return click.option(name, variable, type=path, callback=_checked, **attributes)(command)
+
+    return added
 
 
 def print_rows(table: Iterable[Sequence[str]]) -> None:

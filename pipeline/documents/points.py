@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import LIMIT, InputError, Problem, show
+from robots.parameters import LARGEST
 
 POINTS_BYTES = 64 << 20
+
+SHORTEST = 1e-9
+"""Seconds between two points: a spline divides by powers of them."""
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
@@ -49,9 +53,10 @@ def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tupl
     problems = []
     for column, cell in enumerate(cells):
         value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
-        if not math.isfinite(value):
+        if not abs(value) <= LARGEST:
             got = show(cell) if cell else "an empty cell"
-            problems.append(Problem(name, number, column + 1, columns[column], got, "a finite number"))
+            rule = "a finite number" + (f" of at most {LARGEST:g} in size" if math.isfinite(value) else "")
+            problems.append(Problem(name, number, column + 1, columns[column], got, rule))
         values[column] = value
     return values, problems
 
@@ -59,6 +64,6 @@ def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tupl
 def _time_problems(times: NDArray[np.float64], name: str) -> Iterator[Problem]:
     if len(times) < 2:
         yield Problem(name, 0, 0, "", f"{len(times)} points", "at least 2 points")
-    for row in np.flatnonzero(np.diff(times) <= 0)[:LIMIT]:
-        rule = f"a time later than {float(times[row])!r} of the row before"
+    for row in np.flatnonzero(np.diff(times) < SHORTEST)[:LIMIT]:
+        rule = f"a time later than {float(times[row])!r} of the row before, by {SHORTEST:g} s at least"
         yield Problem(name, int(row) + 3, 1, "t", repr(float(times[row + 1])), rule)

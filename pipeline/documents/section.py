@@ -6,12 +6,18 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+HUGE = 1e30
+"""Size of any number in a file, in whatever unit: beyond it squares and products leave the range of single precision,
+and no machine is. Parameters have bounds of their own."""
+
+MANY = 2**53
+"""The largest count: what arrays of indices and doubles hold exactly."""
+
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False, ge=-HUGE, le=HUGE)]
 Integer = Annotated[int, Strict()]
-Count = Annotated[int, Strict(), Field(ge=1)]
+Count = Annotated[int, Strict(), Field(ge=1, le=MANY)]
 Text = Annotated[str, Strict(), Field(min_length=1, max_length=10_000)]
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}$")]
-Vector = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 
 
 class Section(BaseModel):

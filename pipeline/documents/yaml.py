@@ -15,12 +15,18 @@ from typing import TypeAlias
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from pipeline.documents.number_lists import Blanked, LongList, blank_lists
 from pipeline.documents.scalars import Scalar, ScalarError, parse_scalar, strange_character
 from pipeline.errors import LIMIT, InputError, Problem, show
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
-MAX_NODES = 200_000
+MAX_NODES = 20_000
+"""Values of a file, without its long lists of numbers: what the scanner reads within a second."""
+
+MAX_NUMBERS = 200_000
+"""Numbers of long lists."""
+
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
 
@@ -80,20 +86,32 @@ def dotted(path: KeyPath) -> str:
 def parse_yaml(text: str, name: str) -> Document:
     """Parse a document; `name` is what messages call it. Raises InputError with all problems found."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    document = Document(name, text, {})
-    composer = _Composer(document)
+    blanked = blank_lists(text)
+    if blanked.size > MAX_NUMBERS:
+        raise InputError([Problem(name, 0, 0, "", f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")])
+    composer = _composed(Document(name, text, {}), blanked)
+    if blanked.lists and (composer.problems or composer.lists):  # a list in what is no list, or in none that is sound
+        scanned = _composed(Document(name, text, {}), Blanked(text, {}))
+        composer = scanned if not (scanned.is_full and composer.problems) else composer
+    if composer.problems:
+        raise InputError(composer.problems)
+    return composer.document
+
+
+def _composed(document: Document, blanked: Blanked) -> _Composer:
+    """Compose a document, whose long lists of numbers are not in the text that is scanned, as far as that goes."""
+    composer = _Composer(document, blanked)
     try:
         composer.check_text()
         composer.compose()
     except _Stop:
         pass
     except MarkedYAMLError as error:
-        composer.problems.append(_syntax_problem(name, error, composer.open))
+        composer.problems.append(_syntax_problem(document.name, error, composer.open))
     except (YAMLError, ValueError) as error:
-        composer.problems.append(Problem(name, 0, 0, "", f"text that is not YAML ({_line(error)})", "valid YAML"))
-    if composer.problems:
-        raise InputError(composer.problems)
-    return document
+        got = f"text that is not YAML ({_line(error)})"
+        composer.problems.append(Problem(document.name, 0, 0, "", got, "valid YAML"))
+    return composer
 
 
 class _Stop(Exception):  # noqa: N818 - a signal, not an error
@@ -101,14 +119,23 @@ class _Stop(Exception):  # noqa: N818 - a signal, not an error
 
 
 class _Composer:
-    """Builds the data of a document from parser events; recursion is bounded by MAX_DEPTH."""
+    """Builds the data of a document from parser events; recursion is bounded by MAX_DEPTH.
 
-    def __init__(self, document: Document) -> None:
+    `lists` are the lists of numbers that it has not met yet.
+    """
+
+    def __init__(self, document: Document, blanked: Blanked) -> None:
         self.document = document
+        self.lists = dict(blanked.lists)
         self.problems: list[Problem] = []
         self.nodes = 0
         self.open: list[Position] = []
-        self.events: Iterator[events.Event] = iter(YAML(typ="safe", pure=True).parse(document.text))
+        self.events: Iterator[events.Event] = iter(YAML(typ="safe", pure=True).parse(blanked.text))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has stopped because there are too many values."""
+        return self.nodes > MAX_NODES
 
     def report(self, event: events.Event, path: KeyPath, got: str, expected: str, hint: str = "") -> None:
         line, column = _position(event)
@@ -152,7 +179,10 @@ class _Composer:
         if isinstance(event, events.ScalarEvent):
             return self.scalar(event, path)
         self.open.append(_position(event))
-        value = self.mapping(path) if isinstance(event, events.MappingStartEvent) else self.sequence(path)
+        if isinstance(event, events.MappingStartEvent):
+            value: YamlValue = self.mapping(path)
+        else:
+            value = self.sequence(path, self.lists.pop(_position(event), None))
         self.open.pop()
         return value
 
@@ -160,7 +190,8 @@ class _Composer:
         """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            self.report(event, path, f"more than {MAX_NODES} values", "a smaller file")
+            hint = "Lists of plain numbers without comments between them may be longer."
+            self.report(event, path, f"more than {MAX_NODES} values", "a smaller file", hint)
             raise _Stop
         if len(path) >= MAX_DEPTH and isinstance(event, events.CollectionStartEvent):
             self.report(event, (), "a deeper value", f"at most {MAX_DEPTH} levels of nesting")
@@ -171,8 +202,12 @@ class _Composer:
         elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None:
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
-    def sequence(self, path: KeyPath) -> list[YamlValue]:
+    def sequence(self, path: KeyPath, numbers: LongList | None) -> list[YamlValue]:
         result: list[YamlValue] = []
+        if numbers is not None:
+            result += numbers.numbers
+            self.document.values[path] = numbers.start
+            self.document.values.update({(*path, k): place for k, place in enumerate(numbers.places)})
         while not isinstance(event := next(self.events), events.SequenceEndEvent):
             result.append(self.node(event, (*path, len(result))))
         return result

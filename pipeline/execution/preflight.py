@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.execution.graph import canary_graph
-from pipeline.execution.policy.window import Worker, workers_of
+from pipeline.execution.policy.window import BASE_MEMORY, FULL, Worker, workers_of
 from pipeline.execution.provenance import require_same_versions, versions
 from pipeline.plan.plan import Plan
 from storage.places.access import locate
@@ -21,9 +21,6 @@ from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
     from distributed import Client
-
-BASE_MEMORY = 256 << 20
-"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
 
 COMPRESSION = 2.0
 """The most that compression is counted on when the space for a store is judged."""
@@ -45,7 +42,7 @@ def preflight(client: Client, plan: Plan, cluster: str) -> None:
 
 def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> None:
     """See that a block of so many bytes fits into every worker. Raises InputError."""
-    need = BASE_MEMORY + block
+    need = int((BASE_MEMORY + block) / FULL)
     hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
     small = [(address, worker.limit) for address, worker in workers.items() if worker.limit and worker.limit < need]
     if small:
@@ -56,7 +53,7 @@ def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> N
 
 
 def _at_least(need: int) -> str:
-    return f"at least {size(need)}, what one block takes at its peak"
+    return f"at least {size(need)}, with which one block at its peak does not make Dask pause the worker"
 
 
 def canaries(hosts: Mapping[str, str]) -> list[str]:

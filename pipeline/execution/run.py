@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,7 @@ from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
+from pipeline.execution.signals import orderly_end
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
@@ -109,7 +111,8 @@ class _Run:
         lost: str | None = None
         while True:
             try:
-                return self._on_cluster(lost)
+                with orderly_end():
+                    return self._on_cluster(lost)
             except ClusterLostError as error:
                 # A client whose scheduler has gone stays behind as the default of all that Dask computes.
                 dask.config.set(scheduler=default)
@@ -144,15 +147,16 @@ class _Run:
     def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
-        notify(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
         executor = make_executor(client, self.plan, self.granularity)
         loop = RunLoop(self.plan, StoreWriter(self.place), ledger, executor, notify, self.granularity, self.timeouts)
         try:
+            notify(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
             loop.run()
         except BaseException as error:
             if client is not None and isinstance(error, ClusterLostError):
                 _close(client)
-            notify(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
+            with suppress(OSError):  # of a listener that writes to a terminal that has gone; the log comes first
+                notify(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))
             clear_cancel(self.place)
             raise
         notify(Finished(loop.samples, time.perf_counter() - start, loop.agenda.given_up, loop.failed_cases))
@@ -182,4 +186,5 @@ def _close(client: Client) -> None:
 
 def _reason(error: BaseException) -> str:
     """Why a run stops, in one line."""
-    return "interrupted" if isinstance(error, KeyboardInterrupt) else " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    return text or "interrupted" if isinstance(error, KeyboardInterrupt) else text

@@ -13,27 +13,29 @@ import pickle
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
 from pipeline.execution.child_process import import_path, module_command
-from pipeline.execution.graph import Granularity
+from pipeline.execution.queue import printed_file, private_folder, runs_at_once, turn
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
 
 if TYPE_CHECKING:
+    from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
 
 START_SECONDS = 180.0
+WAITS = "waits for its turn"
+"""How what a run prints begins while it is queued."""
+
 POLL_SECONDS = 0.3
 _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 """Processes that were started from this one, so that they can be asked how they ended."""
@@ -41,11 +43,12 @@ _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True)
 class SubmittedRun:
-    """A run in a process of its own: which, where, and the file there with what it prints."""
+    """A run in a process of its own: which, where, the file there with what it prints, whether it is queued."""
 
     pid: int
     host: str
     output: str
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,19 @@ class RunRequest:
 def submit(
     sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
 ) -> SubmittedRun:
-    """Start a run that goes on without this process, and come back once its first block is on its way.
+    """Start a run that goes on without this process, and come back once its first block is on its way, or it waits.
+
+    Of the runs that a user submits on one machine only some compute at once (`pipeline.execution.queue`).
 
     Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
     once for another reason.
     """
+    from pipeline.cluster.connection import connect
+
     request = RunRequest(sweep, locate(store), cluster or ClusterConfig(), granularity)
     if not request.cluster.runs_already:
-        return _wait(launch(pickle.dumps(request)), request, peek)
+        here = request.cluster.kind.family in ("local", "process")
+        return _wait(launch(pickle.dumps(request), runs=runs_at_once(computes_here=here)), request, peek)
     with connect(request.cluster) as client:
         assert client is not None, "a cluster that runs elsewhere has a client"
         submitted = client.run_on_scheduler(launch_beside, pickle.dumps(request))
@@ -80,7 +88,7 @@ def launch_beside(payload: bytes, dask_scheduler: Any) -> SubmittedRun:
     request: RunRequest = pickle.loads(payload)
     here = ClusterConfig.of("address", address=dask_scheduler.address)
     request = replace(request, cluster=replace(here, settings=request.cluster.settings, source=request.cluster.source))
-    return launch(pickle.dumps(request), _tls(dask_scheduler.security))
+    return launch(pickle.dumps(request), _tls(dask_scheduler.security), runs_at_once(computes_here=False))
 
 
 def _tls(security: Any) -> dict[str, str]:
@@ -93,12 +101,15 @@ def _tls(security: Any) -> dict[str, str]:
     return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": str(value) for name, value in known.items() if value}
 
 
-def launch(payload: bytes, environment: Mapping[str, str] | None = None) -> SubmittedRun:
-    """Start the process here, apart from this one: in a session of its own, with nothing of ours open."""
-    descriptor, output = tempfile.mkstemp(prefix="limbsweep-", suffix=".log")
+def launch(payload: bytes, environment: Mapping[str, str] | None = None, runs: int = 1) -> SubmittedRun:
+    """Start the process here, apart from this one: in a session of its own, with nothing of ours open.
+
+    It waits until fewer than `runs` are before it.
+    """
+    descriptor, output = printed_file(private_folder())
     with os.fdopen(descriptor, "wb") as stream:
         process = subprocess.Popen(
-            module_command("pipeline.execution.submit"),
+            module_command("pipeline.execution.submit", str(runs)),
             env=os.environ | import_path() | dict(environment or {}),
             stdin=subprocess.PIPE,
             stdout=stream,
@@ -134,6 +145,8 @@ def _wait(
             raise RunStoppedError(f"the run ended at once (status {code}): {text.strip()}")
         if code == 0 or any(record.pid == submitted.pid for record in last_run(request.store)):
             return submitted
+        if text.startswith(WAITS):
+            return replace(submitted, waits=True)
         time.sleep(POLL_SECONDS)
     raise RunStoppedError(
         f"the run has not begun within {START_SECONDS:g} s; {submitted.output} on {submitted.host} may say why"
@@ -141,13 +154,29 @@ def _wait(
 
 
 def main() -> int:
-    """The process: run the request that comes through standard input; the exit status is that of `limbsweep run`."""
+    """The process: run the request that comes through standard input; the exit status is that of `limbsweep run`.
+
+    What computes is imported when its turn has come: a run that waits takes little memory.
+    """
+    payload = sys.stdin.buffer.read()
+
+    def tell(before: int) -> None:
+        print(f"{WAITS}, {before} submitted runs are before it", flush=True)
+
+    with turn(private_folder(), int(sys.argv[1]), tell):
+        return _run(payload)
+
+
+def _run(payload: bytes) -> int:
     from pipeline.errors import InputError, RunCancelledError
     from pipeline.execution.run import run
+    from pipeline.execution.signals import exit_status
     from pipeline.monitor.progress import LineProgress
+    from pipeline.monitor.samples import failed_samples
     from pipeline.monitor.status import failed_cases, status
+    from storage import open_results
 
-    request: RunRequest = pickle.loads(sys.stdin.buffer.read())
+    request: RunRequest = pickle.loads(payload)
     try:
         run(
             request.sweep,
@@ -159,10 +188,17 @@ def main() -> int:
     except (InputError, StoreError) as error:
         print(error)
         return 2
+    except KeyboardInterrupt as error:
+        print(str(error) or "interrupted")
+        return exit_status(error)
     except RunStoppedError as error:
         print(error)
         return 130 if isinstance(error, RunCancelledError) else 1
-    return int(status(request.store).state != "finished" or bool(failed_cases(request.store)))
+    failed = failed_samples(open_results(request.store, unfinished=True))
+    for line in failed.lines():
+        print(line)
+    is_whole = status(request.store).state == "finished" and not failed_cases(request.store)
+    return int(not is_whole or failed.all_failed)
 
 
 if __name__ == "__main__":

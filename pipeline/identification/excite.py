@@ -19,6 +19,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterLike, as_config
+from pipeline.documents.outputs import write_text
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
@@ -87,12 +88,14 @@ class Excited:
 
         return rewritten(self.sweep.text, change, comment)
 
-    def save(self, path: Path) -> Sweep:
-        """Write the sweep file with the best motions, and read it. Raises FileExistsError."""
+    def save(self, path: Path, *, force: bool = False) -> Sweep:
+        """Write the sweep file with the best motions, and read it.
+
+        Raises InputError for a file that exists, unless by `force`, or cannot be written.
+        """
         text = self.text()
         sweep = Sweep.from_text(text, str(path), path.parent)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        write_text(path, text, force=force)
         return sweep
 
 

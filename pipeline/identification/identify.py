@@ -18,6 +18,7 @@ import numpy as np
 
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterLike, as_config
+from pipeline.documents.outputs import output
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
@@ -63,13 +64,14 @@ class Identified:
         if np.isfinite(validation).any():
             yield "unused trajectories", f"{np.nanmedian(validation):.3%} of the forces are not explained (median)"
 
-    def save(self, path: Path) -> None:
-        """Write a new file: CSV with a line for each parameter, or JSON with an object for each case.
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Write a file: CSV with a line for each parameter, or JSON with an object for each case.
 
-        Raises StoreError for another kind of file.
+        Raises StoreError for another kind of file, InputError for one that exists, unless by `force`, or cannot be
+        written.
         """
         writer = FORMATS[checked_suffix(path)]
-        with path.open("x", newline="", encoding="utf-8") as file:
+        with output(path, force=force) as draft, draft.open("x", newline="", encoding="utf-8") as file:
             writer(self, file)
 
     def _write_csv(self, file: IO[str]) -> None:

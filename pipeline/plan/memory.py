@@ -12,11 +12,30 @@ from robots.friction.groups import varies
 from robots.measurement import clean_series
 from robots.quantities import FRICTION, QUANTITIES, Quantity
 from tasks.kernels.keys import Shapes
+from tasks.kernels.rows import padded, spaced
 from tasks.metrics import margins
 from tasks.programs import stages
-from tasks.programs.stages import Request
+from tasks.programs.stages import STRIP, Request
 
 DOUBLE = 8
+
+OVERHEAD = 1 << 20
+"""Bytes of a block whatever is in it: its graph, the objects of its tasks."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of a block."""
+
+    designs: int
+    sets: int
+    trajectories: int
+    times: int
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row of samples takes."""
+        return spaced(padded(self.times))
 
 
 @dataclass(frozen=True)
@@ -41,13 +60,28 @@ class Memory:
         return bool(self.request.reactions)
 
     @cached_property
-    def handed_on(self) -> int:
-        """Bytes of one sample that tasks hand on: its motion, what limbs give, and wrenches before they are stored."""
-        request, mechanism = self.request, self.request.structure.mechanism
-        limbs = sum(numbers(stages.limb(request, k).shapes) for k in range(len(mechanism.instances)))
-        motion = -(-request.structure.motion_size // self.sweep.design.size)  # shared by all designs
-        wrenches = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances) * 6
-        return DOUBLE * (motion + limbs + (wrenches if "joint_reaction" in request.reactions else 0))
+    def design(self) -> int:
+        """Bytes of a design: its parameters, and the mount frames of limbs that follow from them."""
+        return DOUBLE * len(self.sweep.family.parameters) + self.mounts
+
+    @cached_property
+    def mounts(self) -> int:
+        """Bytes of a design in mount frames, which every task of a block has for itself."""
+        structure = self.request.structure
+        return DOUBLE * sum(len(structure.differing[instance.limb]) for instance in structure.mechanism.instances)
+
+    @cached_property
+    def limbs(self) -> int:
+        """Bytes of one sample that limbs give."""
+        instances = range(len(self.request.structure.mechanism.instances))
+        return DOUBLE * sum(numbers(stages.limb(self.request, k).shapes) for k in instances)
+
+    @cached_property
+    def reactions(self) -> int:
+        """Bytes of one sample of the largest limb in wrenches, as its kernel gives them."""
+        mechanism = self.request.structure.mechanism
+        most = max(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
+        return DOUBLE * most * 6 if self.reacts else 0
 
     @cached_property
     def loads(self) -> tuple[int, int]:
@@ -70,6 +104,41 @@ class Memory:
         sizes = {"actuator": len(mechanism.actuators), "joint": sum(len(g.places) for g in self.sweep.friction.groups)}
         actuation = sum(sizes[dim] for dims in series for dim in dims if dim in sizes)
         return DOUBLE * (sum(numbers(stage.shapes) for stage in steps) + actuation)
+
+    def shared(self, lengths: Lengths) -> int:
+        """Bytes that a block has for all its life: motions, parameters of designs and of friction."""
+        motion = lengths.trajectories * self.request.structure.motion_size * lengths.width
+        friction = lengths.sets * len(self.sweep.friction.parameters)
+        return DOUBLE * (motion + friction) + lengths.designs * (self.design - self.mounts)
+
+    def pair(self, times: int) -> int:
+        """Bytes that tasks hand on for one design on one trajectory, and of the design itself."""
+        return self.limbs * spaced(padded(times)) + self.design
+
+    def peak(self, lengths: Lengths, stored: int, reacting: int, writing: int) -> int:
+        """Bytes that the tasks of a block hold at once, at most, over the steps that it goes through.
+
+        `stored` are those of its results, with series for metrics of a user's own; `reacting` those of them that are
+        reactions; `writing` those that storing takes beside them.
+        """
+        width, designs, cases = lengths.width, lengths.designs, lengths.designs * lengths.trajectories
+        motion = DOUBLE * lengths.trajectories * self.request.structure.motion_size * width
+        shared, mounts = self.shared(lengths), designs * self.mounts
+        limbs, tasks = cases * width * self.limbs, len(self.request.structure.mechanism.instances)
+        strip = min(designs, max(1, STRIP // width)) * width * self.strip
+        per_set, once = self.loads
+        loads = cases * width * (lengths.sets * per_set + once)
+        results = stored - reacting
+        reduced = min(results, 2 * DOUBLE * cases * lengths.sets * len(self.request.structure.mechanism.actuators))
+        steps = [
+            shared + motion,
+            shared + limbs + tasks * mounts,
+            shared + limbs + mounts + strip + results + reduced + loads,
+            shared + (0 if self.reacts else limbs) + loads + stored + reacting + writing,
+        ]
+        if self.reacts:
+            steps.append(shared + loads + stored + tasks * (mounts + designs * width * self.reactions))
+        return OVERHEAD + max(steps)
 
 
 def numbers(shapes: Shapes) -> int:

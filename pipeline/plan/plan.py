@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
-from pipeline.plan.memory import DOUBLE, Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
+from pipeline.plan.memory import DOUBLE, Lengths, Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity, mechanism_sizes
 from storage.layout import Layout
-from tasks.programs.stages import STRIP
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
@@ -114,11 +113,14 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        stored = self.layout.block_bytes(0) + self.layout.writing_bytes(0) + self._extra_bytes
-        strip = min(self.block_samples, max(STRIP, self.layout.sizes["time"])) * self.memory.strip
-        per_set, shared = self.memory.loads
-        loads = self.layout.block["friction"] * per_set + shared
-        return self.block_samples * (self.memory.handed_on + loads) + strip + stored
+        layout = self.layout
+        block, times = layout.block, layout.sizes["time"]
+        lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
+        stored, sizes = layout.block_bytes(0) + self._extra_bytes, {**layout.sizes, **block}
+        reacting = sum(
+            DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
+        )
+        return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0))
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -186,7 +188,7 @@ def plan(sweep: Sweep) -> Plan:
     sizes = sweep.sizes | _sizes(mechanism, rows)
     per_set, shared = (pair_bytes(sizes, rows, steady, per_set=by_set) for by_set in (True, False))
     _require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
-    handed_on = Memory(sweep, computed).handed_on * sizes["time"]
+    handed_on = Memory(sweep, computed).pair(sizes["time"])
     here = tuple(name for name in steady if name in variables)
     made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, user_metrics))
     _require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)

@@ -25,18 +25,21 @@ def write_report(
     design: int | None = None,
     friction: int | None = None,
     files: str | Path | None = None,
+    force: bool = False,
 ) -> Path:
     """Write the report of a store, or of a dataset that came from one, and return where it is.
 
     `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
     most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
-    Raises StoreError, InputError for what cannot be used, OSError where `output` cannot be written.
+    A page that is there is replaced, another file only with `force`. Raises StoreError, InputError for what cannot be
+    used, or written.
     """
     from pipeline.report.data.results import results_of
     from pipeline.report.page import page
 
     path = Path(output)
-    page.write(results_of(store, design, friction, files), path)
+    page.check(path, force=force)
+    page.write(results_of(store, design, friction, files), path, force=force)
     return path
 
 

@@ -6,7 +6,6 @@ a mechanism in `robots.formats.checks`. A description is plain data: nothing in 
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from robots.expressions.expression import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform
-from robots.parameters import Parameter, nearest
+from robots.parameters import LARGEST, Parameter, nearest
 from robots.types import BASE, TWIST
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -97,8 +96,8 @@ class _RobotReader:
         for name, section in self.file.parameters.items():
             path = ("parameters", name)
             self._new_name(name, path)
-            lower = -math.inf if section.lower is None else float(section.lower)
-            upper = math.inf if section.upper is None else float(section.upper)
+            lower = -LARGEST if section.lower is None else float(section.lower)
+            upper = LARGEST if section.upper is None else float(section.upper)
             parameter = Parameter(
                 name, section.unit, float(section.default), lower, upper, section.text, section.source
             )
@@ -260,9 +259,9 @@ class _RobotReader:
         rules = dict(description.derived)
         for path, expression in self.values.expressions:
             value = np.asarray(expression(known))
-            if not abs(value) <= checks.LARGEST:
+            if not abs(value) <= LARGEST:
                 hint = "With the defaults of the parameters; look for a division by zero or the root of a negative."
-                rule = f"a finite number of at most {checks.LARGEST:g}"
+                rule = f"a finite number of at most {LARGEST:g}"
                 self.report(path, Got(f"{expression.text}, which is {value:g}"), rule, hint)
             elif path[-1] == PITCH and value == 0:
                 self.report(

@@ -10,11 +10,10 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
-from robots.formats.checks import LARGEST
 from robots.formats.templates import Along, Late, Turn
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia
-from robots.parameters import nearest
+from robots.parameters import LARGEST, nearest
 from robots.types import IDENTITY
 
 PITCH = "pitch"

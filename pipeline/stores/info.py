@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pipeline.documents.units import size
+from pipeline.monitor.samples import meanings
 from storage.places.access import locate
 from storage.places.location import LocationLike, refusals
 
@@ -46,8 +47,7 @@ def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:
     """How often each code occurs, for those that do."""
     import xarray
 
-    meanings = zip(codes.attrs["flag_values"], codes.attrs["flag_meanings"].split(), strict=True)
-    counts = xarray.Dataset({meaning: (codes == value).sum() for value, meaning in meanings})
+    counts = xarray.Dataset({meaning: (codes == value).sum() for value, meaning in meanings(codes).items()})
     for meaning, number in counts.compute().items():  # one pass over the codes for all counts
         if int(number):
             yield f"{codes.name} {meaning}", f"{int(number)} of {codes.size}"

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pipeline.errors import InputError, Problem, show
 
 LONGEST = 200
 """Bytes of a name: most file systems allow 255, and drafts beside a store have longer ones."""
+
+LONGEST_PART = 255
+LONGEST_PATH = 4000
+"""Bytes of a whole path: systems allow 4096."""
+
+FLEETING = ("memory://",)
+"""URLs of places that are gone with the process that has filled them."""
+
+
+def check_place(text: str, option: str) -> None:
+    """Raises InputError for what names neither a file nor a store: nothing, or more than a system can take."""
+    rules = (
+        (not text.strip(), "a path or a URL"),
+        ("\0" in text, "a path without NUL"),
+        (len(os.fsencode(text)) > LONGEST_PATH, f"at most {LONGEST_PATH} bytes"),
+        (any(len(os.fsencode(part)) > LONGEST_PART for part in text.split("/")), f"a name of at most {LONGEST} bytes"),
+        (text.lower().startswith(FLEETING), "a place that outlives this process"),
+    )
+    if rule := next((rule for broken, rule in rules if broken), ""):
+        hint = "For instance --store results.zarr." if option == "--store" else "Choose another name."
+        raise InputError([Problem(option, 0, 0, "", show(text), rule, hint)])
 
 
 def check_store_name(place: Path, option: str = "--store") -> None:

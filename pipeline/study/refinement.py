@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.documents.outputs import write_text
 from pipeline.study.columns import Array, refuse, swept
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
@@ -50,11 +51,12 @@ def refine(
     count: int = 1024,
     seed: int = 0,
     margin: float = MARGIN,
+    force: bool = False,
 ) -> Sweep:
     """Write the sweep file of the next round to a new file, and read it: a Sobol sample of the `box` of some designs.
 
     Everything else is as in the sweep of the dataset; derived parameters and conditions stay. Files that the sweep
-    names must be beside the new one. Raises InputError, FileExistsError.
+    names must be beside the new one. Raises InputError, also for a file that exists, unless by `force`.
     """
     if not len(best):
         raise refuse("best", "no designs", "at least one", "Loosen the conditions.")
@@ -62,8 +64,7 @@ def refine(
     section = {"sample": _sample(bounds, count, seed)}
     text = with_designs(str(ds.attrs["sweep"]), section, f"Refined around {len(best)} of {ds.sizes['design']} designs.")
     sweep = Sweep.from_text(text, str(path), Path(path).parent)
-    with Path(path).open("x", encoding="utf-8") as file:
-        file.write(text)
+    write_text(Path(path), text, force=force, option="--refine")
     return sweep
 
 

@@ -25,7 +25,7 @@ from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Mechanism
 from robots.parameters import nearest
@@ -49,6 +49,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     description, robot = read_description(report, file, source.root)
     design = read_designs(report, file, robot, families(description))
     mechanism = design.family.reference if design else None
+    _check_names(report, file)
     _check_outputs(report, file, mechanism)
     _check_drives(report, file, mechanism)
     section, path = section_of(file, design.family.name if design else None)
@@ -59,6 +60,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     files, trajectories = SideFiles(source), tuple[Trajectory, ...]()
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, files, mechanism, grid)
+        check_points(report, trajectories, grid.duration if grid else 0.0)
         check_workspaces(report, trajectories, grid.samples if grid else None)
         check_volumes(report, file.metrics, trajectories, mechanism)
     split = read_split(report, file.split)
@@ -91,6 +93,20 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "name": document.name,
         "warnings": tuple(_warnings(document, file)),
     }
+
+
+def _check_names(report: Report, file: SweepFile) -> None:
+    """Refuse names that differ in capitals alone: many file systems, and people, take them for one."""
+    groups = file.friction.groups if file.friction is not None and file.friction.groups else {}
+    for path, names in (
+        (("trajectories",), file.trajectories if "trajectories" in file.model_fields_set else {}),
+        (("subsets",), file.subsets),
+        (("friction", "groups"), groups),
+    ):
+        first: dict[str, str] = {}
+        for name in names:
+            if (other := first.setdefault(name.casefold(), name)) != name:
+                report((*path, name), name, f"a name that differs from {other} in more than capitals", key=True)
 
 
 def _require_format(report: Report) -> None:

@@ -101,7 +101,8 @@ def _choose_robot(
         elif len(robots) > 1:
             hint = "Read it with pipeline.sweep.several, or choose one with the key robot."
             report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
-        return next(iter(robots or ()), None), RobotSection()
+        robot = next(iter(robots or ()), None)
+        return robot, (robots or {}).get(str(robot)) or RobotSection()
     if robots is not None and robot not in robots:
         report(("robot",), robot, "one of robots", sentence(nearest(robot, robots)))
         return None, RobotSection()

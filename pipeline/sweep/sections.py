@@ -6,12 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
-from pipeline.documents.section import Count, Integer, Name, Number, Section, Text, Vector
+from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
 
 FORMAT = 1
 """Version of the file format that this program reads."""
 
 GroupName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
+GRAVITY = 1e6
+"""Size of a component of gravity [m/s^2]."""
+
+LONGEST, SHORTEST = 1e9, 1e-9
+"""Seconds of a sweep, and between two of its samples: powers of times appear in motions."""
+
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
 Seed = Annotated[Integer, Field(ge=0, le=2**128)]
 Scale = Literal["linear", "log"]
@@ -88,7 +94,7 @@ class AxesSection(Section):
 class SelectionSection(Section):
     """A part of an axis: a range of its sets, every so many, or those that meet conditions."""
 
-    start: Annotated[Integer, Field(ge=0)] = Field(default=0, description="first set, counted from 0")
+    start: Annotated[Integer, Field(ge=0, le=MANY)] = Field(default=0, description="first set, counted from 0")
     stop: Count | None = Field(default=None, description="the set before which it ends; default: the end")
     every: Count = Field(default=1, description="take every so many")
     where: Conditions = Field(default=(), description="conditions on the sets of the range")
@@ -176,9 +182,11 @@ class FrictionSection(FrictionGroupSection, AxesSection):
 class TimeSection(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
-    stop: Annotated[Number, Field(gt=0)] = Field(description="end of all trajectories [s], included")
-    step: Annotated[Number, Field(gt=0)] | None = Field(default=None, description="time between samples [s]")
-    samples: Annotated[Integer, Field(ge=2)] | None = Field(
+    stop: Annotated[Number, Field(gt=0), Field(ge=SHORTEST, le=LONGEST)] = Field(
+        description="end of all trajectories [s], included"
+    )
+    step: Annotated[Number, Field(ge=SHORTEST)] | None = Field(default=None, description="time between samples [s]")
+    samples: Annotated[Integer, Field(ge=2, le=MANY)] | None = Field(
         default=None, description="number of samples, instead of `step`; both ends count"
     )
 
@@ -191,6 +199,10 @@ class SplitSection(Section):
 
     validation: Fraction = Field(default=0.1, description="share for validation")
     test: Fraction = Field(default=0.2, description="share for tests")
+
+
+Acceleration = Annotated[Number, Field(ge=-GRAVITY, le=GRAVITY)]
+Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
 
 class SweepFile(Section):
@@ -212,7 +224,7 @@ class SweepFile(Section):
         description="motions of the platform, each under a name"
     )
     time: TimeSection = Field(description="time grid of all trajectories")
-    gravity: Vector = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
+    gravity: Gravity = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")
     precision: Literal["double", "single"] = Field(
         default="double", description="of the computation; single takes half the time and has six digits"
     )

@@ -23,9 +23,6 @@ LONGEST = 1e2
 HEAVIEST = 1e6
 """Kilograms."""
 
-LARGEST = 1e12
-"""Size of any number in a file, so that what follows from it is finite."""
-
 TOLERANCE = 1e-9
 """Relative errors of rotations and inertias that rounding explains."""
 

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from robots.formats.checks import LARGEST
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.joint_kinds import URDF_KINDS
-from robots.parameters import nearest
+from robots.parameters import LARGEST, nearest
 
 Numbers = tuple[float, ...]
 FIXED = "fixed"

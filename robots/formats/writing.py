@@ -6,7 +6,6 @@ What is read back from the text is equal to what was written. Defaults of the fo
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +14,7 @@ from robots.expressions.expression import Expression
 from robots.formats.description import Description
 from robots.formats.templates import Along, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
-from robots.parameters import Parameter
+from robots.parameters import LARGEST, Parameter
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
 
 FORMAT = 1
@@ -78,8 +77,8 @@ def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     said: dict[str, Any] = {"default": parameter.default}
     said |= {"unit": parameter.unit} if parameter.unit != "1" else {}
-    said |= {"lower": parameter.lower} if parameter.lower != -math.inf else {}
-    said |= {"upper": parameter.upper} if parameter.upper != math.inf else {}
+    said |= {"lower": parameter.lower} if parameter.lower > -LARGEST else {}
+    said |= {"upper": parameter.upper} if parameter.upper < LARGEST else {}
     return said | {name: getattr(parameter, name) for name in ("text", "source") if getattr(parameter, name)}
 
 

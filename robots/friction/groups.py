@@ -6,7 +6,6 @@ Parameters of a group are those of its law, then those of its load. Plain data; 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +13,7 @@ from typing import TypeVar
 from robots.friction.laws import LAWS
 from robots.joint_places import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
-from robots.parameters import Parameter, ParameterError, nearest
+from robots.parameters import LARGEST, Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity
 
 Value = TypeVar("Value")
@@ -24,12 +23,12 @@ _PRELOAD = "normal torque or force that is always there"
 
 LOADS: Mapping[str, tuple[Parameter, ...]] = {
     "constant": (),
-    "preload": (Parameter("preload", "N m or N", 1.0, 0.0, math.inf, _PRELOAD),),
+    "preload": (Parameter("preload", "N m or N", 1.0, 0.0, LARGEST, _PRELOAD),),
     "reaction": (
-        Parameter("friction_arm", "m", 0.01, _SMALL, math.inf, "R_n: arm of the force along a revolute axis"),
-        Parameter("pin_radius", "m", 0.01, _SMALL, math.inf, "R_p: radius of the pin of a revolute joint"),
-        Parameter("bending_arm", "m", 0.05, _SMALL, math.inf, "R_b: distance of the bearings that take a moment"),
-        Parameter("preload", "N m or N", 0.0, 0.0, math.inf, _PRELOAD),
+        Parameter("friction_arm", "m", 0.01, _SMALL, LARGEST, "R_n: arm of the force along a revolute axis"),
+        Parameter("pin_radius", "m", 0.01, _SMALL, LARGEST, "R_p: radius of the pin of a revolute joint"),
+        Parameter("bending_arm", "m", 0.05, _SMALL, LARGEST, "R_b: distance of the bearings that take a moment"),
+        Parameter("preload", "N m or N", 0.0, 0.0, LARGEST, _PRELOAD),
     ),
 }
 """Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""

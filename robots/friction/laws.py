@@ -9,11 +9,10 @@ dry parameters are such forces; where it is the joint's normal torque or force, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from robots.parameters import Parameter
+from robots.parameters import LARGEST, Parameter
 
 FORCE, VISCOUS, SPEED = "N m or N", "N m s/rad or N s/m", "rad/s or m/s"
 """Units of parameters. Those in FORCE are dry friction, which the normal load multiplies."""
@@ -55,21 +54,21 @@ class FrictionLaw:
 
 
 def _force(name: str, text: str) -> Parameter:
-    return Parameter(name, FORCE, 0.0, 0.0, math.inf, text)
+    return Parameter(name, FORCE, 0.0, 0.0, LARGEST, text)
 
 
 def _speed(name: str, default: float, text: str) -> Parameter:
-    return Parameter(name, SPEED, default, _SLOWEST, math.inf, text)
+    return Parameter(name, SPEED, default, _SLOWEST, LARGEST, text)
 
 
 _COULOMB = _force("coulomb", "magnitude that opposes motion; zero at rest")
 _FULL = _force("coulomb", "magnitude that is left at high speed")
 _STATIC = _force("static", "magnitude at the start of motion")
-_FLUID = Parameter("viscous", VISCOUS, 0.0, 0.0, math.inf, "proportional to speed")
+_FLUID = Parameter("viscous", VISCOUS, 0.0, 0.0, LARGEST, "proportional to speed")
 _STRIBECK = _speed("stribeck_velocity", 0.01, "speed in which the excess at low speed fades to 1/e")
 _SHAPE = Parameter("shape", "1", 2.0, 0.25, 10.0, "exponent of the speed in the fading")
 _WIDTH = Parameter(
-    "width", SPEED, 0.0, 0.0, math.inf, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
+    "width", SPEED, 0.0, 0.0, LARGEST, "speed v that smooths the sign of velocity to tanh(velocity / v); 0: sharp"
 )
 _STARTING = _force("starting", "magnitude that holds a joint at rest, where it is above `coulomb`")
 _NEGATIVE = Parameter("negative", "1", 1.0, 0.0, 100.0, "factor of all friction at negative velocity")
@@ -86,7 +85,7 @@ _VISCOUS_RATE = Parameter(
     "viscous_temperature", "1/K", 0.0, -0.1, 0.1, "viscous friction changes by the factor exp(rate * temperature)"
 )
 _TRANSITION = Parameter(
-    "transition_load", FORCE, 0.0, 0.0, math.inf,
+    "transition_load", FORCE, 0.0, 0.0, LARGEST,
     "load L that brings viscous friction in by the factor tanh(4 load / L); 0: always in full",
 )  # fmt: skip
 _WET = (_NEGATIVE, _TEMPERATURE, _VISCOUS_RATE)
@@ -144,9 +143,9 @@ LAWS: dict[str, FrictionLaw] = {
         FrictionLaw(
             "lugre",
             (
-                Parameter("sigma0", "N m/rad or N/m", 1e5, _SLOWEST, math.inf, "stiffness of the bristles"),
-                Parameter("sigma1", VISCOUS, 0.0, 0.0, math.inf, "damping of the bristles"),
-                Parameter("sigma2", VISCOUS, 0.0, 0.0, math.inf, "viscous friction, proportional to speed"),
+                Parameter("sigma0", "N m/rad or N/m", 1e5, _SLOWEST, LARGEST, "stiffness of the bristles"),
+                Parameter("sigma1", VISCOUS, 0.0, 0.0, LARGEST, "damping of the bristles"),
+                Parameter("sigma2", VISCOUS, 0.0, 0.0, LARGEST, "viscous friction, proportional to speed"),
                 _FULL,
                 _STATIC,
                 _STRIBECK,

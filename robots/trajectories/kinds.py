@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from robots.parameters import Parameter
+from robots.parameters import LARGEST, Parameter
 from robots.types import IDENTITY, Matrix
 
 Value = float | tuple[float, ...]
@@ -57,7 +57,7 @@ HARMONICS = 5
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
 
 
-def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = math.inf) -> Motion:
+def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = LARGEST) -> Motion:
     """A finite Fourier series, of a platform or of joints."""
     amplitudes = tuple(
         Parameter(f"{kind}_{k}", unit, zero, -most, most, f"amplitude of the {kind} of harmonic {k}")

@@ -36,6 +36,9 @@ BEAT_SECONDS = 5.0
 WATCH_SECONDS = 25.0
 """Without a sign of life, before a holder on another machine is taken for dead."""
 
+ATTEMPTS, ATTEMPT_SECONDS = 50, 0.005
+"""To lock a file that others look at."""
+
 UNKNOWN = "it has not said who it is"
 
 
@@ -89,7 +92,7 @@ def holder_of(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        # A shared lock is given back at once; a run that begins in that instant is refused and can be begun again.
+        # A shared lock is given back at once; a run that begins in that instant tries again.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return str(Owner.parse(_read(descriptor)) or UNKNOWN)
@@ -127,13 +130,26 @@ def locked_file(file: Path, name: str) -> Iterator[None]:
 
 def _acquire(descriptor: int, name: str) -> None:
     """Takes the lock of the system, and sees that no holder lives for whom it does not count."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise busy(name, Owner.parse(_read(descriptor))) from None
+    for attempt in range(1, ATTEMPTS + 1):
+        if _take(descriptor, fcntl.LOCK_EX):
+            break
+        if attempt == ATTEMPTS or not _take(descriptor, fcntl.LOCK_SH):
+            raise busy(name, Owner.parse(_read(descriptor)))
+        # locks can be shared, so nobody holds the store: somebody looks who does (`holder_of`), which takes no time
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        time.sleep(ATTEMPT_SECONDS)
     owner = Owner.parse(_read(descriptor))
     if owner is not None and not owner.is_near and lives(lambda: _read(descriptor)):
         raise busy(name, owner)
+
+
+def _take(descriptor: int, kind: int) -> bool:
+    """Take a lock of the system of this kind, if nobody is in the way."""
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def lives(look: Callable[[], bytes]) -> bool:

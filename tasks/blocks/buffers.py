@@ -75,3 +75,10 @@ class _Lease:
 
 _pool = Pool()
 empty = _pool.empty
+
+
+def keep(size: int) -> None:
+    """Keep at most so many bytes of free memory from now on."""
+    _pool.kept_bytes = size
+    with _pool.lock:
+        _pool._settle()

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,26 +13,14 @@ import numpy as np
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.keys import Arrays, Key, Shape
 from tasks.kernels.program import Program, size
+from tasks.kernels.rows import LANES, empty_rows, padded
 
 try:
     from tasks.kernels import llvm
 except ImportError:  # no LLVM for this platform: same bits, slower
     llvm = None  # type: ignore[assignment]
 
-LANES = 8
-SHARING = 128
-"""Numbers in a row, or a multiple of them, that make it a bad neighbour: measured up to four times slower."""
-
-
-def padded(samples: int) -> int:
-    """Samples rounded up to whole groups of lanes."""
-    return -(-samples // LANES) * LANES
-
-
-def empty_rows(shape: tuple[int, ...], empty: Callable[[tuple[int, ...]], np.ndarray] = np.empty) -> np.ndarray:
-    """An uninitialised array whose rows do not start a multiple of 1 KiB apart: such share few lines of a cache."""
-    *outer, width = shape
-    return empty((*outer, width + LANES if width % SHARING == 0 else width))[..., :width]
+__all__ = ["LANES", "Kernel", "empty_rows", "padded"]
 
 
 class Kernel:

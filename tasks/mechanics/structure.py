@@ -104,6 +104,10 @@ def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
     return frame(numbers[:12]), frame(numbers[12:])
 
 
+PART = 1 << 12
+"""Cases whose mechanisms are assembled at once."""
+
+
 @functools.cache
 def structure_of(family: Family) -> Structure:
     """Analyse a family at its default parameters. Raises tasks.mechanics.topology.TopologyError."""
@@ -122,11 +126,26 @@ def _differing(family: Family, limb_index: int) -> tuple[int, ...]:
 
 
 def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np.ndarray]:
-    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ)."""
-    structure = structure_of(family)
+    """The `mount` input of each instance for parameters of shape (cases,): arrays (cases, numbers that differ).
+
+    A part of the cases at a time: of each a whole mechanism is assembled, several times what is wanted of it.
+    """
     cases = max((np.size(v) for v in values.values()), default=1)
-    mechanism = family.assemble({name: np.asarray(value, dtype=float) for name, value in values.items()})
-    result = []
+    columns = {name: np.asarray(value, dtype=float) for name, value in values.items()}
+    structure = structure_of(family)
+    counts = [len(structure.differing[instance.limb]) for instance in structure.mechanism.instances]
+    result = [np.empty((cases, count)) for count in counts]
+    for start in range(0, cases, PART):
+        part = slice(start, min(start + PART, cases))
+        chosen = {name: column[part] if np.size(column) == cases > 1 else column for name, column in columns.items()}
+        for whole, rows in zip(result, _mounts(family, chosen, part.stop - part.start), strict=True):
+            whole[part] = rows
+    return result
+
+
+def _mounts(family: Family, values: Mapping[str, np.ndarray], cases: int) -> list[np.ndarray]:
+    structure, result = structure_of(family), []
+    mechanism = family.assemble(values)
     for instance in mechanism.instances:
         flat = flat_mount(instance)
         chosen = [np.broadcast_to(flat[k], (cases,)) for k in structure.differing[instance.limb]]

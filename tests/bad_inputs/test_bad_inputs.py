@@ -12,11 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from tests.bad_inputs import clusters, commands, files, robots, stores, sweeps, turns
+from tests.bad_inputs import clusters, commands, dask_settings, files, numbers, outputs, robots, stores, sweeps, turns
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
 ROWS = (*files.ROWS, *sweeps.ROWS, *turns.ROWS, *clusters.ROWS, *commands.ROWS, *robots.ROWS, *stores.ROWS)
+ROWS += (*numbers.ROWS, *dask_settings.ROWS, *outputs.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""
 
@@ -43,7 +44,7 @@ def test_a_bad_input_gets_its_message(row: Row, tmp_path: Path, monkeypatch: pyt
     after = _contents()
     assert set(row.made) <= after.keys()
     assert {name: each for name, each in after.items() if name not in row.made} == before
-    if row.status == 2 and row.id[0] in "ABCDEF":
+    if row.status == 2 and row.id[0] in "ABCDEFIJ":
         lines = result.stderr.splitlines()
         assert 1 <= len(lines) <= 50
         for line in lines:

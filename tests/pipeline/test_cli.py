@@ -8,12 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-import types
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+import xarray as xr
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
@@ -87,9 +87,12 @@ def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put another function in the place of `run`, for endings that a healthy run does not have."""
 
     def install(function: Callable[..., object]) -> None:
-        module = types.ModuleType("pipeline.execution.run")
-        module.run = function  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "pipeline.execution.run", module)
+        def run(*arguments: object, **options: object) -> xr.Dataset:
+            function(*arguments, **options)
+            return xr.Dataset()
+
+        # an attribute, not another module: what is imported meanwhile would keep that one
+        monkeypatch.setattr("pipeline.execution.run.run", run)
 
     return install
 
@@ -196,7 +199,10 @@ def test_show_names_the_picture_after_the_robot() -> None:
         (["delta_3rr2rrr", "--set", "upper_arm=long"], "--set: got 'upper_arm=long'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--set", "upper_arm"], "--set: got 'upper_arm'; expected NAME=VALUE"),
         (["delta_3rr2rrr", "--output", "x.html"], "--output: got 'x.html'; expected a file name that ends in .png"),
-        (["delta_3rr2rrr", "--output", "none/x.png"], "none/x.png: cannot be written: No such file or directory"),
+        (
+            ["delta_3rr2rrr", "--output", "none/x.png"],
+            "--output: got 'none/x.png', which cannot be written (No such file or directory)",
+        ),
     ],
 )
 def test_show_refuses(arguments: list[str], message: str) -> None:
@@ -216,7 +222,10 @@ def test_what_new_writes_passes_check(name: str) -> None:
 def test_new_does_not_overwrite() -> None:
     Path("mine.yaml").write_text("mine")
     message = refused("new", "delta_3rr2rrr", "--output", "mine.yaml")
-    assert message == "mine.yaml exists already; expected a new file. Name another one with --output\n"
+    assert message == (
+        "--output: got 'mine.yaml', which exists already; expected a new file. "
+        "Name another one, or replace it by --force.\n"
+    )
     assert Path("mine.yaml").read_text() == "mine"
 
 
@@ -333,6 +342,40 @@ def test_ctrl_c_says_how_to_go_on(tiny: Path, fake_run: Callable[..., None]) -> 
     assert (result.exit_code, result.stdout) == (130, "")
     command = "limbsweep run tiny.yaml --store tiny.zarr --cluster cluster.yaml"
     assert result.stderr == f"interrupted; go on with: {command}\n"
+
+
+FAR = TINY.replace("radius: 0.05", "radius: 2.5")
+
+
+def test_a_sweep_of_which_all_fails_ends_with_status_1_and_says_why(tiny: Path) -> None:
+    tiny.write_text(FAR)
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    result = limbsweep("run", str(tiny), "--cluster", "c.yaml")
+    assert (result.exit_code, result.stdout) == (1, "results in tiny.zarr\n")
+    assert (
+        "all 33 samples failed and hold NaN:\n  NOT_REACHABLE: 33 samples in 3 cases, first in design 0,"
+        in result.stderr
+    )
+    assert "A limb cannot reach the platform; lengthen it" in result.stderr
+    assert limbsweep("run", str(tiny), "--cluster", "c.yaml").exit_code == 1  # there is nothing left to run
+
+
+def test_a_part_that_fails_is_counted(tiny: Path) -> None:
+    tiny.write_text(TINY.replace("[0.2, 0.25, 0.3]", "[0.2, 10.0]"))
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    result = limbsweep("run", str(tiny), "--cluster", "c.yaml")
+    assert result.exit_code == 0
+    assert "11 of 22 samples failed (50 %) and hold NaN:\n  NOT_REACHABLE: 11 samples in 1 cases" in result.stderr
+
+
+def test_check_warns_of_what_fails(tiny: Path) -> None:
+    tiny.write_text(FAR)
+    result = limbsweep("check", str(tiny))
+    assert result.exit_code == 0
+    assert "warning: delta_3rr2rrr: tried 3 designs on 1 trajectories: all 33 samples failed" in result.stderr
+    assert limbsweep("check", str(tiny), "--quick").stderr == ""
+    tiny.write_text(TINY)
+    assert limbsweep("check", str(tiny)).stderr == ""
 
 
 @pytest.mark.slow

@@ -20,6 +20,9 @@ SPARE_BLOCKS = 1
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
 
+BASE_MEMORY = 256 << 20
+"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
+
 REFRESH_SECONDS = 2.0
 MOST = 20_000
 """Blocks in flight on the largest cluster: what the client can keep track of."""
@@ -38,7 +41,7 @@ class Worker:
         """Blocks that fit into its memory, when each takes so many bytes."""
         if not self.running or (self.limit and self.used > FULL * self.limit):
             return 0.0
-        return FULL * self.limit / memory if self.limit and memory else float("inf")
+        return max(0.0, FULL * self.limit - BASE_MEMORY) / memory if self.limit and memory else float("inf")
 
 
 def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pipeline.documents.outputs import output
 from robots.model import Frame, Instance, Limb, Link, Mechanism, Robot
+from robots.parameters import ParameterError
 from robots.types import BASE
 from tasks.mechanics.kinematics import JointState, way
 
@@ -167,6 +169,16 @@ def draw(robot: Robot) -> Figure:
     base = np.concatenate([limb.mounts for limb in limbs])
     platform = np.concatenate([limb.platform_tips for limb in limbs])
     points = np.concatenate([limb.lines.reshape(-1, 3) for limb in limbs])
+    if not np.isfinite(points).all() or not np.isfinite(platform).all():
+        raise ParameterError(
+            f"{robot.name}: no reference pose with these parameters; expected lengths with which its limbs close. "
+            "Change them, or look at the defaults first"
+        )
+    if not np.isfinite(points).all() or not np.isfinite(platform).all():
+        raise ParameterError(
+            f"{robot.name}: no reference pose with these parameters; expected lengths with which its limbs close. "
+            "Change them, or look at the defaults first"
+        )
     size = float(np.ptp(points, axis=0).max())
     _plate(axes, base, BASE_COLOUR, "base", (0.04 if len(base) > 1 else -0.04) * size)
     if len(platform):  # a chain has none
@@ -219,6 +231,7 @@ def _frame(axes: Axes3D, points: Array, size: float) -> None:
         axis.set_pane_color("#fafafa")
 
 
-def save(robot: Robot, path: Path) -> None:
-    """Write the picture of a robot as PNG."""
-    draw(robot).savefig(path, dpi=150, format="png")
+def save(robot: Robot, path: Path, *, force: bool = False) -> None:
+    """Write the picture of a robot as PNG. Raises InputError where the file may not or cannot be written."""
+    with output(path, force=force) as draft:
+        draw(robot).savefig(draft, dpi=150, format="png")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.monitor.samples import meanings
 from robots.status import ADVICE, Status
 
 if TYPE_CHECKING:
@@ -96,10 +97,9 @@ def troubles(dataset: Dataset) -> Troubles | None:
 def _troubles(codes: DataArray, what: str) -> Troubles:
     import xarray
 
-    meanings = dict(zip(codes.attrs["flag_values"], codes.attrs["flag_meanings"].split(), strict=True))
     times = [dim for dim in codes.dims if dim not in ("design", "trajectory")]
     # One pass over the codes for all of them; what nobody has written is no code.
-    counts = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings.items()}).compute()
+    counts = xarray.Dataset({name: (codes == value).sum(times) for value, name in meanings(codes).items()}).compute()
     statuses = []
     for name, counted in counts.items():
         by_design = counted.transpose("design", "trajectory").values

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from pipeline.documents.outputs import output
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.results import Results
@@ -35,18 +36,28 @@ def figure(results: Results, kind: str) -> Figure:
     return KINDS[kind].draw(results)
 
 
-def save(results: Results, kind: str, path: Path) -> None:
-    """Write a figure as PNG, SVG or PDF, by the end of its name. Raises InputError for another, OSError."""
+def check(kind: str, path: Path) -> None:
+    """See that there is a kind of figure, and a format by the end of a name. Raises InputError."""
+    if kind not in KINDS:
+        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     if path.suffix.lower() not in FORMATS:
         rule = f"a file name that ends in {', '.join(FORMATS)}"
         raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
+
+
+def save(results: Results, kind: str, path: Path, *, force: bool = False) -> None:
+    """Write a figure as PNG, SVG or PDF, by the end of its name.
+
+    Raises InputError for another, for an unknown kind, and where the file may not or cannot be written.
+    """
+    check(kind, path)
     drawing = figure(results, kind)
     # Without dates and random names, equal results give equal files.
     from matplotlib import rc_context
 
     stamp: Mapping[str, Any] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    with rc_context({"svg.hashsalt": "limbsweep"}):
-        drawing.savefig(path, dpi=150, metadata=stamp[path.suffix.lower()])
+    with rc_context({"svg.hashsalt": "limbsweep"}), output(path, force=force) as draft:
+        drawing.savefig(draft, dpi=150, metadata=stamp[path.suffix.lower()])
 
 
 KINDS: Mapping[str, FigureKind] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
@@ -11,13 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
-from pipeline.errors import InputError, Problem
+from pipeline.documents.outputs import OPTION, check_output, write_text
+from pipeline.errors import InputError, Problem, show
 from pipeline.report.data.results import Results
 from pipeline.report.page.design_details import design_details
 from pipeline.report.page.markup import script_json
 from pipeline.report.page.part import PagePart
 from pipeline.report.page.parts import parts
 
+SUFFIXES = (".html", ".htm")
 SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
 """Of `web/`, in the order in which they run; all in one function."""
 
@@ -44,15 +44,17 @@ def page(results: Results) -> str:
     )
 
 
-def write(results: Results, path: Path) -> None:
-    """Write the report as a file: whole, or not at all. Raises OSError where the place cannot be written."""
-    text = page(results)
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+def check(path: Path, *, force: bool = False) -> None:
+    """See that a report may be written there, before it is made. Raises InputError."""
+    if path.suffix.lower() not in SUFFIXES:
+        rule = f"a file name that ends in {' or '.join(SUFFIXES)}"
+        raise InputError([Problem(OPTION, 0, 0, "", show(str(path)), rule, "The report is a page.")])
+    check_output(path, force=force)
+
+
+def write(results: Results, path: Path, *, force: bool = False) -> None:
+    """Write the report as a file: whole, or not at all. Raises InputError where it may not or cannot be written."""
+    write_text(path, page(results), force=force)
 
 
 def require_plotly() -> None:

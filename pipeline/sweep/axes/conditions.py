@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.axes.derived import MAX_SCANNED, Derived, Filtered, Fixed, Sliced, in_chunks
+from pipeline.sweep.axes.derived import MAX_SCANNED, MAX_WORK, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.sections import SelectionSection
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
@@ -54,6 +54,13 @@ class RuleReader:
         if base.size > MAX_SCANNED:
             got = Got(f"conditions or derived parameters on {base.size:.4g} sets")
             self.report(path, got, f"at most {MAX_SCANNED:.4g} sets before the conditions", "Take fewer values.")
+            return base
+        rules = [*conditions, *(rule for _, rule in base.rules)] if isinstance(base, Derived) else conditions
+        signs = sum(len(rule.text.split()) for rule in rules)
+        if base.size * signs > MAX_WORK:
+            got = Got(f"{len(rules)} expressions of {signs} names, numbers and signs on {base.size:.4g} sets")
+            rule = f"at most {MAX_WORK:.4g} for both multiplied, some seconds"
+            self.report(path, got, rule, "Take fewer values, or shorter conditions.")
             return base
         axis = Filtered(base.names, base, conditions, self._constants(base.names)) if conditions else base
         if not axis.size:

@@ -19,6 +19,9 @@ from robots.expressions.expression import Expression
 MAX_SCANNED = 10**8
 """Sets of an axis that has conditions or derived parameters: all of them are looked at when the sweep is read."""
 
+MAX_WORK = 2 * 10**9
+"""Sets times the names, numbers and signs of the expressions on them: some seconds."""
+
 CHUNK = 1 << 17
 """Sets that are looked at together; a multiple of 8, so that each chunk has whole bytes of the bitmap."""
 
@@ -95,6 +98,8 @@ class Filtered(Axis):
             known = dict(self.fixed) | values
             mask = np.ones(len(next(iter(values.values()))), bool)
             for condition in self.conditions:
+                if not mask.any():
+                    break
                 mask &= condition(known)
             yield mask
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +208,35 @@ class Product(Axis):
     def describe(self) -> dict[str, Any]:
         """What defines each axis, in order."""
         return {kind: value for part in self.parts for kind, value in part.describe().items()}
+
+
+def repeated(column: Range | ExplicitValues) -> float | None:
+    """The first number that a column has twice, None where all differ."""
+    if isinstance(column, ExplicitValues):
+        return next(_again(column.numbers), (0, 0, None))[2]
+    step = abs(column.stop - column.start) / max(1, column.num - 1)
+    is_fine = column.num == 1 or step >= np.spacing(max(abs(column.start), abs(column.stop)))
+    return None if is_fine else column.start
+
+
+def repeated_rows(columns: Sequence[Range | ExplicitValues]) -> tuple[int, int] | None:
+    """Numbers of the first two rows of columns of equal length that are equal, None where all differ."""
+    ranges = [column for column in columns if isinstance(column, Range)]
+    if any(repeated(column) is None for column in ranges) and columns[0].size > 1:
+        return None  # a range that moves makes every row another one
+    lists = [column.numbers for column in columns if isinstance(column, ExplicitValues)]
+    if not lists:
+        return (0, 1) if columns[0].size > 1 else None
+    return next(((first, again) for first, again, _ in _again(list(zip(*lists, strict=True)))), None)
+
+
+def _again(items: Sequence[Hashable]) -> Iterator[tuple[int, int, Any]]:
+    """Items that came before: the number of the first of them, that of this one, and the item."""
+    seen: dict[Hashable, int] = {}
+    for number, item in enumerate(items):
+        if item in seen:
+            yield seen[item], number, item
+        seen.setdefault(item, number)
 
 
 NOTHING = Grid((), ())

@@ -5,7 +5,6 @@ What makes one axis of another (conditions, derived parameters, parts) is read i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,10 +12,22 @@ from pipeline.documents.report import Got, Report
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.conditions import RuleReader
-from pipeline.sweep.axes.kinds import MAX_DRAWN, NOTHING, Axis, ExplicitValues, Grid, Listed, Product, Range, Sampled
+from pipeline.sweep.axes.kinds import (
+    MAX_DRAWN,
+    NOTHING,
+    Axis,
+    ExplicitValues,
+    Grid,
+    Listed,
+    Product,
+    Range,
+    Sampled,
+    repeated,
+    repeated_rows,
+)
 from pipeline.sweep.axes.samples import SamplingMethod
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
-from robots.parameters import Parameter
+from robots.parameters import LARGEST, Parameter
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -56,7 +67,7 @@ class AxisReader:
     def _product(self, section: AxesSection, path: KeyPath) -> Axis:
         parts: list[Axis] = []
         if section.grid is not None:
-            parts.append(Grid(tuple(section.grid), self._columns(section.grid, (*path, "grid"))))
+            parts.append(self._grid(section.grid, (*path, "grid")))
         if section.listed is not None:
             parts.append(self._listed(section.listed, (*path, "list")))
         if section.sample is not None:
@@ -65,6 +76,14 @@ class AxisReader:
         for name in {name: None for name in names if names.count(name) > 1}:
             self.report(path, Got(f"{name} in several places"), "a parameter once", "Combined axes multiply.")
         return parts[0] if len(parts) == 1 else Product(tuple(names), tuple(parts)) if parts else NOTHING
+
+    def _grid(self, columns: Mapping[str, ColumnSection], path: KeyPath) -> Axis:
+        read = self._columns(columns, path)
+        for name, column in zip(columns, read, strict=True):
+            if (again := repeated(column)) is not None:
+                hint = "Equal values are one and the same set, computed twice."
+                self.report((*path, name), Got(f"{again!r} twice"), "values that differ", hint)
+        return Grid(tuple(columns), read)
 
     def _columns(self, columns: Mapping[str, ColumnSection], path: KeyPath) -> tuple[Range | ExplicitValues, ...]:
         return tuple(self._column(name, column, (*path, name)) for name, column in columns.items())
@@ -75,6 +94,9 @@ class AxisReader:
         if len(set(lengths.values())) > 1:
             text = ", ".join(f"{name} with {length}" for name, length in lengths.items())
             self.report(path, Got(text), "lists of equal length", "Use grid for all combinations.")
+        elif (rows := repeated_rows(read)) is not None:
+            hint = "Equal rows are one and the same set, computed twice."
+            self.report(path, Got(f"row {rows[1]} like row {rows[0]}"), "rows that differ, counted from 0", hint)
         return Listed(tuple(columns), read)
 
     def _column(self, name: str, column: ColumnSection, path: KeyPath) -> Range | ExplicitValues:
@@ -99,6 +121,9 @@ class AxisReader:
                 self.report(path, Got("no " + ", no ".join(missing)), "start, stop and num, or values")
             return ExplicitValues((0.0,))
         low, high = self._check(name, (start, stop), [(*path, "start"), (*path, "stop")], column.unit, scale)
+        if num == 1 and start != stop:
+            hint = "Take num: 2 or more, or values: [...] for a single number."
+            self.report((*path, "num"), num, "at least 2 numbers, as start and stop differ", hint)
         log = column.scale == "log"
         if log and min(low, high) <= 0.0:
             self._not_positive((*path, "scale"), min(start, stop))
@@ -129,6 +154,9 @@ class AxisReader:
         scale = self._check_unit(name, bounds.unit, path)
         if bounds.low > bounds.high:
             self.report((*path, "low"), bounds.low, f"at most high, {bounds.high!r}", "Exchange them.")
+        if bounds.low == bounds.high:
+            hint = "Nothing is drawn from one number: set it under parameters."
+            self.report((*path, "low"), bounds.low, f"less than high, {bounds.high!r}", hint)
         if log and bounds.low <= 0.0:
             self._not_positive((*path, "low"), bounds.low)
         places = [(*path, "low"), (*path, "high")]
@@ -187,12 +215,14 @@ def check_fixed(
 def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPath, *, guess: bool = False) -> None:
     """Report a value outside the bounds of its parameter; guess which unit was meant where none was given."""
     if parameter.problem(value):
-        report(path, value, _bounds_text(parameter), _guess(parameter, value, guess))
+        report(path, value, _bounds_text(parameter, value), _guess(parameter, value, guess))
 
 
-def _bounds_text(parameter: Parameter) -> str:
-    if math.isinf(parameter.upper) and math.isfinite(parameter.lower):
-        return f"a number of at least {parameter.lower:g} [{parameter.unit}]"
+def _bounds_text(parameter: Parameter, value: float) -> str:
+    """The rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
+    if parameter.upper >= LARGEST and parameter.lower > -LARGEST:
+        size = f"at least {parameter.lower:g}" if value < parameter.lower else f"at most {parameter.upper:g}"
+        return f"a number of {size} [{parameter.unit}]"
     return parameter.bounds
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories.reader import Mover
-from robots.parameters import nearest
+from robots.parameters import LARGEST, nearest
 from robots.trajectories.trajectory import Trajectory
 
 KIND = "friction_test"
@@ -41,7 +41,10 @@ def trajectories(
         place = (*path, "joint") if "joint" in section else path
         report(place, joint, "an independent joint of the robot", sentence(nearest(str(joint), joints)))
     if not _numbers(speeds) or not 0 < len(speeds) <= MAX_SPEEDS or min(speeds) <= 0:
-        report((*path, "speeds") if "speeds" in section else path, speeds, "a list of numbers above zero")
+        rule = f"a list of numbers above zero, {MAX_SPEEDS} at most, each of at most {LARGEST:g} in size"
+        report((*path, "speeds") if "speeds" in section else path, speeds, rule)
+    elif len({*speeds}) < len(speeds):
+        report((*path, "speeds"), speeds, "speeds that differ", "Equal ones are one and the same test.")
     if not _numbers(at) or len(at) != len(joints):
         report((*path, "at"), at, f"a list of {len(joints)} numbers, one for each independent joint")
     if len(report.problems) > before:
@@ -56,4 +59,6 @@ def trajectories(
 
 
 def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+    return isinstance(value, list) and all(
+        isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= LARGEST for x in value
+    )

@@ -29,7 +29,11 @@ KIND = "random_fourier"
 AXES = 3
 MOST = 10_000
 BIG = 1e9
-"""What stands for a limit that is not given."""
+"""What stands for a limit that is not given, and the largest number that one may be."""
+
+SHORTEST_PERIOD, LONGEST_PERIOD = 1e-6, 1e6
+"""Seconds, as for other motions."""
+
 TURN = "turn"
 KEYS = ("kind", "count", "seed", "centre", "period", "position", "velocity", "acceleration", TURN)
 TURN_KEYS = ("orientation", "centre", "position", "velocity", "acceleration")
@@ -122,10 +126,11 @@ def read(report: Report, section: Mapping[str, Any], path: KeyPath, mover: Mover
     count, seed, period = section.get("count", 1), section.get("seed"), section.get("period", 10.0)
     if not _whole(count) or not 0 < count <= MOST:
         report((*path, "count"), count, f"a whole number from 1 to {MOST}")
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= 2**128:
         report((*path, "seed") if seed is not None else path, seed, "seed, a whole number, so that it can be repeated")
-    if not _number(period) or period <= 0:
-        report((*path, "period"), period, "a time above zero [s]")
+    if not _number(period) or not SHORTEST_PERIOD <= period <= LONGEST_PERIOD:
+        rule = f"a time above zero [s], from {SHORTEST_PERIOD:g} to {LONGEST_PERIOD:g}"
+        report((*path, "period"), period, rule)
     limits = _limits(report, section, path, _are_free(TRANSLATION, mobility) if not joints else np.ones(len(joints)))
     orientation = None
     if TURN in section and not joints:
@@ -171,10 +176,10 @@ def _limits(report: Report, section: Mapping[str, Any], path: KeyPath, free: Num
 def _vector(report: Report, section: Mapping[str, Any], key: str, path: KeyPath, size: int, default: float) -> Numbers:
     value = section.get(key, default)
     numbers = value if isinstance(value, list) else [value] * size
-    fits = len(numbers) == size and all(_number(x) for x in numbers)
+    fits = len(numbers) == size and all(_number(x) and abs(x) <= BIG for x in numbers)
     if not fits or (key != "centre" and min(numbers) <= 0):
         above = "" if key == "centre" else " above zero"
-        report((*path, key), value, f"a number{above}, or a list of {size}")
+        report((*path, key), value, f"a number{above}, or a list of {size}, of at most {BIG:g} in size")
         return np.full(size, 1.0)
     return np.array(numbers, dtype=float)
 

@@ -24,6 +24,8 @@ from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion
 from robots.trajectories.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
+TIMES = 1e-9
+"""Relative error of times that rounding explains."""
 
 
 def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
@@ -58,6 +60,20 @@ class Mover:
     def __str__(self) -> str:
         """For messages."""
         return "the joints of a chain" if self.joints else "a platform"
+
+
+def check_points(report: Report, trajectories: Sequence[Trajectory], duration: float) -> None:
+    """Refuse points that do not reach from the first sample of the sweep to the last [s]: beyond them nothing moves."""
+    for trajectory in trajectories:
+        if trajectory.points is None:
+            continue
+        first, last = float(trajectory.points[0, 0]), float(trajectory.points[-1, 0])
+        path = ("trajectories", trajectory.name, "file")
+        if first > TIMES * duration:
+            report(path, Got(f"points from {first!r} s on"), "points from 0 s on, where the sweep begins")
+        elif last < (1 - TIMES) * duration:
+            hint = f"Add a point at {duration!r}, or write time: {{stop: {last!r}}}."
+            report(path, Got(f"points until {last!r} s"), f"points until {duration!r} s, where the sweep stops", hint)
 
 
 @dataclass(frozen=True)

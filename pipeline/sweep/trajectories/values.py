@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
 from robots.parameters import Parameter
 from robots.trajectories.kinds import Motion, Value
+
+SHORTEST = 1e-9
+"""Length of what gives a direction: the squares of shorter ones are lost."""
 
 
 def read_values(
@@ -42,8 +46,8 @@ def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, leng
     numbers = [is_number(report, component, (*path, index)) for index, component in enumerate(value)]
     if not all(numbers):
         return parameter.default
-    if parameter.unit == "1" and not any(value):
-        report(path, value, "a direction, so not all zero")
+    if parameter.unit == "1" and math.hypot(*map(float, value)) < SHORTEST:
+        report(path, value, f"a direction, so not all zero, of length {SHORTEST:g} at least")
     for index, component in enumerate(value):
         check_bounds(report, parameter, component, (*path, index))
     return tuple(map(float, value))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.documents.yaml import MAX_NODES, parse_yaml
+from pipeline.documents.yaml import MAX_NUMBERS, parse_yaml
 from pipeline.errors import InputError
 
 
@@ -50,7 +50,7 @@ BAD = [
     ("B25", "\u00e9: 1\ne\u0301: 2\n", ["f:2:1", "first in line 1"]),
     ("directive", "%YAML 1.1\n---\na: yes\n", ["YAML 1.2"]),
     ("line", "a: " + "!" * 70_000, ["f:1:65537", "70003 characters", "lines of at most"]),
-    ("nodes", "a: [" + "1,\n" * (MAX_NODES + 5) + "]", ["200000 values", "a smaller file"]),
+    ("nodes", "a: [" + "1,\n" * (MAX_NUMBERS + 5) + "]", ["numbers; expected at most 200000 in a file"]),
     ("syntax", "a: b: c\n", ["f:1:5", "not YAML"]),
 ]
 

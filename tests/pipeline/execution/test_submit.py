@@ -157,12 +157,12 @@ def test_what_a_run_refuses_is_told_by_submit(tmp_path: Path) -> None:
 
 def test_a_run_that_does_not_begin_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submitting, "START_SECONDS", 0.0)
-    monkeypatch.setattr(submitting, "launch", lambda payload: submitting.SubmittedRun(1, "here", "/tmp/x.log"))
+    monkeypatch.setattr(submitting, "launch", lambda payload, **_: submitting.SubmittedRun(1, "here", "/tmp/x.log"))
     with pytest.raises(RunStoppedError, match=r"has not begun within 0 s; /tmp/x\.log on here may say why"):
         submitting.submit(sweep(FEW), tmp_path / "s.zarr")
     monkeypatch.undo()
     monkeypatch.setattr(submitting, "peek", lambda pid, output: (-9, "killed"))
-    monkeypatch.setattr(submitting, "launch", lambda payload: submitting.SubmittedRun(1, "here", "/tmp/x.log"))
+    monkeypatch.setattr(submitting, "launch", lambda payload, **_: submitting.SubmittedRun(1, "here", "/tmp/x.log"))
     with pytest.raises(RunStoppedError, match=r"the run ended at once \(status -9\): killed"):
         submitting.submit(sweep(FEW), tmp_path / "s.zarr")
 

@@ -143,8 +143,8 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            assert peak <= made.block_memory
-            assert granularity == "block" or peak > made.block_memory / 3
+            assert peak <= 1.05 * made.block_memory
+            assert granularity == "block" or peak > 0.6 * made.block_memory
 
 
 def _run_graph(graph: dict[object, object], key: object) -> None:

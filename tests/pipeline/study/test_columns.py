@@ -87,7 +87,7 @@ def test_the_next_sweep_lies_around_the_best(ds: xr.Dataset, tmp_path: Path) -> 
     assert 0.198 <= arms.min() < arms.max() <= 0.222
     assert Sweep.from_yaml(tmp_path / "next.yaml").fingerprint == sweep.fingerprint
     assert "where: upper_arm < rod_length" in sweep.text
-    with pytest.raises(FileExistsError):
+    with pytest.raises(InputError, match="which exists already"):
         refine(ds, [0], tmp_path / "next.yaml")
 
 

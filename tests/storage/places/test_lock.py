@@ -29,6 +29,28 @@ def test_second_coordinator_is_told_who_holds_the_store(tmp_path: Path) -> None:
         pass
 
 
+def test_who_looks_at_a_store_keeps_nobody_from_it(tmp_path: Path) -> None:
+    with coordinator_lock(tmp_path):
+        pass
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            access.holder(tmp_path)
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(300):
+            with coordinator_lock(tmp_path):
+                pass
+    finally:
+        over.set()
+        for looker in lookers:
+            looker.join()
+
+
 def test_holder_that_has_not_written_its_name(tmp_path: Path) -> None:
     with (tmp_path / LOCK).open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

@@ -92,7 +92,10 @@ def test_the_commands_write_files(store: Path, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["report", "STORE", "--design", "99"], "--design: got 99; expected the number of one of the 16, from 0 to 15"),
-        (["report", "STORE", "--output", "missing/report.html"], "missing/report.html: cannot be written"),
+        (
+            ["report", "STORE", "--output", "missing/report.html"],
+            "'missing/report.html', which cannot be written",
+        ),
         (["report", "nowhere"], "nowhere"),
         (["figure", "STORE", "front", "--output", "front.doc"], "--output: got 'front.doc'"),
     ],

@@ -88,12 +88,15 @@ def test_samples_that_did_not_settle_are_told(results: Results) -> None:
 
 def test_a_page_is_whole_or_not_there(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.report.page.page.page", lambda results: "<html>")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="No such file or directory"):
         write_report(results.dataset, tmp_path / "nowhere" / "report.html")
     (tmp_path / "taken").mkdir()
-    with pytest.raises(OSError, match="taken"):
+    with pytest.raises(InputError, match=r"expected a file name that ends in \.html or \.htm"):
         write_report(results.dataset, tmp_path / "taken")
-    assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(InputError, match=r"folder.html', a folder; expected a new file"):
+        write_report(results.dataset, tmp_path / "folder.html")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder.html", "taken"]
 
 
 def test_a_page_of_a_hundred_thousand_designs_is_no_larger(tmp_path: Path) -> None:

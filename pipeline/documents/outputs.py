@@ -1,0 +1,121 @@
+"""Write the files that somebody asks for, without destroying others: whole or not at all, by a draft that is renamed.
+
+A name that is free is taken. A regular file is replaced where it is of the same kind as what is written, or by force;
+folders, links, devices and pipes never are.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pipeline.errors import InputError, Problem
+
+OPTION = "--output"
+LONGEST_NAME = 200
+"""Bytes of a file's name: most file systems allow 255, and drafts have longer ones."""
+
+LONGEST_PATH = 4000
+"""Bytes of a path: systems allow 4096."""
+
+KINDS: Mapping[str, tuple[str, bytes]] = {
+    ".html": ("an HTML page", b"<!doctype html"),
+    ".htm": ("an HTML page", b"<!doctype html"),
+    ".png": ("a PNG picture", b"\x89PNG"),
+    ".svg": ("an SVG picture", b"<?xml"),
+    ".pdf": ("a PDF document", b"%PDF-"),
+}
+"""Files that are made again and again, by the end of their name: what they are, and how they begin."""
+
+
+def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag: str = "--force") -> None:
+    """See that a file may be written, before it takes time to compute what is in it. Raises InputError.
+
+    `option` and `flag` are what the command calls the file, and the force.
+    """
+    if rule := name_rule(path):
+        raise _refuse(option, _shown(path), rule, "Choose another name.")
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise unwritten(path, error, option) from None
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device, pipe or socket"
+        raise _refuse(option, f"{_shown(path)}, {kind}", "a new file, or a regular one", "Choose another name.")
+    if force:
+        return
+    hint = f"Name another one, or replace it by {flag}."
+    kind, head = KINDS.get(path.suffix.lower(), ("", b""))
+    if not kind:
+        raise _refuse(option, f"{_shown(path)}, which exists already", "a new file", hint)
+    if _head(path, len(head), option).lower() != head.lower():
+        got = f"{_shown(path)}, which exists already and is not {kind}"
+        raise _refuse(option, got, f"a new file, or {kind} to replace", hint)
+
+
+def name_rule(path: Path) -> str:
+    """What the name of a file should be and is not; empty where it is."""
+    text = os.fspath(path)
+    if not path.name or path.name == "..":
+        return "the name of a file"
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        return f"a name of at most {LONGEST_NAME} bytes"
+    if len(os.fsencode(text)) > LONGEST_PATH:
+        return f"a path of at most {LONGEST_PATH} bytes"
+    return "" if text.isprintable() else "a name of visible characters"
+
+
+@contextmanager
+def output(path: Path, *, force: bool = False, option: str = OPTION) -> Iterator[Path]:
+    """The draft of a file, which the block writes, and which is that file at its end; after an error nothing is left.
+
+    Raises InputError where the file may not be written, or could not be.
+    """
+    check_output(path, force=force, option=option)
+    draft = path.with_name(f".{path.stem[:80]}.{uuid.uuid4().hex[:8]}.draft{path.suffix[-20:]}")
+    try:
+        yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        check_output(path, force=force, option=option)  # others may have written there meanwhile
+        os.replace(draft, path)
+    except OSError as error:
+        raise unwritten(path, error, option) from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, *, force: bool = False, option: str = OPTION) -> None:
+    """Write a file of text. Raises InputError."""
+    with output(path, force=force, option=option) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
+
+
+def unwritten(path: Path, error: OSError, option: str = OPTION) -> InputError:
+    """The refusal of a file that could not be written."""
+    got = f"{_shown(path)}, which cannot be written ({error.strerror or type(error).__name__})"
+    return _refuse(option, got, "a place for a file", "Check that the folder is there, that you may write, and space.")
+
+
+def _head(path: Path, size: int, option: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise unwritten(path, error, option) from None
+
+
+def _shown(path: Path) -> str:
+    """A path as a message shows it: whole, where that is not endless."""
+    return ascii(str(path)[:LONGEST_NAME])
+
+
+def _refuse(option: str, got: str, expected: str, hint: str) -> InputError:
+    return InputError([Problem(option, 0, 0, "", got, expected, hint)])

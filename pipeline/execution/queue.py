@@ -1,0 +1,107 @@
+"""A queue of submitted runs of one user on one machine, so that many do not share its cores and memory at once.
+
+Every run has a ticket, a file that its process locks as long as it lives; a run begins when fewer than so many live
+tickets are older than its own. Nobody has to look after the queue: what dies leaves an unlocked ticket, which the next
+one removes. The folder also has what runs have printed, for some weeks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+RUNS = "LIMBSWEEP_RUNS"
+"""Environment variable: how many submitted runs of a user may compute on this machine at once."""
+
+ELSEWHERE = 8
+"""Runs at once whose workers are on other machines: here they only coordinate."""
+
+CORES_OF_RUN = 4
+KEPT_DAYS = 30.0
+POLL_SECONDS = 1.0
+TICKET, PRINTED = ".ticket", ".log"
+
+
+def runs_at_once(*, computes_here: bool) -> int:
+    """How many runs may begin: what the environment says, or one for every few cores."""
+    text = os.environ.get(RUNS, "")
+    if text.isdecimal() and 0 < int(text) <= 1000:
+        return int(text)
+    return max(1, (os.cpu_count() or 1) // CORES_OF_RUN) if computes_here else ELSEWHERE
+
+
+def private_folder() -> Path:
+    """The folder of this user's runs, which nobody else may enter. Raises OSError where there can be none."""
+    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    places = [Path(home) / "limbsweep" / "runs", Path(tempfile.gettempdir()) / f"limbsweep-{os.geteuid()}"]
+    for place in places:
+        with suppress(OSError):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = place.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
+                place.chmod(0o700)
+                return place
+    raise OSError(f"no folder for submitted runs: {' and '.join(map(str, places))} cannot be made, or are not yours")
+
+
+def printed_file(folder: Path) -> tuple[int, str]:
+    """A new file for what a run prints, as a descriptor and a path; those that are old are removed."""
+    for path in folder.glob(f"*{PRINTED}"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > KEPT_DAYS * 86400:
+                path.unlink()
+    return tempfile.mkstemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), suffix=PRINTED, dir=folder)
+
+
+@contextmanager
+def turn(folder: Path, most: int, tell: Callable[[int], None]) -> Iterator[None]:
+    """Wait until fewer than `most` runs are before this one; `tell` gets how many, when that changes."""
+    descriptor, ticket = _ticket(folder)
+    try:
+        before: int | None = None
+        while (count := len(_live_before(ticket))) >= most:
+            if count != before:
+                before = count
+                tell(count)
+            time.sleep(POLL_SECONDS)
+        yield
+    finally:
+        with suppress(OSError):
+            ticket.unlink()
+        os.close(descriptor)
+
+
+def _ticket(folder: Path) -> tuple[int, Path]:
+    """A ticket that is locked before others can see it."""
+    name = f"{time.time_ns():020}-{os.getpid()}"
+    draft, ticket = folder / f".{name}", folder / f"{name}{TICKET}"
+    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    draft.rename(ticket)
+    return descriptor, ticket
+
+
+def _live_before(ticket: Path) -> list[Path]:
+    """Tickets before one whose runs live; others are removed."""
+    live = []
+    for path in sorted(ticket.parent.glob(f"*{TICKET}")):
+        if path.name >= ticket.name:
+            break
+        try:
+            descriptor = os.open(path, os.O_RDWR)
+        except OSError:
+            continue  # it has ended meanwhile
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink(missing_ok=True)
+        except BlockingIOError:
+            live.append(path)
+        finally:
+            os.close(descriptor)
+    return live

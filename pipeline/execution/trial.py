@@ -1,0 +1,110 @@
+"""Try a few designs of a plan on a few trajectories in this process, before a run: what fails there, fails in it too.
+
+The corners of both axes and some places between them, drawn from a fixed seed; without friction, nothing is stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.execution.graph import block_of
+from pipeline.monitor.samples import FAILED, WORST, FailedSamples, count_failed
+from pipeline.plan.plan import plan
+from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Listed
+from pipeline.sweep.friction import NO_FRICTION
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.time import TimeGrid
+from robots.status import Status
+from robots.trajectories.kinds import is_grid
+from tasks.blocks import compute
+
+SAMPLES = 20_000
+"""Samples that are tried, about; they take a moment once the kernels are there."""
+
+DESIGNS, TRAJECTORIES = 12, 6
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it: how many designs and trajectories were tried, and what failed, at places of the whole sweep."""
+
+    designs: int
+    trajectories: int
+    result: FailedSamples
+
+    def lines(self) -> Iterator[str]:
+        """Warnings; none where nothing failed."""
+        if self.result.failed:
+            head, *rest = self.result.lines()
+            yield f"tried {self.designs} designs on {self.trajectories} trajectories: {head}"
+            yield from rest
+
+
+def trial(sweep: Sweep) -> Trial:
+    """Compute some cases of a sweep."""
+    designs, trajectories = _chosen(sweep)
+    small = replace(
+        sweep,
+        design=_part(sweep.design, designs),
+        friction=NO_FRICTION,
+        trajectories=tuple(sweep.trajectories[k] for k in trajectories),
+        grid=_shortened(sweep, len(designs) * len(trajectories)),
+        outputs=("actuator_force",),
+        metrics=(),
+        measurement=None,
+        split=None,
+        user_metrics=(),
+    )
+    sizes = (len(designs), 1, len(trajectories))
+    counts, worst = np.zeros(sizes, np.int64), np.zeros(sizes, np.int64)
+    small_plan = plan(small)
+    for index in range(small_plan.blocks):
+        bounds = small_plan.layout.bounds(index)
+        arrays = compute.computed(block_of(small_plan, index))
+        place = bounds["design"], slice(None), bounds["trajectory"]
+        counts[place] = _case(arrays[FAILED])
+        worst[place] = _case(arrays[WORST])
+    names = {int(status): status.name for status in Status}
+    samples = math.prod(sizes) * small.grid.samples
+    failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
+    return Trial(len(designs), len(trajectories), failed)
+
+
+def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Counts of a block as (design, friction, trajectory), of one friction set."""
+    return values.reshape(values.shape[0], 1, values.shape[-1])
+
+
+def _chosen(sweep: Sweep) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of designs and trajectories to try."""
+    pairs = max(4, SAMPLES // sweep.grid.samples)
+    trajectories = _places(len(sweep.trajectories), min(TRAJECTORIES, pairs // 2))
+    return _places(sweep.design.size, min(DESIGNS, max(2, pairs // len(trajectories)))), trajectories
+
+
+def _places(size: int, most: int) -> NDArray[np.int64]:
+    """At most so many numbers below a size: both ends, and some between them."""
+    if size <= most:
+        return np.arange(size, dtype=np.int64)
+    inner = np.random.default_rng(SEED).integers(1, size - 1, max(0, most - 2))
+    return np.unique(np.concatenate([[0, size - 1], inner])).astype(np.int64)
+
+
+def _part(axis: Axis, indices: NDArray[np.int64]) -> Axis:
+    """The sets of an axis at some places."""
+    values = axis.take(indices)
+    columns = tuple(ExplicitValues(tuple(map(float, values[name]))) for name in axis.names)
+    return Listed(axis.names, columns) if columns else axis
+
+
+def _shortened(sweep: Sweep, cases: int) -> TimeGrid:
+    """The times, or the first of very many: a solution begins with that of the time before."""
+    whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
+    most = max(2, SAMPLES // cases)
+    return sweep.grid if whole or sweep.grid.samples <= most else replace(sweep.grid, samples=most)

@@ -1,0 +1,124 @@
+"""Samples of a store that failed: how many, of which status, where the first are, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robots.status import ADVICE, Status
+from storage.errors import StoreError
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+FAILED, WORST = "failed_samples", "worst_status"
+CASE = ("design", "friction", "trajectory")
+PLACES = 3
+"""First cases of a status that are named."""
+
+
+@dataclass(frozen=True)
+class FailedStatus:
+    """Cases whose worst status is this one: how many, their failed samples, places of the first along CASE."""
+
+    name: str
+    cases: int
+    samples: int
+    first: tuple[tuple[int, ...], ...]
+
+    @property
+    def advice(self) -> str:
+        """What would help."""
+        return ADVICE[Status[self.name]] if self.name in Status.__members__ else ""
+
+
+@dataclass(frozen=True)
+class FailedSamples:
+    """What failed in a dataset: of how many samples, and by status, the most frequent first."""
+
+    samples: int
+    statuses: tuple[FailedStatus, ...]
+
+    @property
+    def failed(self) -> int:
+        """Samples that failed, whatever their status."""
+        return sum(status.samples for status in self.statuses)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether there is not one result."""
+        return self.samples > 0 and self.failed >= self.samples
+
+    def lines(self) -> Iterator[str]:
+        """What a run says of it; nothing where all is well."""
+        if not self.failed:
+            return
+        what = "all" if self.all_failed else f"{self.failed:,} of"
+        share = "" if self.all_failed else f" ({100 * self.failed / self.samples:.2g} %)"
+        yield f"{what} {self.samples:,} samples failed{share} and hold NaN:"
+        for status in self.statuses:
+            places = "; ".join(_place(place) for place in status.first)
+            yield (
+                f"  {status.name}: {status.samples:,} samples in {status.cases:,} cases, first in {places}. "
+                f"{status.advice[:1].upper()}{status.advice[1:]}."
+            )
+
+
+def failed_samples(dataset: Dataset) -> FailedSamples:
+    """Count what failed in the results of a sweep, where they are written. Raises StoreError for damaged metadata."""
+    if FAILED not in dataset or WORST not in dataset:
+        return FailedSamples(0, ())
+    dims = [dim for dim in CASE if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
+    counts = dataset[FAILED].broadcast_like(dataset[WORST]).transpose(*dims).values
+    worst = dataset[WORST].broadcast_like(dataset[FAILED]).transpose(*dims).values
+    samples = int((counts >= 0).sum()) * int(dataset.sizes.get("time", 1))
+    shape = _sizes(counts, dims)
+    places = [np.arange(length) for length in shape]
+    return count_failed(counts.reshape(shape), worst.reshape(shape), meanings(dataset[WORST]), samples, places)
+
+
+def count_failed(
+    counts: np.ndarray,
+    worst: np.ndarray,
+    names: Mapping[int, str],
+    samples: int,
+    places: Sequence[np.ndarray],
+) -> FailedSamples:
+    """Count failed samples (case,) by the worst status (case,) of each case, of so many `samples` in all.
+
+    Both arrays have the dims CASE; `places` are the numbers along each of them.
+    """
+    rows = []
+    for code in np.unique(worst[counts > 0]):
+        hit = (worst == code) & (counts > 0)
+        flat = np.flatnonzero(hit)
+        first = [np.unravel_index(at, hit.shape) for at in flat[:PLACES]]
+        named = tuple(tuple(int(along[k]) for along, k in zip(places, at, strict=True)) for at in first)
+        rows.append(FailedStatus(names.get(int(code), str(code)), len(flat), int(counts[hit].sum()), named))
+    return FailedSamples(samples, tuple(sorted(rows, key=lambda row: -row.samples)))
+
+
+def _sizes(values: np.ndarray, dims: Sequence[str]) -> list[int]:
+    """Lengths along CASE, one where an array lacks the dim."""
+    lengths = dict(zip(dims, values.shape, strict=True))
+    return [lengths.get(dim, 1) for dim in CASE]
+
+
+def meanings(codes: DataArray) -> dict[int, str]:
+    """Names of the codes of a stored status. Raises StoreError where its attributes do not say."""
+    try:
+        values = [int(value) for value in np.atleast_1d(codes.attrs["flag_values"])]
+        names = codes.attrs["flag_meanings"].split()
+        return dict(zip(values, names, strict=True))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise StoreError(
+            f"{codes.name}: its attributes flag_values and flag_meanings do not fit together; "
+            "expected a name for each code. limbsweep verify says what is damaged"
+        ) from None
+
+
+def _place(place: tuple[int, ...]) -> str:
+    return ", ".join(f"{dim} {number}" for dim, number in zip(CASE, place, strict=True))

@@ -19,12 +19,14 @@ SECTIONS = (
     (sections.RobotFile, "The file"),
     (sections.ParameterSection, "A parameter, under its name in `parameters`"),
     (sections.LimbSection, "A limb, under its name in `limbs`"),
+    (sections.CouplingSection, "A joint that follows another, in `couplings`"),
     (sections.LinkSection, "A link, in `links`"),
     (sections.ClosureSection, "A joint in `loops` or `tips`"),
     (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
     (sections.InertiaSection, "`inertia`"),
     (sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
     (sections.PlatformSection, "`platform`"),
+    (sections.RatingSection, "What is known of a joint, under its name in `ratings`"),
     (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
 
@@ -121,10 +123,25 @@ the robot of it once each.
 limbsweep import robot.urdf --loops loops.yaml --output robot.yaml
 ```
 
-The root link is the base. Joints may be revolute, continuous, prismatic or fixed, about any axis; links behind fixed
-joints become one body with their parents. Links without mass are fine. Limits, friction and damping of joints are
-checked and left out, with a warning. A joint that mimics another is refused. What closes loops, and which joints are
-driven, stands in a file beside it:
+The root link is the base. Where it is meant to move, as a walking robot's is, `--base floating` gives it six joints,
+`base_x` to `base_roll` (translations, then turns by yaw, pitch, roll): their positions are a given motion of the base,
+their forces what it takes. Joints may be revolute, continuous, prismatic or fixed, about any axis; planar, spherical
+and floating ones become several joints of one variable. Links behind fixed joints become one body with their parents,
+and only then inertias are checked: one that no body has is refused, or with `--repair-inertia` given three equal
+moments, their mean, as MuJoCo's `balanceinertia` does; what was changed is told. Links without mass are fine; those at the end
+are named under `massless`.
+
+A joint that mimics another becomes a coupling: it follows, and its force is part of that of the other joint. Rotors and
+gears of transmissions (`mechanicalReduction`, `rotorInertia`, Drake's `drake:rotor_inertia` and `drake:gear_ratio`)
+become the armature of their joint, rotor inertia times the square of the gear. Limits, damping and friction are kept
+under `ratings`; they change nothing by themselves, but `limbsweep new` writes them into the first sweep. Elements that
+nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
+its encoding is read as Latin-1.
+
+`python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
+their inverse dynamics are from Pinocchio's.
+
+What closes loops, and which joints are driven, stands in a file beside it:
 
 <!-- file: loops.yaml -->
 ```yaml

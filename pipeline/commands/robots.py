@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -94,12 +95,16 @@ def new(name: str, output: Path) -> None:
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
+@click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
+@click.option("--repair-inertia", is_flag=True, help="Make equal, by their mean, moments that no body has.")
 @click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
-def import_(file: Path, loops: Path | None, output: Path) -> None:
+def import_(
+    file: Path, loops: Path | None, base: Literal["fixed", "floating"], repair_inertia: bool, output: Path
+) -> None:
     """Make a robot file of the URDF file FILE."""
-    from pipeline.robot_files.urdf import import_urdf
+    from pipeline.robot_files.importing import import_robot
 
-    imported = import_urdf(file, loops)
+    imported = import_robot(file, loops, base=base, repair=repair_inertia)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
     write_text(output, imported.text)

@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,12 @@ from pipeline.robot_files.sections import (
     RobotFile,
 )
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
+from robots import limits
 from robots.expressions.expression import SMOOTH, Expression
 from robots.formats import checks, mobility, writing
 from robots.formats.description import CONSTANTS, Description
-from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.formats.ratings import Rating
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter, nearest
 from robots.types import BASE, TWIST
 
@@ -89,7 +92,19 @@ class _RobotReader:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
         file = self.file
-        description = Description(file.name, file.title, file.source, parameters, derived, mechanism)
+        description = Description(
+            file.name,
+            file.title,
+            file.source,
+            parameters,
+            derived,
+            mechanism,
+            tuple(self._ratings(mechanism)),
+            file.massless,
+        )
+        self._check_massless(description)
+        if self.report.problems:
+            return None
         self._try(description)
         return description
 
@@ -157,7 +172,60 @@ class _RobotReader:
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
                 elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
-        return Limb(name, tuple(links), loops, tips, section.actuated, section.every_row, section.independent)
+        couplings = tuple(self._couplings(section, names, path))
+        return Limb(
+            name,
+            tuple(links),
+            loops,
+            tips,
+            section.actuated,
+            section.every_row,
+            section.independent,
+            couplings=() if self.report.problems else couplings,
+        )
+
+    def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
+        followers = [each.joint for each in section.couplings]
+        for k, each in enumerate(section.couplings):
+            place = (*path, "couplings", k)
+            for key in ("joint", "of"):
+                if (name := getattr(each, key)) not in names:
+                    hint = sentence(nearest(name, names))
+                    self.report((*place, key), name, "a joint of a link of this limb", hint)
+            if each.joint in followers[:k]:
+                self.report((*place, "joint"), Got(f"{each.joint} again"), "one coupling of a joint", "Remove one.")
+            if each.of in followers:
+                hint = "Name the joint at the end, with the product of the ratios."
+                self.report((*place, "of"), each.of, "a joint that follows no other one", hint)
+            for key in ("actuated", "independent"):
+                if each.joint in getattr(section, key):
+                    at = getattr(section, key).index(each.joint)
+                    self.report((*path, key, at), each.joint, "no joint that follows another", "Remove it.")
+            if section.tips:
+                self.report(place, Got("a coupling in a limb at a platform"), "couplings in chains", "Remove it.")
+            yield Coupling(each.joint, each.of, self.values.number(each.ratio, (*place, "ratio")))
+
+    def _ratings(self, mechanism: Mechanism) -> Iterator[Rating]:
+        known = limits.joints(mechanism)
+        for name, section in self.file.ratings.items():
+            path = ("ratings", name)
+            if name not in known:
+                self.report(path, name, "a joint of one variable", sentence(nearest(name, known)), key=True)
+            low, high = section.position or (None, None)
+            if low is not None and high is not None and low >= high:
+                self.report((*path, "position"), [low, high], "[low, high] with low below high", "Exchange them.")
+            for key in ("velocity", "force", "viscous", "coulomb"):
+                if (value := getattr(section, key)) is not None and value < 0:
+                    self.report((*path, key), value, "a number of at least 0")
+            numbers = (low, high, section.velocity, section.force, section.viscous, section.coulomb)
+            yield Rating(name, *(None if each is None else float(each) for each in numbers))
+
+    def _check_massless(self, description: Description) -> None:
+        """Refuse names under massless that no body has."""
+        bodies = [link.body for limb in description.template.limbs for link in limb.links]
+        for k, name in enumerate(description.massless):
+            if name not in bodies:
+                self.report(("massless", k), name, "a body of the robot", sentence(nearest(name, bodies)))
 
     def _once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
         first: dict[str, KeyPath] = {}
@@ -272,8 +340,9 @@ class _RobotReader:
                 known[str(path[1])] = float(value)
         if self.report.problems:
             return
-        for find in (checks.check, checks.check_loops, mobility.check_home):
-            for finding in find(description.family.reference):
+        reference = description.family.reference
+        for find in (partial(checks.check, massless=description.massless), checks.check_loops, mobility.check_home):
+            for finding in find(reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return

@@ -11,7 +11,7 @@ from robots.formats.writing import FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
 
-MAX_LINKS = 100
+MAX_LINKS = 1000
 """Links, closures or driven joints of a limb."""
 
 MAX_LIMBS = 64
@@ -114,6 +114,14 @@ class ClosureSection(Section):
     )
 
 
+class CouplingSection(Section):
+    """A joint whose variable is a ratio times that of another joint."""
+
+    joint: Label = Field(description="name of the joint that follows")
+    of: Label = Field(description="name of the joint that it follows")
+    ratio: Value = Field(description="its variable per unit of that one")
+
+
 class LimbSection(Section):
     """A limb: a tree of links, the joints that close its loops, and its joints at the platform."""
 
@@ -133,6 +141,9 @@ class LimbSection(Section):
     every_row: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
     )
+    couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of a chain that follow others: gears, belts, fingers of a gripper"
+    )
 
 
 class InstanceSection(Section):
@@ -151,6 +162,18 @@ class PlatformSection(Section):
         Field(description="free components of its twist, angular ones first")
     )
     home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
+
+
+class RatingSection(Section):
+    """What is known of a joint; it changes no result by itself."""
+
+    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="least and greatest position [rad or m]"
+    )
+    velocity: Number | None = Field(default=None, description="largest rate [rad/s or m/s]")
+    force: Number | None = Field(default=None, description="largest torque or force [N m or N]")
+    viscous: Number | None = Field(default=None, description="viscous friction [N m s/rad or N s/m]")
+    coulomb: Number | None = Field(default=None, description="Coulomb friction [N m or N]")
 
 
 class RobotFile(Section):
@@ -173,6 +196,13 @@ class RobotFile(Section):
         default=None, description="limbs of the robot; a chain without them stands on the base"
     )
     platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
+    ratings: Annotated[dict[Label, RatingSection], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict,
+        description="what is known of joints by name; limits and friction of the first sweep",
+    )
+    massless: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="bodies at the end of a chain that are meant to have no inertia"
+    )
 
 
 class LoopsFile(Section):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pipeline.sweep import rated
 from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter
@@ -30,7 +31,9 @@ def sweep_text(family: Family, robot: str = "") -> str:
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
         motions=_kinds(motions) + _turns(family),
-        motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+        motion=rated.motion(family) if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+        friction=rated.friction(family) or _FRICTION,
+        limits=rated.limits(family),
     )
 
 
@@ -101,7 +104,14 @@ _PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, perio
 _TURNS = """\
 # With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
 # pitch and yaw [rad]:"""
-_JOINT_MOTION = "first: {kind: harmonic, amplitude: 0.1, period: 1.0}"
+_FRICTION = """\
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid:
+    viscous: {values: [0.0, 0.05]}
+  parameters: {coulomb: 0.1}
+"""
 
 _TEMPLATE = """\
 # A sweep of {name}: {title}.
@@ -115,14 +125,8 @@ robot: {robot}
 {designs}
 # Friction of the actuated joints. Laws and their parameters:
 {laws}
-friction:
-  law: coulomb_viscous
-  joints: actuated
-  grid:
-    viscous: {{values: [0.0, 0.05]}}
-  parameters: {{coulomb: 0.1}}
-
-# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
+{friction}
+{limits}# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
 {motions}
 trajectories:
   {motion}

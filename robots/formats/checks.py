@@ -7,7 +7,7 @@ like millimetres, and loops that are open at the reference pose.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,9 @@ LARGEST = 1e12
 TOLERANCE = 1e-9
 """Relative errors of rotations and inertias that rounding explains."""
 
+SMALLEST = 1e-6
+"""Radius of gyration [m] below which the moments of a body say nothing."""
+
 GAP = 1e-6
 """Metres, and for directions radians, by which a loop may be open at the reference pose."""
 
@@ -43,10 +46,10 @@ class Finding:
     hint: str = ""
 
 
-def check(mechanism: Mechanism) -> Iterator[Finding]:
-    """Everything in a mechanism of finite numbers that makes no sense."""
+def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[Finding]:
+    """Everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
     for limb in mechanism.limbs:
-        yield from _limb(limb, ("limbs", limb.name))
+        yield from _limb(limb, ("limbs", limb.name), massless)
     for each in mechanism.instances:
         for name, frame in (("base", each.base), ("platform", each.platform)):
             yield from _frame(frame, ("instances", each.name, name))
@@ -71,14 +74,14 @@ def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
                     yield Finding(path, problem, "frames that meet", hint)
 
 
-def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
+def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]:
     for k, link in enumerate(limb.links):
         yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
         yield from _frame(link.placement, (*path, "links", k, "placement"))
         if link.armature < 0:
             yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
-        if _is_loose(limb, k):
-            hint = "It ends the chain and its joint has nothing to move: give it a mass, or leave joint and body out."
+        if is_loose(limb, k) and link.body not in massless:
+            hint = "It ends the chain and its joint has nothing to move: give it a mass, or name it under massless."
             yield Finding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
     for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
         for k, closure in enumerate(closures):
@@ -86,7 +89,7 @@ def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
 
 
-def _is_loose(limb: Limb, index: int) -> bool:
+def is_loose(limb: Limb, index: int) -> bool:
     """Whether nothing is joined to a link that has no inertia and moves none."""
     link = limb.links[index]
     joined_on = {each.parent for each in limb.links} | {body for cut in limb.cuts for body in (cut.a, cut.b)}
@@ -102,7 +105,7 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
         yield Finding((*path, "mass"), f"{mass:g}", f"a mass in [0, {HEAVIEST:g}] kg", hint)
     yield from _near(inertia.centre, (*path, "centre"))
     moments = np.linalg.eigvalsh(np.array(inertia.tensor, dtype=float))
-    slack = TOLERANCE * max(np.abs(moments).max(), 1e-300)
+    slack = max(TOLERANCE * np.abs(moments).max(), max(mass, TOLERANCE) * SMALLEST**2, 1e-300)
     if moments[0] < -slack:
         shown = ", ".join(f"{x:g}" for x in moments)
         hint = "Products are entries of the tensor, so minus the sums of m x y."

@@ -13,6 +13,7 @@ from typing import Any
 
 from robots.expressions.expression import Expression
 from robots.formats.description import Description
+from robots.formats.ratings import Rating
 from robots.formats.templates import Along, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import Parameter
@@ -67,7 +68,17 @@ def _file(description: Description) -> dict[str, Any]:
         file["platform"] |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
     elif mechanism.platform != NO_PLATFORM:
         raise ValueError(f"{description.name} has a platform that cannot move; expected none, or mobility")
+    if description.ratings:
+        file["ratings"] = {each.joint: _Inline(_rating(each)) for each in description.ratings}
+    file |= {"massless": description.massless} if description.massless else {}
     return file
+
+
+def _rating(rating: Rating) -> dict[str, Any]:
+    said: dict[str, Any] = rating.says
+    low, high = said.pop("low", None), said.pop("high", None)
+    ends = [end for end in (low, high) if end is not None]
+    return ({"position": (low, high)} if len(ends) == 2 else {}) | said
 
 
 def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
@@ -96,7 +107,12 @@ def _limb(limb: Limb) -> dict[str, Any]:
             said[name] = [_Inline(_closure(each, bodies)) for each in closures]
     said["actuated"] = limb.actuated
     said |= {"every_row": True} if limb.every_row else {}
-    return said | ({"independent": limb.independent} if limb.independent else {})
+    said |= {"independent": limb.independent} if limb.independent else {}
+    if limb.couplings:
+        said["couplings"] = [
+            _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
+        ]
+    return said
 
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
@@ -184,6 +200,12 @@ def _broken(value: Any) -> str:
     return _inline(value)
 
 
+def scalar(text: str) -> str:
+    """A text as YAML: plain where no reader takes it for something else, else in quotes."""
+    plain = _WORD.fullmatch(text) and text.lower() not in _NO_TEXT
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_inline(key)}: {_inline(each)}" for key, each in value.items()) + "}"
@@ -192,8 +214,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, Expression):
         value = value.text
     if isinstance(value, str):
-        plain = _WORD.fullmatch(value) and value.lower() not in _NO_TEXT
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        return scalar(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, int) else repr(float(value))

@@ -24,13 +24,14 @@ class FormatError(ValueError):
 
 @dataclass
 class Element:
-    """An element: its tag, the line and column where it starts (from 1), attributes, children."""
+    """An element: its tag, the line and column where it starts (from 1), attributes, children, text between them."""
 
     tag: str
     line: int
     column: int
     attributes: dict[str, str]
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """Children with a tag."""
@@ -67,6 +68,7 @@ class _Builder:
         self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self.doctype
         self.parser.StartElementHandler = self.start
+        self.parser.CharacterDataHandler = self.characters
         self.parser.EndElementHandler = self.end
         self.root: Element | None = None
         self.open: list[Element] = []
@@ -89,6 +91,10 @@ class _Builder:
         else:
             self.root = element
         self.open.append(element)
+
+    def characters(self, text: str) -> None:
+        if self.open and (text := text.strip()):
+            self.open[-1].text += text
 
     def end(self, tag: str) -> None:
         self.open.pop()

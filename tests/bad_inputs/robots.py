@@ -185,7 +185,9 @@ ROWS = (
         "got parent 'other'",
         "Did you mean 'lower'?",
     ),
-    urdf("E13 mimic", LIMIT, LIMIT + '<mimic joint="elbow"/>', "expected joints that move on their own"),
+    urdf(
+        "E13 mimic of itself", LIMIT, LIMIT + '<mimic joint="shoulder"/>', "got a joint that mimics itself, by shoulder"
+    ),
     urdf("E14 a comma", 'value="2"', 'value="2,5"', "Use a decimal point, not a comma."),
     urdf("E14 four numbers", 'xyz="0.2 0 0"', 'xyz="1 2 3 4"', "expected 3 finite numbers"),
     whole("E14 gzip", b"\x1f\x8b\x08\x00", "look like gzip"),

@@ -1,10 +1,11 @@
-"""Import robots from URDF files; the loops that URDF cannot express come from another file."""
+"""Import robots from files of other programs; the loops that they cannot express come from another file."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.documents.files import decode, read_bytes, read_text
 from pipeline.documents.report import Got, Report, sentence
@@ -17,7 +18,8 @@ from pipeline.robot_files.values import ValueReader
 from robots.formats import checks, urdf, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.templates import fill
-from robots.formats.urdf import Loop, Tree, UrdfError
+from robots.formats.tree import ImportedError, Loop, Tree
+from robots.formats.urdf import Base, Inertias
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
 from robots.formats.xml_tree import FormatError
 from robots.parameters import nearest
@@ -32,23 +34,55 @@ class ImportedRobot:
     warnings: tuple[Problem, ...]
 
 
-def import_urdf(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None) -> ImportedRobot:
-    """Import the robot of a URDF file, with the loops in another file. Raises InputError with all problems."""
+def import_robot(
+    path: str | os.PathLike[str],
+    loops: str | os.PathLike[str] | None = None,
+    *,
+    base: Base = "fixed",
+    repair: bool = False,
+) -> ImportedRobot:
+    """Import the robot of a URDF file, with the loops in another file. Raises InputError with all problems.
+
+    The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
+    one has, and says which.
+    """
     name = os.fspath(path)
-    data = read_bytes(name, MAX_XML)
-    decode(data, name)  # says what else binary data may be
-    tree = parse_urdf(data, name)
+    data, warnings = _xml(read_bytes(name, MAX_XML), name)
+    tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = tree.description() if loops is None else _closed(tree, os.fspath(loops))
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
-    return ImportedRobot(parse_robot(text, name), text, tuple(_problems(name, tree.warnings)))
+    return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
 
 
-def parse_urdf(data: bytes, name: str) -> Tree:
+def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
     """Parse the bytes of a URDF file; messages call it `name`. Raises InputError with all problems."""
     try:
-        return urdf.read_tree(data)
-    except UrdfError as error:
+        return urdf.read_tree(data, base, inertias)
+    except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
+
+
+def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
+    """Bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1."""
+    try:
+        decode(data, name)  # says what else binary data may be
+    except InputError as error:
+        if not data.lstrip().startswith(b"<") or b"\0" in data:
+            raise
+        if re.match(rb"\s*<\?xml[^>]*encoding=", data):
+            return data, ()
+        (problem,) = error.problems
+        hint = 'It was read as Latin-1; say so in the file: <?xml version="1.0" encoding="ISO-8859-1"?>.'
+        return data.decode("latin-1").encode(), (replace(problem, hint=hint),)
+    return data, ()
+
+
+def _read_back(text: str, name: str) -> Description:
+    """Read the robot file that was made. Raises InputError at the imported file, whose lines are its own."""
+    try:
+        return parse_robot(text, name)
+    except InputError as error:
+        raise InputError(replace(each, line=0, column=0) for each in error.problems) from None
 
 
 def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
@@ -70,8 +104,8 @@ def _closed(tree: Tree, name: str) -> Description:
             report(("loops", k, "joint"), Got(f"joint {loop.joint} again"), "a name for each joint", "Rename it.")
     for key in ("actuated", "independent"):
         for k, joint in enumerate(getattr(file, key) or ()):
-            if joint not in tree.joints:
-                report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.joints)))
+            if joint not in tree.free:
+                report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.free)))
     report.raise_if_any()
     description = tree.description(loops=loops, actuated=file.actuated, independent=file.independent)
     _check_loops(report, description)

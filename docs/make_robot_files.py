@@ -128,8 +128,8 @@ The root link is the base. Where it is meant to move, as a walking robot's is, `
 their forces what it takes. Joints may be revolute, continuous, prismatic or fixed, about any axis; planar, spherical
 and floating ones become several joints of one variable. Links behind fixed joints become one body with their parents,
 and only then inertias are checked: one that no body has is refused, or with `--repair-inertia` given three equal
-moments, their mean, as MuJoCo's `balanceinertia` does; what was changed is told. Links without mass are fine; those at the end
-are named under `massless`.
+moments, their mean, as MuJoCo's `balanceinertia` does; what was changed is told. Links without mass are fine; those at
+the end are named under `massless`.
 
 A joint that mimics another becomes a coupling: it follows, and its force is part of that of the other joint. Rotors and
 gears of transmissions (`mechanicalReduction`, `rotorInertia`, Drake's `drake:rotor_inertia` and `drake:gear_ratio`)

@@ -22,8 +22,7 @@ import numpy as np
 
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot, parse_tree
-from robots.formats.tree import Tree
-from robots.formats.urdf import Base
+from robots.formats.tree import Base, Tree
 from robots.model import Robot
 from tasks import inverse_dynamics
 
@@ -160,8 +159,36 @@ def _following(tree: Tree) -> np.ndarray:
 
 
 def _mujoco(path: Path, tree: Tree, base: Base) -> Peer | None:
-    """Forces of the joints of a tree as MuJoCo has them, without its springs, dampers and contacts."""
-    return None
+    """Forces of the joints of a tree as MuJoCo has them, without its springs, dampers, constraints and contacts."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_path(str(path))
+    ids = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in tree.joints]
+    if min(ids, default=-1) < 0:
+        return None  # joints without names, or of several freedoms
+    bare = ("dof_damping", "dof_dampingpoly", "jnt_stiffness", "jnt_stiffnesspoly", "body_gravcomp", "tendon_stiffness",
+            "tendon_damping", "tendon_armature")  # fmt: skip
+    for name in bare:
+        getattr(model, name)[...] = 0.0
+    model.opt.density = model.opt.viscosity = 0.0
+    model.opt.wind[:] = 0.0
+    model.opt.gravity[:] = GRAVITY
+    model.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data, along = mujoco.MjData(model), _following(tree)
+    at, place = model.jnt_dofadr[ids], model.jnt_qposadr[ids]
+    shift = [float(model.eq_data[k][0]) for k in range(model.neq) if int(model.eq_type[k]) == 2]
+    if any(shift):
+        return None  # its variables count from elsewhere
+
+    def force(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        data.qpos[:], data.qvel[:], data.qacc[:] = model.qpos0, 0.0, 0.0
+        data.qpos[place] += along @ q
+        data.qvel[at], data.qacc[at] = along @ qd, along @ qdd
+        mujoco.mj_inverse(model, data)
+        result: np.ndarray = along.T @ data.qfrc_inverse[at]
+        return result
+
+    return force
 
 
 def table(results: Iterable[Import]) -> Iterator[str]:

@@ -93,6 +93,11 @@ the defaults of all parameters; the limbs have to allow the `mobility`, and the 
 other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
 cannot be reached shows as a status of the samples.
 
+Where angles at the reference pose are not known, a limb may have a key `reference` with rough positions of its joints,
+or `{}`: its loops and tips are closed numerically from there, for the defaults of all parameters, and all variables
+count from what was found. Driven joints of a chain stay where they are said to be. Other values of the parameters are
+solved in the kernels from there.
+
 ## Kinds of joints
 
 | kind | in a tree | variable | what it leaves free |
@@ -117,7 +122,7 @@ comments and spelling are not. The text that the store keeps has the robot in it
 need no file; you may write the content under `robot:` yourself. Workers get the description, which is data, and make
 the robot of it once each.
 
-## URDF
+## URDF and MJCF
 
 ```sh
 limbsweep import robot.urdf --loops loops.yaml --output robot.yaml
@@ -138,8 +143,15 @@ under `ratings`; they change nothing by themselves, but `limbsweep new` writes t
 nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
 its encoding is read as Latin-1.
 
+A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install limbsweep[mujoco]`),
+with its defaults, includes and meshes. Joints count from the pose that the file has its bodies in, as `qpos - qpos0`
+does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and forces of actuators are taken; ball
+joints become three, free ones are held or with `--base floating` become six; `connect` and `weld` are loops, a linear
+`joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
+are driven where there are loops, else all. Springs, tendons and contacts are left out, which is told.
+
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
-their inverse dynamics are from Pinocchio's.
+their inverse dynamics are from those of Pinocchio and MuJoCo.
 
 What closes loops, and which joints are driven, stands in a file beside it:
 
@@ -155,6 +167,9 @@ loops:
     frame_b: {position: [0, 0.3, 0]}
 actuated: [crank_joint]
 ```
+
+Loops that are open where all variables are zero are refused; with `reference`, rough positions of some joints (or `{}`
+for none), they are closed numerically, and joints count from there.
 
 A file may have no DOCTYPE and no entities, {depth} levels of elements, and {bytes} MiB.
 

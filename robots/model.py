@@ -78,8 +78,9 @@ class Closure:
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
     Spherical: origins coincide. Prismatic, cylindrical and screw: along the z axes of both frames, which lie on one
     line; the first holds all axes of the frames parallel, the last lets b turn about z by an angle q and slide by
-    `pitch` [m/rad] times q, where frames that coincide have q = 0. A limb's `tips` have `b` = PLATFORM, and `frame_b`
-    is given in the limb's mount frame at the platform. Raises JointError as Link, for all kinds.
+    `pitch` [m/rad] times q, where frames that coincide have q = 0. Fixed: both frames coincide. A limb's `tips` have
+    `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at the platform. Raises JointError as Link, for all
+    kinds.
     """
 
     joint: str

@@ -15,11 +15,10 @@ from pipeline.errors import InputError, Problem
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
-from robots.formats import checks, urdf, writing
+from robots.formats import checks, mjcf, urdf, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.templates import fill
-from robots.formats.tree import ImportedError, Loop, Tree
-from robots.formats.urdf import Base, Inertias
+from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
 from robots.formats.xml_tree import FormatError
 from robots.parameters import nearest
@@ -41,7 +40,7 @@ def import_robot(
     base: Base = "fixed",
     repair: bool = False,
 ) -> ImportedRobot:
-    """Import the robot of a URDF file, with the loops in another file. Raises InputError with all problems.
+    """Import the robot of a URDF or MJCF file, with the loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
     one has, and says which.
@@ -49,14 +48,19 @@ def import_robot(
     name = os.fspath(path)
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
-    description = tree.description() if loops is None else _closed(tree, os.fspath(loops))
+    description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
     return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
 
 
 def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """Parse the bytes of a URDF file; messages call it `name`. Raises InputError with all problems."""
+    """Parse the bytes of a URDF file, or of a model of MuJoCo that stands at `name`; messages call it so.
+
+    Raises InputError with all problems.
+    """
     try:
+        if mjcf.is_mjcf(data):
+            return mjcf.read_tree(data, name, base, inertias)
         return urdf.read_tree(data, base, inertias)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
@@ -75,6 +79,19 @@ def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
         hint = 'It was read as Latin-1; say so in the file: <?xml version="1.0" encoding="ISO-8859-1"?>.'
         return data.decode("latin-1").encode(), (replace(problem, hint=hint),)
     return data, ()
+
+
+def _assembled(tree: Tree, name: str) -> Description:
+    """The robot of a tree whose file has its own loops, closed numerically where they are open. Raises InputError."""
+    description = tree.description()
+    if not tree.loops or not list(checks.check_loops(description.family.reference)):
+        return description
+    description = tree.description(reference={})
+    for finding in checks.check_loops(description.family.reference):
+        loop = tree.loops[int(finding.path[3])]
+        hint = "Positions of joints near the file's own do not close it."
+        raise InputError([Problem(name, 0, 0, f"loop {loop.joint}", finding.got, finding.expected, hint)])
+    return description
 
 
 def _read_back(text: str, name: str) -> Description:
@@ -107,7 +124,14 @@ def _closed(tree: Tree, name: str) -> Description:
             if joint not in tree.free:
                 report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.free)))
     report.raise_if_any()
-    description = tree.description(loops=loops, actuated=file.actuated, independent=file.independent)
+    for joint in file.reference or ():
+        if joint not in tree.joints:
+            hint = sentence(nearest(joint, tree.joints))
+            report(("reference", joint), joint, "a joint of the file that moves", hint, key=True)
+    report.raise_if_any()
+    description = tree.description(
+        loops=loops, actuated=file.actuated, independent=file.independent, reference=file.reference
+    )
     _check_loops(report, description)
     return description
 
@@ -128,5 +152,6 @@ def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) 
 def _check_loops(report: Report, description: Description) -> None:
     """Refuse loops that are open at zero joint variables, at their places in the file. Raises InputError."""
     for finding in checks.check_loops(description.family.reference):
-        report(finding.path[2:], Got(finding.got), finding.expected, "The URDF file's zero is the reference pose.")
+        hint = "The zero of the file is the reference pose; rough positions under reference are closed numerically."
+        report(finding.path[2:], Got(finding.got), finding.expected, hint)
     report.raise_if_any()

@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,8 @@ from pipeline.robot_files.sections import (
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots import limits
 from robots.expressions.expression import SMOOTH, Expression
-from robots.formats import checks, mobility, writing
+from robots.formats import assembly, checks, mobility, writing
+from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.ratings import Rating
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Mechanism, Platform
@@ -105,8 +107,37 @@ class _RobotReader:
         self._check_massless(description)
         if self.report.problems:
             return None
+        self._try_values(description)
+        if self.report.problems:
+            return None
+        if any(section.reference is not None for section in file.limbs.values()):
+            description = replace(description, reference=tuple(self._references(description)))
         self._try(description)
         return description
+
+    def _references(self, description: Description) -> Iterator[tuple[str, tuple[tuple[str, float], ...]]]:
+        """Close the loops of limbs that have rough positions of joints."""
+        mechanism = description.family.reference
+        for k, limb in enumerate(mechanism.limbs):
+            told = self.file.limbs[limb.name].reference
+            if told is None:
+                continue
+            path, names = ("limbs", limb.name, "reference"), [link.joint for link in limb.links]
+            for name in told:
+                if name not in names:
+                    hint = sentence(nearest(name, names))
+                    self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
+            setting = Setting(
+                limb, next(each for each in mechanism.instances if each.limb == k), mechanism.platform.home
+            )
+            guess = np.array([float(told.get(name, 0.0)) for name in names])
+            given = (limb.independent or limb.actuated) if mechanism.is_chain else ()
+            values, left = assembly.close(setting, guess, [names.index(name) for name in given])
+            if left > checks.GAP:
+                got = f"loops that stay open by {left:.3g} from there"
+                hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
+                self.report(path, Got(got), "positions near which all loops can be closed", hint)
+            yield limb.name, tuple((name, float(x)) for name, x in zip(names, values, strict=True) if x)
 
     def _parameters(self) -> Iterator[Parameter]:
         for name, section in self.file.parameters.items():
@@ -322,8 +353,8 @@ class _RobotReader:
             if limb.independent and not chain:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
-    def _try(self, description: Description) -> None:
-        """Evaluate the robot with the default parameters, and report what is not finite or makes no mechanism."""
+    def _try_values(self, description: Description) -> None:
+        """Evaluate all expressions with the default parameters, and report what is not finite."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
         for path, expression in self.values.expressions:
@@ -338,6 +369,9 @@ class _RobotReader:
                 )
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
+
+    def _try(self, description: Description) -> None:
+        """Evaluate the robot with the default parameters, and report what makes no mechanism."""
         if self.report.problems:
             return
         reference = description.family.reference

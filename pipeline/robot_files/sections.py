@@ -141,6 +141,10 @@ class LimbSection(Section):
     every_row: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
     )
+    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+        default=None,
+        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
+    )
     couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints of a chain that follow others: gears, belts, fingers of a gripper"
     )
@@ -213,7 +217,11 @@ class LoopsFile(Section):
         default=(), description="joints between two links of the URDF file, in frames of these links"
     )
     actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = Field(
-        default=None, description="names of driven joints; default: all, which a closed chain seldom means"
+        default=None, description="names of driven joints; default: as many as are independent"
+    )
+    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+        default=None,
+        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
     )
     independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints in which the motion is given; default: `actuated`"

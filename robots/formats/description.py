@@ -11,6 +11,7 @@ from functools import cached_property
 
 from robots import catalog
 from robots.expressions.expression import Expression
+from robots.formats.assembly import References, counted_from
 from robots.formats.ratings import Rating
 from robots.formats.templates import fill
 from robots.model import Family, Mechanism, Robot
@@ -21,7 +22,7 @@ CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
 
 
-_OPTIONAL = {"ratings", "massless"}
+_OPTIONAL = {"ratings", "massless", "reference"}
 """Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
 
 
@@ -30,6 +31,7 @@ class Description:
     """What a robot file says.
 
     `derived` are named values that expressions of the template may use, each of parameters and those before it;
+    `reference` has positions of joints from which they count, found by `robots.formats.assembly` where loops are open.
     `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. `ratings` are what is
     known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. Two
     descriptions are equal where they say the same.
@@ -43,6 +45,7 @@ class Description:
     template: Mechanism
     ratings: tuple[Rating, ...] = ()
     massless: tuple[str, ...] = ()
+    reference: References = ()
 
     @cached_property
     def digest(self) -> str:
@@ -64,7 +67,7 @@ class Description:
         for name, expression in self.derived:
             known[name] = fill(expression, known)
         made: Mechanism = fill(self.template, known)
-        return made
+        return counted_from(made, self.reference) if self.reference else made
 
     @property
     def family(self) -> Family:

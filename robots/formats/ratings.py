@@ -40,6 +40,8 @@ class Rating:
 
     def shifted(self, by: float) -> Rating:
         """The same for a joint whose variable counts from another position."""
+        if not by:
+            return self
         low = None if self.low is None else self.low - by
         high = None if self.high is None else self.high - by
         return Rating(self.joint, low, high, self.velocity, self.force, self.viscous, self.coulomb)

@@ -7,18 +7,22 @@ bodies and joints lead there.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
-from robots.formats import checks
+from robots.formats import assembly, checks
+from robots.formats.assembly import Setting, close
 from robots.formats.description import Description
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError
 from robots.inertia import joined, point
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
 from robots.parameters import nearest
 from robots.types import BASE, JointKind, Number, Vector
@@ -29,6 +33,12 @@ Pose = tuple[np.ndarray, np.ndarray]
 HERE: Pose = (np.eye(3), np.zeros(3))
 Place = tuple[int, Pose]
 """A frame: the index of its body, or BASE, and its pose there."""
+
+Base = Literal["fixed", "floating"]
+"""What the root link does: it stands still, or floats, on six joints whose positions and forces are those of a base."""
+
+Inertias = Literal["checked", "repaired", "as they are"]
+"""What becomes of inertias that no body has: problems, repairs with warnings, or nothing."""
 
 RESERVED = ("base", "platform")
 """Names that no body of a robot file may have."""
@@ -97,22 +107,49 @@ class Tree:
         return tuple(name for name in self.joints if name not in followers)
 
     def description(
-        self, loops: Iterable[Loop] = (), actuated: Sequence[str] | None = None, independent: Sequence[str] = ()
+        self,
+        loops: Iterable[Loop] = (),
+        actuated: Sequence[str] | None = None,
+        independent: Sequence[str] = (),
+        reference: Mapping[str, float] | None = None,
     ) -> Description:
-        """The robot with its loops and `loops`; where `actuated` does not say which, all joints are driven.
+        """The robot with its loops and `loops`, closed from rough positions of joints where there is a `reference`.
 
-        Raises ValueError for names that are not in the file.
+        Where `actuated` does not say which, joints with actuators are driven, or as many as are independent. Raises
+        ValueError for names that are not in the file.
         """
         for name in (*(actuated or ()), *independent):
             if name not in self.free:
                 raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
         closures = tuple(map(self._closure, (*self.loops, *loops)))
+        followers = [each.joint for each in self.couplings]
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
+        values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
+        if closures:
+            whole = Mechanism.chain(self.name, self.links, self.free, closures, couplings=self.couplings)
+            setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
+            if reference is not None:
+                given = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
+                values, _ = close(setting, values, [self.joints.index(name) for name in given])
+            if actuated is None and not independent:
+                found = assembly.independent(setting, values, (*(self.driven or ()), *followers))
+                independent = tuple(name for name in found if name not in followers)
+                driven = driven if self.driven and set(independent) <= set(driven) else independent
+                independent = () if set(independent) == set(driven) else independent
         made = Mechanism.chain(
             self.name, self.links, driven, closures, independent=tuple(independent), couplings=self.couplings
         )
+        places = {name: float(x) for name, x in zip(self.joints, values, strict=True) if reference is not None and x}
         return Description(
-            self.name, "", self.source, (), (), made, ratings=self.ratings, massless=self._loose(made.limbs[0])
+            self.name,
+            "",
+            self.source,
+            (),
+            (),
+            made,
+            ratings=tuple(each.shifted(places.get(each.joint, 0.0)) for each in self.ratings),
+            massless=self._loose(made.limbs[0]),
+            reference=((self.name, tuple(places.items())),) if places else (),
         )
 
     def _loose(self, limb: Limb) -> tuple[str, ...]:
@@ -260,3 +297,42 @@ def frame_of(pose: Pose) -> Frame:
 def pose_of(frame: Frame) -> Pose:
     """A frame in numbers as a pose."""
     return np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
+
+
+def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
+    """The pose of a joint at a value of its variable."""
+    direction = np.array(axis)
+    if not JOINT_KINDS[kind].turns:
+        return np.eye(3), direction * value
+    x, y, z = direction
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(value) * cross + (1.0 - math.cos(value)) * (cross @ cross), np.zeros(3)
+
+
+def finished(
+    tree: Tree, growing: Growing, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
+) -> Tree:
+    """A tree with what has grown, checked. Raises ImportedError with all problems."""
+    if inertias == "repaired":
+        warnings = [*warnings, *growing.repaired()]
+    joints, bodies = [link.joint for link in growing.links], [link.body for link in growing.links]
+    for kind, names in (("joint", joints), ("link", bodies)):
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                got, rule = f"{name} again", f"a name for each {kind}"
+                problems.append(
+                    FormatError(growing.lines.get(name, (0, ""))[0], f"{kind} {name}", got, rule, "Rename one.")
+                )
+    whole = replace(
+        tree,
+        links=tuple(growing.links),
+        bodies=growing.bodies,
+        ratings=rated(growing.ratings, joints),
+        warnings=tuple(warnings),
+    )
+    if inertias != "as they are" and not problems:
+        mechanism = Mechanism.chain(tree.name, whole.links, whole.free, couplings=tree.couplings)
+        problems = [*problems, *growing.problems(mechanism)]
+    if problems:
+        raise ImportedError(problems)
+    return whole

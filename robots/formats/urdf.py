@@ -7,10 +7,7 @@ others follow them; planar, spherical and floating ones become several joints of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
@@ -18,30 +15,27 @@ from robots.formats import urdf_file
 from robots.formats.description import Description
 from robots.formats.tree import (
     HERE,
+    Base,
     Growing,
     ImportedError,
+    Inertias,
     Loop,
     Place,
     Pose,
     Tree,
     compose,
+    finished,
+    moved,
     plain_name,
-    rated,
     rows,
     vector,
 )
 from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
 from robots.formats.xml_tree import FormatError
 from robots.inertia import point
-from robots.joint_kinds import JOINT_KINDS, URDF_KINDS
-from robots.model import Coupling, Inertia, Mechanism
+from robots.joint_kinds import URDF_KINDS
+from robots.model import Coupling, Inertia
 from robots.types import BASE
-
-Base = Literal["fixed", "floating"]
-"""What the root link does: it stands still, or floats, on six joints whose positions and forces are those of a base."""
-
-Inertias = Literal["checked", "repaired", "as they are"]
-"""What becomes of inertias that no body has: problems, repairs with warnings, or nothing."""
 
 FLOATING = "base"
 """Name of the six joints of a floating base, before `_x`, `_y`, `_z`, `_yaw`, `_pitch` and `_roll`."""
@@ -158,25 +152,11 @@ def _tree(
             gears[joint.name] = (gear.rotor, 1.0 if gear.ratio is None else gear.ratio)
     if base == "fixed":
         _tell_root(file, growing, root)
-    file.warnings += growing.repaired() if inertias == "repaired" else ()
-    names = [link.joint for link in growing.links]
-    _check_names(file, names, [link.body for link in growing.links])
-    follow = tuple(Coupling(name, *couplings[name][:2]) for name in names if name in couplings)
-    tree = Tree(
-        plain_name(file.name),
-        tuple(growing.links),
-        growing.bodies,
-        (),
-        "imported from URDF",
-        follow,
-        rated(growing.ratings, names),
-        gears=gears,
+    follow = tuple(
+        Coupling(link.joint, *couplings[link.joint][:2]) for link in growing.links if link.joint in couplings
     )
-    if inertias != "as they are":
-        file.problems += growing.problems(Mechanism.chain(tree.name, tree.links, tree.free, couplings=follow))
-    if file.problems:
-        raise ImportedError(file.problems)
-    return replace(tree, warnings=tuple(file.warnings))
+    tree = Tree(plain_name(file.name), (), {}, (), "imported from URDF", follow, gears=gears)
+    return finished(tree, growing, file.problems, file.warnings, inertias)
 
 
 def _joined(
@@ -196,7 +176,7 @@ def _joined(
         return growing.joints(at, joint.name, kind, turn, joint.child)
     kind = URDF_KINDS[joint.kind]
     if joint.name in couplings and (offset := couplings[joint.name][2]):
-        at = body, compose(at[1], _moved(kind, joint.axis, offset))
+        at = body, compose(at[1], moved(kind, joint.axis, offset))
         hint = f"Its variable counts from there: it is {offset:g} less than in the file."
         file.warn(joint.line, f"joint {joint.name}", f"a mimic with offset {offset:g}", "no offset", hint)
         growing.ratings.append(joint.rating.shifted(offset))
@@ -213,14 +193,6 @@ def _tell_root(file: UrdfFile, growing: Growing, root: str) -> None:
     if mass > 0:
         hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
         file.warn(file.links[root].line, f"link {root}", f"a root of {mass:g} kg", "a base that stands still", hint)
-
-
-def _check_names(file: UrdfFile, joints: Sequence[str], bodies: Sequence[str]) -> None:
-    """Refuse names that joints of several freedoms would take from others."""
-    for kind, names in (("joint", joints), ("link", bodies)):
-        for k, name in enumerate(names):
-            if name in names[:k]:
-                file.refuse(0, f"{kind} {name}", f"{name} again", f"a name for each {kind}", "Rename one.")
 
 
 def _inertia(link: UrdfLink, at: Pose) -> Inertia:
@@ -250,13 +222,3 @@ def _about(axis: Sequence[float]) -> np.ndarray:
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     x /= np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], axis=1)
-
-
-def _moved(kind: str, axis: Sequence[float], value: float) -> Pose:
-    """The pose of a joint at a value of its variable."""
-    direction = np.array(axis)
-    if not JOINT_KINDS[kind].turns:
-        return np.eye(3), direction * value
-    x, y, z = direction
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + math.sin(value) * cross + (1.0 - math.cos(value)) * (cross @ cross), np.zeros(3)

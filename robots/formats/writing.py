@@ -59,7 +59,11 @@ def _file(description: Description) -> dict[str, Any]:
         file["derived"] = dict(description.derived)
     if len({limb.name for limb in mechanism.limbs}) < len(mechanism.limbs):
         raise ValueError(f"limbs of {description.name} share a name; expected a name for each: rename one")
-    file["limbs"] = {limb.name: _limb(limb) for limb in mechanism.limbs}
+    places = dict(description.reference)
+    file["limbs"] = {
+        limb.name: _limb(limb) | ({"reference": _Inline(places[limb.name])} if limb.name in places else {})
+        for limb in mechanism.limbs
+    }
     if mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     if not mechanism.is_chain:

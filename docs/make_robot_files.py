@@ -150,6 +150,10 @@ joints become three, free ones are held or with `--base floating` become six; `c
 `joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
 are driven where there are loops, else all. Springs, tendons and contacts are left out, which is told.
 
+What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body and
+of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has them,
+`finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
+
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
 their inverse dynamics are from those of Pinocchio and MuJoCo.
 

@@ -97,14 +97,20 @@ def new(name: str, output: Path) -> None:
 @click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
 @click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
 @click.option("--repair-inertia", is_flag=True, help="Make equal, by their mean, moments that no body has.")
+@click.option("--numbers", is_flag=True, help="Write no parameters, but numbers alone.")
 @click.option("--output", type=click.Path(path_type=Path), default="robot.yaml", help="Default: robot.yaml.")
 def import_(
-    file: Path, loops: Path | None, base: Literal["fixed", "floating"], repair_inertia: bool, output: Path
+    file: Path,
+    loops: Path | None,
+    base: Literal["fixed", "floating"],
+    repair_inertia: bool,
+    numbers: bool,
+    output: Path,
 ) -> None:
-    """Make a robot file of the URDF file FILE."""
+    """Make a robot file of FILE, a URDF file or a model of MuJoCo."""
     from pipeline.robot_files.importing import import_robot
 
-    imported = import_robot(file, loops, base=base, repair=repair_inertia)
+    imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
     write_text(output, imported.text)

@@ -17,6 +17,7 @@ from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
 from robots.formats import checks, mjcf, urdf, writing
 from robots.formats.description import CONSTANTS, Description
+from robots.formats.parametric import with_parameters
 from robots.formats.templates import fill
 from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
@@ -39,16 +40,20 @@ def import_robot(
     *,
     base: Base = "fixed",
     repair: bool = False,
+    parameters: bool = True,
 ) -> ImportedRobot:
     """Import the robot of a URDF or MJCF file, with the loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
-    one has, and says which.
+    one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
+    numbers.
     """
     name = os.fspath(path)
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
+    if parameters:
+        description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(name)}.")
     return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
 

@@ -15,6 +15,8 @@ MAX_LINKS = 1000
 """Links, closures or driven joints of a limb."""
 
 MAX_LIMBS = 64
+MAX_VALUES = 10_000
+"""Parameters, or derived values."""
 
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
 Value = Any
@@ -187,10 +189,10 @@ class RobotFile(Section):
     name: Name = Field(description="name of the robot")
     title: Line = Field(default="", description="what it is, in a line")
     source: Line = Field(default="", description="where it comes from")
-    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=1000)] = Field(
+    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=MAX_VALUES)] = Field(
         default_factory=dict, description="parameters by name"
     )
-    derived: Annotated[dict[Text, Value], Field(max_length=1000)] = Field(
+    derived: Annotated[dict[Text, Value], Field(max_length=MAX_VALUES)] = Field(
         default_factory=dict, description="values by name, each of parameters and of those above it"
     )
     limbs: Annotated[dict[Label, LimbSection], Field(min_length=1, max_length=MAX_LIMBS)] = Field(

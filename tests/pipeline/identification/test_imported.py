@@ -25,11 +25,13 @@ SWEEP = "\n".join(
 @pytest.mark.parametrize("text", [ARM, GRIPPER], ids=["plain", "coupled"])
 def test_an_imported_robot_is_identified(text: str, tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(text)
-    (tmp_path / "robot.yaml").write_text(import_robot(tmp_path / "robot.urdf", fixed=True).text)
+    (tmp_path / "robot.yaml").write_text(import_robot(tmp_path / "robot.urdf", parameters=False).text)
     (tmp_path / "sweep.yaml").write_text(SWEEP)
     run(Sweep.from_yaml(tmp_path / "sweep.yaml"), tmp_path / "s.zarr", SYNCHRONOUS)
     data = open_results(tmp_path / "s.zarr").load()
     body = "upper" if text == ARM else "wrist"
     assert data[f"true_{body}_mass"].values.tolist() == [2.0]
-    found = identify(tmp_path / "s.zarr", cluster=SYNCHRONOUS, method="ordinary")
-    assert np.isfinite(np.asarray(found)).all() if isinstance(found, np.ndarray) else found is not None
+    found = identify(tmp_path / "s.zarr", "least_squares", clean=True, cluster=SYNCHRONOUS)
+    assert not found.failed
+    fits = found.fits.values()
+    assert max(np.abs(each.values - each.truth).max() / np.abs(each.truth).max() for each in fits) < 1e-8

@@ -34,7 +34,7 @@ GRIPPER = f"""\
 def brought(tmp_path: Path, text: str | bytes, **options: object) -> ImportedRobot:
     path = tmp_path / "r.urdf"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return import_robot(path, **options)  # type: ignore[arg-type]  # the options of one test
+    return import_robot(path, **{"parameters": False} | options)  # type: ignore[arg-type]  # the options of one test
 
 
 def robot(made: ImportedRobot) -> Robot:

@@ -19,6 +19,9 @@ SECTIONS = (
     (sections.RobotFile, "The file"),
     (sections.ParameterSection, "A parameter, under its name in `parameters`"),
     (sections.LimbSection, "A limb, under its name in `limbs`"),
+    (sections.DriveSection, "An actuator that is no joint, in `drives`"),
+    (sections.SpinSection, "What spins with it, in `spins`"),
+    (sections.MotorSection, "`motor`"),
     (sections.CouplingSection, "A joint that follows another, in `couplings`"),
     (sections.LinkSection, "A link, in `links`"),
     (sections.ClosureSection, "A joint in `loops` or `tips`"),
@@ -42,8 +45,8 @@ limbsweep new my_arm.yaml         # a first sweep of it, with `robot: ./my_arm.y
 ```
 
 `limbsweep robots five_bar --set proximal_length=0.6 --export mine.yaml` writes a robot of the catalogue as such a
-file, in numbers; reading it gives the same robot to the last bit. What is wrong with a file is said with its line,
-all of it at once.
+file, in numbers, its drives and motors with it; reading it gives the same robot to the last bit. What is wrong with a
+file is said with its line, all of it at once.
 
 ## A first one
 
@@ -115,6 +118,17 @@ parentheses, and the functions {functions}, with angles in radians. An expressio
 is no program: it is parsed here and can do nothing else. Expressions are compiled with the dynamics, so a sweep over
 parameters of a robot file is as fast as one over those of the catalogue. Numbers may not be above {largest}.
 
+`asin`, `acos`, `atan` and `atan2(y, x)` give angles in radians, `turn` takes them in degrees:
+`{z: "180 / pi * atan2(y, x)"}`.
+
+## In Python
+
+```python
+import pipeline
+
+robot = pipeline.read_robot("my_arm.yaml", length=0.6)  # as robots.catalog.build makes one of the catalogue
+```
+
 ## In sweeps
 
 `robot: ./my_arm.yaml` names a file in the folder of the sweep or below. Its content is part of the fingerprint,
@@ -150,9 +164,9 @@ joints become three, free ones are held or with `--base floating` become six; `c
 `joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
 are driven where there are loops, else all. Springs, tendons and contacts are left out, which is told.
 
-What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body and
-of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has them,
-`finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
+What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body
+and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has
+them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
 
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
 their inverse dynamics are from those of Pinocchio and MuJoCo.
@@ -196,7 +210,7 @@ def page() -> str:
         "{kinds}": "\n".join(map(_kind, JOINT_KINDS.values())),
         "{gap}": f"{checks.GAP:g}",
         "{power}": str(parser.MAX_POWER),
-        "{functions}": ", ".join(f"`{name}`" for name in expression.SMOOTH),
+        "{functions}": ", ".join(f"`{name}`" for name in expression.GEOMETRIC),
         "{length}": str(expression.MAX_LENGTH),
         "{largest}": f"{checks.LARGEST:g}",
         "{depth}": str(xml_tree.MAX_DEPTH),

@@ -26,11 +26,14 @@ from pipeline.robot_files.sections import (
     InstanceSection,
     LimbSection,
     LinkSection,
+    MotorSection,
     RobotFile,
+    SpinSection,
 )
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots import limits
-from robots.expressions.expression import SMOOTH, Expression
+from robots.drives import Drive, Motor, Spin
+from robots.expressions.expression import GEOMETRIC, Expression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, Description
@@ -40,7 +43,7 @@ from robots.parameters import Parameter, nearest
 from robots.types import BASE, TWIST
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED = {"and", "or", "not", *SMOOTH, *CONSTANTS}
+_RESERVED = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 BODIES = {"base": BASE, "platform": PLATFORM}
 """Names that no body may have."""
 
@@ -203,6 +206,7 @@ class _RobotReader:
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
                 elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
+        drives = tuple(self._drives(section, names, bodies, path))
         couplings = tuple(self._couplings(section, names, path))
         return Limb(
             name,
@@ -212,8 +216,41 @@ class _RobotReader:
             section.actuated,
             section.every_row,
             section.independent,
+            drives=() if self.report.problems else drives,
             couplings=() if self.report.problems else couplings,
         )
+
+    def _drives(
+        self, section: LimbSection, joints: Sequence[str], bodies: Mapping[str, int], path: KeyPath
+    ) -> Iterator[Drive]:
+        names = [each.name for each in section.drives]
+        for k, each in enumerate(section.drives):
+            place = (*path, "drives", k)
+            if each.name in names[:k]:
+                self.report((*place, "name"), Got(f"drive {each.name} again"), "a name for each drive", "Rename one.")
+            if each.name in joints:
+                self.report((*place, "name"), each.name, "another name than those of joints", "Such as motor.")
+            if not each.ratios and each.position is None:
+                self.report(place, Got("a drive that moves nothing"), "ratios of joints, or position", "Add them.")
+            for joint in each.ratios:
+                if joint not in joints:
+                    hint = sentence(nearest(joint, joints))
+                    self.report((*place, "ratios", joint), joint, "a joint of a link of this limb", hint, key=True)
+            spins = tuple(self._spin(spin, bodies, (*place, "spins", i)) for i, spin in enumerate(each.spins))
+            ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in each.ratios.items()]
+            motor = None if each.motor is None else self._motor(each.motor, (*place, "motor"))
+            curve = None if each.position is None else self.values.curve(each.position, (*place, "position"), joints)
+            yield Drive(each.name, tuple(ratios), spins, motor, each.kind, curve)  # type: ignore[arg-type]  # filled later
+
+    def _spin(self, section: SpinSection, bodies: Mapping[str, int], path: KeyPath) -> Spin:
+        carrier = self._body(section.carrier, bodies, (*path, "carrier"), "a body of this limb, or base")
+        inertia = self.values.number(section.inertia, (*path, "inertia"))
+        share, coupling = (self.values.number(getattr(section, key), (*path, key)) for key in ("share", "coupling"))
+        return Spin(inertia, carrier, self.values.triple(section.axis, (*path, "axis")), share, coupling)
+
+    def _motor(self, section: MotorSection, path: KeyPath) -> Motor:
+        keys = ("torque_constant", "resistance")
+        return Motor(*(self.values.number(getattr(section, key), (*path, key)) for key in keys))
 
     def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
         followers = [each.joint for each in section.couplings]

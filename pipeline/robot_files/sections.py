@@ -124,6 +124,42 @@ class CouplingSection(Section):
     ratio: Value = Field(description="its variable per unit of that one")
 
 
+class SpinSection(Section):
+    """A rotor, shaft or wheel that spins with a drive."""
+
+    inertia: Value = Field(description="inertia about its axis [kg m^2], of a linear motor its mass [kg]")
+    carrier: Label = Field(description="the body that carries it, or `base`; that body's inertia has its mass")
+    axis: ThreeValues = Field(description="direction of its axis in that body, of length 1")
+    share: Value = Field(default=1.0, description="its speed per speed of the drive")
+    coupling: Value = Field(
+        default=0.0, description="1 for all effects of the spin, 0 for those of its own energy alone"
+    )
+
+
+class MotorSection(Section):
+    """An electric motor."""
+
+    torque_constant: Value = Field(description="torque or force per current [N m/A or N/A]")
+    resistance: Value = Field(default=0.0, description="resistance of the winding [ohm]")
+
+
+class DriveSection(Section):
+    """An actuator that is no joint: its coordinate is a sum of ratios times joints, plus `position`."""
+
+    name: Label = Field(description="name of the actuator")
+    kind: Literal["revolute", "prismatic"] = Field(default="revolute", description="whether it turns or slides")
+    ratios: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="its motion per unit of joints by name"
+    )
+    position: Value | None = Field(
+        default=None, description="what is not proportional: an expression of joints by name, and of parameters"
+    )
+    spins: Annotated[tuple[SpinSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="rotors and shafts that turn with it"
+    )
+    motor: MotorSection | None = Field(default=None, description="its motor, for currents and powers")
+
+
 class LimbSection(Section):
     """A limb: a tree of links, the joints that close its loops, and its joints at the platform."""
 
@@ -137,6 +173,9 @@ class LimbSection(Section):
         default=(), description="joints at the platform"
     )
     actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(description="names of driven joints")
+    drives: Annotated[tuple[DriveSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="actuators that move joints by gears, in place of `actuated`, which names these joints"
+    )
     independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints in which the motion of a chain is given; default: `actuated`"
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.drives import Drive
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
 from robots.types import BASE
 
@@ -83,10 +84,29 @@ def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]
         if is_loose(limb, k) and link.body not in massless:
             hint = "It ends the chain and its joint has nothing to move: give it a mass, or name it under massless."
             yield Finding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
+    for k, drive in enumerate(limb.drives):
+        yield from _drive(drive, (*path, "drives", k))
     for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
         for k, closure in enumerate(closures):
             yield from _frame(closure.frame_a, (*path, name, k, "frame_a"))
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
+
+
+def _drive(drive: Drive, path: Path) -> Iterator[Finding]:
+    """What makes no sense in rotors and motors."""
+    for k, spin in enumerate(drive.spins):
+        place = (*path, "spins", k)
+        if abs(math.hypot(*spin.axis) - 1.0) > TOLERANCE:
+            got = f"an axis of length {math.hypot(*spin.axis):g}"
+            yield Finding((*place, "axis"), got, "length 1", "Divide it by its length.")
+        if spin.inertia < 0:
+            yield Finding((*place, "inertia"), f"{spin.inertia:g}", "an inertia of at least 0")
+        if not 0 <= spin.coupling <= 1:
+            yield Finding((*place, "coupling"), f"{spin.coupling:g}", "a number in [0, 1]")
+    if drive.motor is not None and not drive.motor.torque_constant:
+        yield Finding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
+    if drive.motor is not None and drive.motor.resistance < 0:
+        yield Finding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
 
 
 def is_loose(limb: Limb, index: int) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from robots.expressions.expression import SMOOTH, Expression, parse
+from robots.expressions.expression import GEOMETRIC, Expression, parse
 from robots.formats.checks import HEAVIEST, LONGEST
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.templates import Late
@@ -22,7 +22,7 @@ SOURCE = "of the imported file"
 Gears = Mapping[str, tuple[float, float]]
 """Inertia of the rotor [kg m^2 or kg] and gear ratio by joint."""
 
-_TAKEN = {"and", "or", "not", *SMOOTH, *CONSTANTS}
+_TAKEN = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 _LARGEST_GEAR = 1e6
 
 
@@ -137,7 +137,7 @@ class _Naming:
 
 
 def _expression(text: str) -> Expression:
-    return parse(text, "number", SMOOTH)
+    return parse(text, "number", GEOMETRIC)
 
 
 def _entries(values: Vector, factor: str) -> Iterator[Late]:

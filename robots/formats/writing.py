@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from robots.drives import Drive, Spin
 from robots.expressions.expression import Expression
 from robots.formats.description import Description
 from robots.formats.ratings import Rating
-from robots.formats.templates import Along, Turn
+from robots.formats.templates import Along, Curve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
@@ -99,17 +100,14 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _limb(limb: Limb) -> dict[str, Any]:
-    if limb.drives:
-        raise ValueError(
-            f"limb {limb.name} has drives ({', '.join(limb.actuators)}), for which robot files have no words; expected "
-            "actuators that are joints"
-        )
     bodies = {BASE: "base", **{k: link.body for k, link in enumerate(limb.links)}}
     said: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
     for name in ("loops", "tips"):
         if closures := getattr(limb, name):
             said[name] = [_Inline(_closure(each, bodies)) for each in closures]
     said["actuated"] = limb.actuated
+    if limb.drives:
+        said["drives"] = [_Inline(_drive(each, bodies)) for each in limb.drives]
     said |= {"every_row": True} if limb.every_row else {}
     said |= {"independent": limb.independent} if limb.independent else {}
     if limb.couplings:
@@ -117,6 +115,27 @@ def _limb(limb: Limb) -> dict[str, Any]:
             _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
         ]
     return said
+
+
+def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"name": drive.name}
+    said |= {"kind": drive.kind} if drive.kind != "revolute" else {}
+    said |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
+    if isinstance(drive.position, Curve):
+        said["position"] = drive.position.expression
+    elif drive.position is not None:
+        raise ValueError(f"drive {drive.name} has a position that is a Python function; expected an expression")
+    if drive.spins:
+        said["spins"] = [_Inline(_spin(each, bodies)) for each in drive.spins]
+    if drive.motor is not None:
+        said["motor"] = _Inline({"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance})
+    return said
+
+
+def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
+    said |= {"share": spin.share} if repr(spin.share) != "1.0" else {}
+    return said | ({"coupling": spin.coupling} if not _is_zero(spin.coupling) else {})
 
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from pipeline.robot_files.sections import (
     RobotFile,
     SpinSection,
 )
+from pipeline.robot_files.solvable import check_solvable
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots import limits
 from robots.drives import Drive, Motor, Spin
@@ -417,3 +418,4 @@ class _RobotReader:
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
+        check_solvable(self.report, description)

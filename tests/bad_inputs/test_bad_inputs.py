@@ -12,11 +12,20 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from tests.bad_inputs import clusters, commands, files, robots, stores, sweeps, turns
+from tests.bad_inputs import clusters, commands, files, imports, robots, stores, sweeps, turns
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
-ROWS = (*files.ROWS, *sweeps.ROWS, *turns.ROWS, *clusters.ROWS, *commands.ROWS, *robots.ROWS, *stores.ROWS)
+ROWS = (
+    *files.ROWS,
+    *sweeps.ROWS,
+    *turns.ROWS,
+    *clusters.ROWS,
+    *commands.ROWS,
+    *robots.ROWS,
+    *imports.ROWS,
+    *stores.ROWS,
+)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""
 

@@ -79,16 +79,32 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     click.echo(f"wrote {path}")
 
 
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
+"""How much smaller a first motion is made until the robot can make it."""
+
+
 @click.command()
 @click.argument("name")
 @click.option("--output", type=click.Path(path_type=Path), default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
+    from pipeline.errors import InputError
+    from pipeline.execution.corners import try_corners
+    from pipeline.plan.plan import plan
     from pipeline.robot_files import names
+    from pipeline.sweep.model import Sweep
     from pipeline.sweep.template import sweep_text
 
-    family = names.find_family(name)
-    write_text(output, sweep_text(family, names.name_from(name, output.parent)))
+    family, place = names.find_family(name), names.name_from(name, output.parent)
+    for share in SHARES:
+        text = sweep_text(family, place, share)
+        sweep = Sweep.from_text(text, str(output), output.parent)
+        tried = [each for each in try_corners(plan(sweep)) if each.failed]
+        if not tried:
+            break
+    else:
+        raise InputError(each.problem(name) for each in tried)
+    write_text(output, text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 

@@ -35,10 +35,17 @@ from pipeline.commands.terminal import (
 @SWEEP
 @SUBSET
 def check(sweep: Path, subset: str | None) -> None:
-    """Validate the sweep file SWEEP and print the plan, without computing anything."""
+    """Validate the sweep file SWEEP, try the ends of its motions and designs, and print the plan."""
+    from pipeline.errors import InputError
+    from pipeline.execution.corners import try_corners
     from pipeline.plan.plan import plan
 
     for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps_in(sweep, subset)]):
+        tried = [each for each in try_corners(sweep_plan) if each.failed]
+        if any(each.whole for each in tried):
+            raise InputError(each.problem(sweep_plan.sweep.name) for each in tried if each.whole)
+        for each in tried:
+            click.echo(f"warning: {each.problem(sweep_plan.sweep.name)}", err=True)
         if number:
             click.echo()
         print_rows(sweep_plan.rows())

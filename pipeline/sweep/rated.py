@@ -19,16 +19,15 @@ def ratings(family: Family) -> Mapping[str, Rating]:
     return {rating.joint: rating for rating in known}
 
 
-def motion(family: Family) -> str:
+def motion(family: Family, share: float = 1.0) -> str:
     """Write a motion of the independent joints: about the reference pose, or the middle of a range without it."""
     known, centres, amplitudes = ratings(family), list[float](), list[float]()
     for joint in family.reference.freedoms:
         centre, amplitude = _inside(known.get(joint))
         centres.append(centre)
-        amplitudes.append(amplitude)
+        amplitudes.append(amplitude * share)
     centre_text = f"centre: {_numbers(centres)}, " if any(centres) else ""
-    same = set(amplitudes) == {AMPLITUDE}
-    text = f"{AMPLITUDE}" if same else _numbers(amplitudes)
+    text = f"{amplitudes[0]:.3g}" if len(set(amplitudes)) == 1 else _numbers(amplitudes)
     return f"first: {{kind: harmonic, {centre_text}amplitude: {text}, period: 1.0}}"
 
 

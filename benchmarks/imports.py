@@ -67,8 +67,8 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
             listed = metadata.files(package) or []
         except metadata.PackageNotFoundError:
             continue
-        for each in sorted(map(str, listed)):
-            path = Path(str(metadata.distribution(package).locate_file(each)))
+        for entry in sorted(map(str, listed)):
+            path = Path(str(metadata.distribution(package).locate_file(entry)))
             if path.suffix == ".urdf" or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
                 yield path
 
@@ -81,7 +81,7 @@ def imported(path: Path, compare: bool = True) -> Import:
         ("repaired", "fixed", True),
         ("floating base", "floating", False),
     )
-    for told, base, repair in choices:
+    for stated, base, repair in choices:
         try:
             robot = import_robot(path, base=base, repair=repair)
         except InputError as error:
@@ -89,7 +89,7 @@ def imported(path: Path, compare: bool = True) -> Import:
             continue
         count = len(robot.description.template.limbs[0].links)
         error_ = _error(path, base) if compare and count <= LARGEST else None
-        return Import(path, count, told, len(robot.warnings), error_)
+        return Import(path, count, stated, len(robot.warnings), error_)
     return Import(path, refused=first)
 
 
@@ -153,8 +153,8 @@ def _pinocchio(path: Path, tree: Tree, base: Base) -> Peer | None:
 def _following(tree: Tree) -> np.ndarray:
     """All joints of a tree over those that follow no other (joint, free)."""
     result = np.array([[float(name == other) for other in tree.free] for name in tree.joints])
-    for each in tree.couplings:
-        result[tree.joints.index(each.joint), tree.free.index(each.of)] = float(each.ratio)
+    for entry in tree.couplings:
+        result[tree.joints.index(entry.joint), tree.free.index(entry.of)] = float(entry.ratio)
     return result
 
 
@@ -196,13 +196,13 @@ def table(results: Iterable[Import]) -> Iterator[str]:
     yield "| file | | joints | difference | |"
     yield "|---|---|---|---|---|"
     rows: list[Import] = []
-    for each in results:
-        rows.append(each)
-        yield each.row
-    accepted = [each for each in rows if not each.refused]
-    compared = [each.error for each in accepted if each.error is not None]
-    repaired = sum(each.told == "repaired" for each in accepted)
-    floating = sum(each.told == "floating base" for each in accepted)
+    for entry in results:
+        rows.append(entry)
+        yield entry.row
+    accepted = [entry for entry in rows if not entry.refused]
+    compared = [entry.error for entry in accepted if entry.error is not None]
+    repaired = sum(entry.told == "repaired" for entry in accepted)
+    floating = sum(entry.told == "floating base" for entry in accepted)
     yield (
         f"{len(accepted)} of {len(rows)} accepted, {repaired} of them with repaired inertias, {floating} with a "
         f"floating base; {len(compared)} compared, largest difference {max(compared, default=0.0):.1e}"
@@ -214,8 +214,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="URDF or MJCF files; default: those of installed packages")
     parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
-    told = parser.parse_args(arguments)
-    for line in table(imported(path, not told.no_compare) for path in told.files or files()):
+    stated = parser.parse_args(arguments)
+    for line in table(imported(path, not stated.no_compare) for path in stated.files or files()):
         print(line, flush=True)
 
 

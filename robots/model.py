@@ -146,22 +146,22 @@ class Limb:
 
     def __repr__(self) -> str:
         """All fields, but for couplings that are not there: robots without them keep their hashes."""
-        shown = [each for each in fields(self) if each.name != "couplings" or self.couplings]
-        return f"Limb({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in shown)})"
+        shown = [entry for entry in fields(self) if entry.name != "couplings" or self.couplings]
+        return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
 
     def _coupling_problems(self) -> Iterator[str]:
         joints = [link.joint for link in self.links]
-        followers = [each.joint for each in self.couplings]
-        for each in self.couplings:
-            for name in (each.joint, each.of):
+        followers = [entry.joint for entry in self.couplings]
+        for entry in self.couplings:
+            for name in (entry.joint, entry.of):
                 if name not in joints:
                     yield f"got a coupling of {name!r}; expected joints of the tree: {', '.join(joints)}"
-            if followers.count(each.joint) > 1:
-                yield f"got {followers.count(each.joint)} couplings of {each.joint!r}; expected one"
-            if each.of in followers:
-                yield f"joint {each.joint!r} follows {each.of!r}, which follows another; expected a joint that does not"
-            if each.joint in (*self.actuated, *self.independent):
-                yield f"joint {each.joint!r} follows {each.of!r}; expected it neither actuated nor independent"
+            if followers.count(entry.joint) > 1:
+                yield f"got {followers.count(entry.joint)} couplings of {entry.joint!r}; expected one"
+            if entry.of in followers:
+                yield f"joint {entry.joint!r} follows {entry.of!r}, which follows another; expected one that does not"
+            if entry.joint in (*self.actuated, *self.independent):
+                yield f"joint {entry.joint!r} follows {entry.of!r}; expected it neither actuated nor independent"
         if self.couplings and self.tips:
             yield "got couplings in a limb at a platform; expected them in chains"
 

@@ -99,11 +99,11 @@ def new(name: str, output: Path) -> None:
     for share in SHARES:
         text = sweep_text(family, place, share)
         sweep = Sweep.from_text(text, str(output), output.parent)
-        tried = [each for each in try_corners(plan(sweep)) if each.failed]
+        tried = [corner for corner in try_corners(plan(sweep)) if corner.failed]
         if not tried:
             break
     else:
-        raise InputError(each.problem(name) for each in tried)
+        raise InputError(corner.problem(name) for corner in tried)
     write_text(output, text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 

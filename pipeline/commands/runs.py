@@ -41,11 +41,11 @@ def check(sweep: Path, subset: str | None) -> None:
     from pipeline.plan.plan import plan
 
     for number, sweep_plan in enumerate([plan(parsed) for parsed in sweeps_in(sweep, subset)]):
-        tried = [each for each in try_corners(sweep_plan) if each.failed]
-        if any(each.whole for each in tried):
-            raise InputError(each.problem(sweep_plan.sweep.name) for each in tried if each.whole)
-        for each in tried:
-            click.echo(f"warning: {each.problem(sweep_plan.sweep.name)}", err=True)
+        tried = [corner for corner in try_corners(sweep_plan) if corner.failed]
+        if any(corner.whole for corner in tried):
+            raise InputError(corner.problem(sweep_plan.sweep.name) for corner in tried if corner.whole)
+        for corner in tried:
+            click.echo(f"warning: {corner.problem(sweep_plan.sweep.name)}", err=True)
         if number:
             click.echo()
         print_rows(sweep_plan.rows())

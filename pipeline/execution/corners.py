@@ -54,8 +54,8 @@ def try_corners(plan: Plan) -> Iterator[Tried]:
     robots = [Robot(sweep.family, values) for values in _designs(plan)]
     for trajectory in sweep.trajectories[:TRAJECTORIES]:
         samples = _ends(plan, trajectory)
-        found = np.concatenate([np.ravel(statuses(robot, **samples)) for robot in robots])
-        yield Tried(trajectory.name, tuple(Status(int(status)) for status in found))
+        result = np.concatenate([np.ravel(statuses(robot, **samples)) for robot in robots])
+        yield Tried(trajectory.name, tuple(Status(int(status)) for status in result))
 
 
 def _designs(plan: Plan) -> Iterator[dict[str, float]]:
@@ -75,5 +75,5 @@ def _ends(plan: Plan, trajectory: Trajectory) -> Moving:
     path = np.asarray(whole["q"] if "q" in whole else whole["position"])
     times = {0, len(path) - 1, *np.argmin(path, axis=0).tolist(), *np.argmax(path, axis=0).tolist()}
     chosen = sorted(times)
-    made: Moving = {name: np.asarray(value)[chosen] for name, value in whole.items()}  # type: ignore[assignment,misc]
-    return made
+    built: Moving = {name: np.asarray(value)[chosen] for name, value in whole.items()}  # type: ignore[assignment,misc]
+    return built

@@ -104,7 +104,7 @@ def _read_back(text: str, name: str) -> Description:
     try:
         return parse_robot(text, name)
     except InputError as error:
-        raise InputError(replace(each, line=0, column=0) for each in error.problems) from None
+        raise InputError(replace(entry, line=0, column=0) for entry in error.problems) from None
 
 
 def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:

@@ -123,18 +123,18 @@ class _RobotReader:
         """Close the loops of limbs that have rough positions of joints."""
         mechanism = description.family.reference
         for k, limb in enumerate(mechanism.limbs):
-            told = self.file.limbs[limb.name].reference
-            if told is None:
+            stated = self.file.limbs[limb.name].reference
+            if stated is None:
                 continue
             path, names = ("limbs", limb.name, "reference"), [link.joint for link in limb.links]
-            for name in told:
+            for name in stated:
                 if name not in names:
                     hint = sentence(nearest(name, names))
                     self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
             setting = Setting(
-                limb, next(each for each in mechanism.instances if each.limb == k), mechanism.platform.home
+                limb, next(entry for entry in mechanism.instances if entry.limb == k), mechanism.platform.home
             )
-            guess = np.array([float(told.get(name, 0.0)) for name in names])
+            guess = np.array([float(stated.get(name, 0.0)) for name in names])
             given = (limb.independent or limb.actuated) if mechanism.is_chain else ()
             values, left = assembly.close(setting, guess, [names.index(name) for name in given])
             if left > checks.GAP:
@@ -224,24 +224,24 @@ class _RobotReader:
     def _drives(
         self, section: LimbSection, joints: Sequence[str], bodies: Mapping[str, int], path: KeyPath
     ) -> Iterator[Drive]:
-        names = [each.name for each in section.drives]
-        for k, each in enumerate(section.drives):
+        names = [entry.name for entry in section.drives]
+        for k, entry in enumerate(section.drives):
             place = (*path, "drives", k)
-            if each.name in names[:k]:
-                self.report((*place, "name"), Got(f"drive {each.name} again"), "a name for each drive", "Rename one.")
-            if each.name in joints:
-                self.report((*place, "name"), each.name, "another name than those of joints", "Such as motor.")
-            if not each.ratios and each.position is None:
+            if entry.name in names[:k]:
+                self.report((*place, "name"), Got(f"drive {entry.name} again"), "a name for each drive", "Rename one.")
+            if entry.name in joints:
+                self.report((*place, "name"), entry.name, "another name than those of joints", "Such as motor.")
+            if not entry.ratios and entry.position is None:
                 self.report(place, Got("a drive that moves nothing"), "ratios of joints, or position", "Add them.")
-            for joint in each.ratios:
+            for joint in entry.ratios:
                 if joint not in joints:
                     hint = sentence(nearest(joint, joints))
                     self.report((*place, "ratios", joint), joint, "a joint of a link of this limb", hint, key=True)
-            spins = tuple(self._spin(spin, bodies, (*place, "spins", i)) for i, spin in enumerate(each.spins))
-            ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in each.ratios.items()]
-            motor = None if each.motor is None else self._motor(each.motor, (*place, "motor"))
-            curve = None if each.position is None else self.values.curve(each.position, (*place, "position"), joints)
-            yield Drive(each.name, tuple(ratios), spins, motor, each.kind, curve)  # type: ignore[arg-type]  # filled later
+            spins = tuple(self._spin(spin, bodies, (*place, "spins", i)) for i, spin in enumerate(entry.spins))
+            ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in entry.ratios.items()]
+            motor = None if entry.motor is None else self._motor(entry.motor, (*place, "motor"))
+            curve = None if entry.position is None else self.values.curve(entry.position, (*place, "position"), joints)
+            yield Drive(entry.name, tuple(ratios), spins, motor, entry.kind, curve)  # type: ignore[arg-type]  # filled later
 
     def _spin(self, section: SpinSection, bodies: Mapping[str, int], path: KeyPath) -> Spin:
         carrier = self._body(section.carrier, bodies, (*path, "carrier"), "a body of this limb, or base")
@@ -254,25 +254,25 @@ class _RobotReader:
         return Motor(*(self.values.number(getattr(section, key), (*path, key)) for key in keys))
 
     def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
-        followers = [each.joint for each in section.couplings]
-        for k, each in enumerate(section.couplings):
+        followers = [entry.joint for entry in section.couplings]
+        for k, entry in enumerate(section.couplings):
             place = (*path, "couplings", k)
             for key in ("joint", "of"):
-                if (name := getattr(each, key)) not in names:
+                if (name := getattr(entry, key)) not in names:
                     hint = sentence(nearest(name, names))
                     self.report((*place, key), name, "a joint of a link of this limb", hint)
-            if each.joint in followers[:k]:
-                self.report((*place, "joint"), Got(f"{each.joint} again"), "one coupling of a joint", "Remove one.")
-            if each.of in followers:
+            if entry.joint in followers[:k]:
+                self.report((*place, "joint"), Got(f"{entry.joint} again"), "one coupling of a joint", "Remove one.")
+            if entry.of in followers:
                 hint = "Name the joint at the end, with the product of the ratios."
-                self.report((*place, "of"), each.of, "a joint that follows no other one", hint)
+                self.report((*place, "of"), entry.of, "a joint that follows no other one", hint)
             for key in ("actuated", "independent"):
-                if each.joint in getattr(section, key):
-                    at = getattr(section, key).index(each.joint)
-                    self.report((*path, key, at), each.joint, "no joint that follows another", "Remove it.")
+                if entry.joint in getattr(section, key):
+                    at = getattr(section, key).index(entry.joint)
+                    self.report((*path, key, at), entry.joint, "no joint that follows another", "Remove it.")
             if section.tips:
                 self.report(place, Got("a coupling in a limb at a platform"), "couplings in chains", "Remove it.")
-            yield Coupling(each.joint, each.of, self.values.number(each.ratio, (*place, "ratio")))
+            yield Coupling(entry.joint, entry.of, self.values.number(entry.ratio, (*place, "ratio")))
 
     def _ratings(self, mechanism: Mechanism) -> Iterator[Rating]:
         known = limits.joints(mechanism)
@@ -287,7 +287,7 @@ class _RobotReader:
                 if (value := getattr(section, key)) is not None and value < 0:
                     self.report((*path, key), value, "a number of at least 0")
             numbers = (low, high, section.velocity, section.force, section.viscous, section.coulomb)
-            yield Rating(name, *(None if each is None else float(each) for each in numbers))
+            yield Rating(name, *(None if entry is None else float(entry) for entry in numbers))
 
     def _check_massless(self, description: Description) -> None:
         """Refuse names under massless that no body has."""

@@ -15,7 +15,7 @@ def check_solvable(report: Report, description: Description) -> None:
         structure_of(description.family)
     except TopologyError as error:
         text = str(error)
-        limb = next((each for each in description.template.limbs if f" {each.name}" in text.partition(":")[0]), None)
+        limb = next((entry for entry in description.template.limbs if f" {entry.name}" in text.partition(":")[0]), None)
         within = () if limb is None else ("limbs", limb.name)
         chain = description.template.is_chain and "actuated" in text
         got, rule, hint = _parts(text)
@@ -25,8 +25,8 @@ def check_solvable(report: Report, description: Description) -> None:
 def _parts(text: str) -> tuple[str, str, str]:
     """What was got, what was expected, and advice, of the text of an error."""
     said, _, hint = text.partition("; ")
-    _, found, got = said.partition(": ")
-    got = (got if found else said).removeprefix("got ")
+    _, result, got = said.partition(": ")
+    got = (got if result else said).removeprefix("got ")
     if hint.startswith("expected "):
         rule, _, hint = hint.removeprefix("expected ").partition("; ")
     else:

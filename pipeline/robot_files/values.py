@@ -11,7 +11,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
 from robots.formats.checks import LARGEST
-from robots.formats.templates import Along, Curve, Late, Turn
+from robots.formats.templates import Along, DriveCurve, Late, Turn
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia
 from robots.parameters import nearest
@@ -52,7 +52,7 @@ class ValueReader:
         self.expressions.append((path, expression))
         return expression
 
-    def curve(self, value: object, path: KeyPath, joints: Sequence[str]) -> Curve | None:
+    def curve(self, value: object, path: KeyPath, joints: Sequence[str]) -> DriveCurve | None:
         """Read an expression of joints by name and of parameters."""
         before, self.names = self.names, self.names | set(joints)
         number = self.number(value, path)
@@ -60,7 +60,7 @@ class ValueReader:
         if not isinstance(number, Expression):
             return None
         self.expressions.remove((path, number))  # it is no number before the joints move
-        return Curve(number)
+        return DriveCurve(number)
 
     def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
         """The pitch of a joint, None for a kind without; what its kind does not allow is reported."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pipeline.sweep import rated
+from pipeline.robot_files import rated
 from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter

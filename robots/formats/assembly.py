@@ -114,17 +114,17 @@ def independent(setting: Setting, reference: np.ndarray, wanted: Sequence[str] =
 
 def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int) -> set[int]:
     """Columns that span all, best conditioned; those that come first in the order where they suffice."""
-    rest, chosen = [np.array(each) for each in slopes], set[int]()
+    rest, chosen = [np.array(entry) for entry in slopes], set[int]()
     for group in (order[:unwanted], order[unwanted:]):
         while left := [k for k in group if k not in chosen]:
-            sizes = np.min([np.linalg.norm(each[:, left], axis=0) for each in rest], axis=0)
+            sizes = np.min([np.linalg.norm(entry[:, left], axis=0) for entry in rest], axis=0)
             best = int(np.argmax(sizes))
             if sizes[best] <= RANK**0.75:
                 break
             chosen.add(left[best])
-            for k, each in enumerate(rest):
-                unit = each[:, left[best]] / np.linalg.norm(each[:, left[best]])
-                rest[k] = each - np.outer(unit, unit @ each)
+            for k, entry in enumerate(rest):
+                unit = entry[:, left[best]] / np.linalg.norm(entry[:, left[best]])
+                rest[k] = entry - np.outer(unit, unit @ entry)
     return chosen
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,
     Base,
-    Growing,
+    GrowingTree,
     ImportedError,
     Inertias,
     Loop,
@@ -50,10 +51,10 @@ class _Reading:
     """A compiled model, and what has been made of it so far."""
 
     model: Any
-    mujoco: Any
+    mujoco: ModuleType
     lines: Mapping[tuple[str, str], int]
     base: Base
-    growing: Growing = field(default_factory=Growing)
+    growing: GrowingTree = field(default_factory=GrowingTree)
     warnings: list[FormatError] = field(default_factory=list)
     problems: list[FormatError] = field(default_factory=list)
     frames: dict[int, Place] = field(default_factory=dict)
@@ -62,8 +63,8 @@ class _Reading:
     def name(self, kind: str, number: int) -> str:
         """The name of an object of the model, or one made of its number."""
         type_ = getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
-        found = self.mujoco.mj_id2name(self.model, type_, number)
-        return str(found) if found else f"{kind}_{number}"
+        result = self.mujoco.mj_id2name(self.model, type_, number)
+        return str(result) if result else f"{kind}_{number}"
 
     def warn(self, kind: str, name: str, got: str, expected: str, hint: str = "") -> None:
         """Add a warning at the line of an element that has a name."""
@@ -98,13 +99,13 @@ def read_tree(data: bytes, path: str, base: Base = "fixed", inertias: Inertias =
     if not growing.links and not reading.problems:
         hint = "A free joint moves with --base floating." if model.njnt else ""
         reading.problems.append(FormatError(0, "", "no joint that moves", "at least one", hint))
-    driven = tuple(_driven(reading, [each.joint for each in couplings])) if loops else None
+    driven = tuple(_driven(reading, [entry.joint for entry in couplings])) if loops else None
     name = str(root.attributes.get("model", "robot"))
     tree = Tree(plain_name(name), (), {}, (), "imported from MJCF", tuple(couplings), loops=tuple(loops), driven=driven)
     return finished(tree, growing, reading.problems, reading.warnings, inertias)
 
 
-def _compiled(path: str) -> tuple[Any, Any]:
+def _compiled(path: str) -> tuple[Any, ModuleType]:
     try:
         import mujoco
     except ImportError:
@@ -260,7 +261,7 @@ def _offset(reading: _Reading, joint: int) -> float:
 def _couplings(reading: _Reading) -> Iterator[Coupling]:
     """Joints that follow others, by linear equality constraints."""
     model, names = reading.model, reading.joint_names
-    told = {}
+    stated = {}
     for k in _equalities(reading, JOINT):
         name, first, second = reading.name("equality", k), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         if first not in names or (second >= 0 and second not in names):
@@ -273,12 +274,12 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
             got = f"joint {names[first]} as a polynomial of {names[second]}"
             reading.refuse("joint", name, got, "a linear equality", "Write the mechanism as a loop.")
         else:
-            told[names[first]] = (names[second], float(model.eq_data[k][1]))
-    for joint, (of, ratio) in told.items():
+            stated[names[first]] = (names[second], float(model.eq_data[k][1]))
+    for joint, (of, ratio) in stated.items():
         seen = [joint]
-        while of in told and of not in seen:
+        while of in stated and of not in seen:
             seen.append(of)
-            of, ratio = told[of][0], ratio * told[of][1]
+            of, ratio = stated[of][0], ratio * stated[of][1]
         if of in seen:
             reading.refuse("joint", joint, "a joint that follows itself", "another joint")
         else:

@@ -30,12 +30,12 @@ def with_parameters(description: Description, gears: Gears | None = None) -> Des
     """The robot of one limb, in numbers, with a parameter for all that a machine builder changes."""
     naming = _Naming(gears or {})
     (limb,) = description.template.limbs
-    made = naming.limb(limb)
+    built = naming.limb(limb)
     return replace(
         description,
         parameters=tuple(naming.parameters),
         derived=tuple(naming.derived),
-        template=replace(description.template, limbs=(made,)),
+        template=replace(description.template, limbs=(built,)),
     )
 
 
@@ -55,7 +55,7 @@ class _Naming:
         for number, link in enumerate(limb.links):
             scales[number] = self.scale(link)
             links.append(self.link(link, scales.get(link.parent, ""), scales[number]))
-        closures = (tuple(self.closure(each, scales) for each in group) for group in (limb.loops, limb.tips))
+        closures = (tuple(self.closure(entry, scales) for entry in group) for group in (limb.loops, limb.tips))
         loops, tips = closures
         couplings = tuple(map(self.coupling, limb.couplings))
         return replace(limb, links=tuple(links), loops=loops, tips=tips, couplings=couplings)

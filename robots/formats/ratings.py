@@ -35,7 +35,7 @@ class Rating:
     @property
     def says(self) -> dict[str, float]:
         """The numbers that are known, by name."""
-        known = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
+        known = {entry.name: getattr(self, entry.name) for entry in fields(self)[1:]}
         return {name: value for name, value in known.items() if value is not None}
 
     def shifted(self, by: float) -> Rating:
@@ -49,4 +49,4 @@ class Rating:
 
 def known(ratings: Iterable[Rating]) -> tuple[Rating, ...]:
     """Those that say something."""
-    return tuple(each for each in ratings if each.says)
+    return tuple(entry for entry in ratings if entry.says)

@@ -53,7 +53,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Curve:
+class DriveCurve:
     """The coordinate of a drive as a function of joint positions: an expression of joints and parameters."""
 
     expression: Expression
@@ -67,7 +67,7 @@ def _along_curve(expression: Expression, values: Values, positions: Values) -> N
     return expression({**values, **positions})
 
 
-LATE = (Expression, Turn, Along, Curve)
+LATE = (Expression, Turn, Along, DriveCurve)
 
 
 def fill(template: Any, values: Values) -> Any:

@@ -103,7 +103,7 @@ class Tree:
     @property
     def free(self) -> tuple[str, ...]:
         """Names of the joints that follow no other one."""
-        followers = {each.joint for each in self.couplings}
+        followers = {entry.joint for entry in self.couplings}
         return tuple(name for name in self.joints if name not in followers)
 
     def description(
@@ -122,7 +122,7 @@ class Tree:
             if name not in self.free:
                 raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
         closures = tuple(map(self._closure, (*self.loops, *loops)))
-        followers = [each.joint for each in self.couplings]
+        followers = [entry.joint for entry in self.couplings]
         driven = (self.driven or self.free) if actuated is None else tuple(actuated)
         values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
         if closures:
@@ -132,11 +132,11 @@ class Tree:
                 given = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
                 values, _ = close(setting, values, [self.joints.index(name) for name in given])
             if actuated is None and not independent:
-                found = assembly.independent(setting, values, (*(self.driven or ()), *followers))
-                independent = tuple(name for name in found if name not in followers)
+                result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
+                independent = tuple(name for name in result if name not in followers)
                 driven = driven if self.driven and set(independent) <= set(driven) else independent
                 independent = () if set(independent) == set(driven) else independent
-        made = Mechanism.chain(
+        built = Mechanism.chain(
             self.name, self.links, driven, closures, independent=tuple(independent), couplings=self.couplings
         )
         places = {name: float(x) for name, x in zip(self.joints, values, strict=True) if reference is not None and x}
@@ -146,9 +146,9 @@ class Tree:
             self.source,
             (),
             (),
-            made,
-            ratings=tuple(each.shifted(places.get(each.joint, 0.0)) for each in self.ratings),
-            massless=self._loose(made.limbs[0]),
+            built,
+            ratings=tuple(entry.shifted(places.get(entry.joint, 0.0)) for entry in self.ratings),
+            massless=self._loose(built.limbs[0]),
             reference=((self.name, tuple(places.items())),) if places else (),
         )
 
@@ -169,7 +169,7 @@ class Tree:
 
 
 @dataclass
-class Growing:
+class GrowingTree:
     """A tree that grows joint by joint, parents first; `lines` say where the file has a joint or a body."""
 
     links: list[Link] = field(default_factory=list)
@@ -230,7 +230,7 @@ class Growing:
         """
         for k, link in enumerate(self.links):
             moments = np.linalg.eigvalsh(np.array(link.inertia.tensor, dtype=float))
-            wrong = [each for each in checks.check_inertia(link.inertia) if each.got.startswith("principal moments")]
+            wrong = [entry for entry in checks.check_inertia(link.inertia) if entry.got.startswith("principal moments")]
             if wrong and (mean := float(moments.mean())) > 0:
                 tensor = rows(np.eye(3) * mean)
                 self.links[k] = replace(link, inertia=replace(link.inertia, tensor=tensor))
@@ -246,7 +246,7 @@ def plain_name(name: str) -> str:
 
 def rated(ratings: Iterable[Rating], joints: Sequence[str]) -> tuple[Rating, ...]:
     """Ratings of joints of the model that say something, in the order of the joints."""
-    table = {each.joint: each for each in ratings}
+    table = {entry.joint: entry for entry in ratings}
     return known(table[name] for name in joints if name in table)
 
 
@@ -261,9 +261,9 @@ def _heavier(link: Link, more: Inertia) -> Link:
     return replace(link, inertia=inertia)
 
 
-def _axis(given: Sequence[float]) -> tuple[Vector, np.ndarray]:
+def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
     """The axis of the model, and the rotation (3, 3) from the frame in which it is that to the joint's frame."""
-    direction = np.array(given)
+    direction = np.array(components)
     for axis in AXES.values():
         if np.array_equal(direction, axis):
             return axis, np.eye(3)
@@ -310,7 +310,7 @@ def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
 
 
 def finished(
-    tree: Tree, growing: Growing, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
+    tree: Tree, growing: GrowingTree, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
 ) -> Tree:
     """A tree with what has grown, checked. Raises ImportedError with all problems."""
     if inertias == "repaired":

@@ -16,7 +16,7 @@ from robots.formats.description import Description
 from robots.formats.tree import (
     HERE,
     Base,
-    Growing,
+    GrowingTree,
     ImportedError,
     Inertias,
     Loop,
@@ -115,7 +115,7 @@ def _couplings(file: UrdfFile) -> dict[str, tuple[str, float, float]]:
             file.refuse(joint.mimic.line, place, got, "another joint", "One of them has to move on its own.")
         elif name not in file.joints or file.joints[name].kind in (FIXED, *COMPOSED):
             hint = f"{joint.name} moves on its own. " + advice(
-                name, [each.name for each in file.joints.values() if each.kind in URDF_KINDS]
+                name, [entry.name for entry in file.joints.values() if entry.kind in URDF_KINDS]
             )
             file.warn(joint.mimic.line, place, f"a mimic of {name!a}", "a joint of one variable in this file", hint)
         elif joint.kind in COMPOSED:
@@ -135,7 +135,7 @@ def _tree(
     inertias: Inertias,
 ) -> Tree:
     root = next(name for name in file.links if all(joint.child != name for joint in order))
-    growing, place = Growing(), (BASE, HERE)
+    growing, place = GrowingTree(), (BASE, HERE)
     growing.lines = {link.name: (link.line, f"link {link.name}") for link in file.links.values()}
     growing.lines |= {joint.name: (joint.line, f"joint {joint.name}") for joint in file.joints.values()}
     if base == "floating":
@@ -160,7 +160,7 @@ def _tree(
 
 
 def _joined(
-    file: UrdfFile, growing: Growing, joint: UrdfJoint, couplings: dict[str, tuple[str, float, float]]
+    file: UrdfFile, growing: GrowingTree, joint: UrdfJoint, couplings: dict[str, tuple[str, float, float]]
 ) -> Place:
     """Where the frame of the child of a joint is."""
     body, pose = growing.bodies[joint.parent]
@@ -187,7 +187,7 @@ def _joined(
     return growing.joint(at, joint.name, kind, joint.axis, joint.child, armature)
 
 
-def _tell_root(file: UrdfFile, growing: Growing, root: str) -> None:
+def _tell_root(file: UrdfFile, growing: GrowingTree, root: str) -> None:
     """Say that a base with mass, that may have been meant to move, stands still."""
     mass = sum(file.links[name].mass for name, (body, _) in growing.bodies.items() if body == BASE)
     if mass > 0:

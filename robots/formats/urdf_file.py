@@ -336,12 +336,12 @@ class _Transmission(_Reader):
 
 def _gear(reader: _Reader, element: Element) -> Gear:
     """The rotor and the gear that are said inside an element, as text or in an attribute."""
-    found: list[float | None] = []
+    result: list[float | None] = []
     for tags in (_ROTOR, _GEAR):
         at = next((child for child in element.children if child.tag in tags), None)
         text = None if at is None else at.attributes.get("value", at.text).strip()
         if at is not None and text is not None and not _NUMBER.fullmatch(text):
             reader.file.warn(at.line, reader.place, f"{at.tag} {text[:60]!a}", "a finite number", "It is left out.")
             text = None
-        found.append(None if text is None else float(text))
-    return Gear(*found)
+        result.append(None if text is None else float(text))
+    return Gear(*result)

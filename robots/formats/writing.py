@@ -15,7 +15,7 @@ from robots.drives import Drive, Spin
 from robots.expressions.expression import Expression
 from robots.formats.description import Description
 from robots.formats.ratings import Rating
-from robots.formats.templates import Along, Curve, Turn
+from robots.formats.templates import Along, DriveCurve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
@@ -74,7 +74,7 @@ def _file(description: Description) -> dict[str, Any]:
     elif mechanism.platform != NO_PLATFORM:
         raise ValueError(f"{description.name} has a platform that cannot move; expected none, or mobility")
     if description.ratings:
-        file["ratings"] = {each.joint: _Inline(_rating(each)) for each in description.ratings}
+        file["ratings"] = {rating.joint: _Inline(_rating(rating)) for rating in description.ratings}
     file |= {"massless": description.massless} if description.massless else {}
     return file
 
@@ -107,7 +107,7 @@ def _limb(limb: Limb) -> dict[str, Any]:
             said[name] = [_Inline(_closure(each, bodies)) for each in closures]
     said["actuated"] = limb.actuated
     if limb.drives:
-        said["drives"] = [_Inline(_drive(each, bodies)) for each in limb.drives]
+        said["drives"] = [_Inline(_drive(drive, bodies)) for drive in limb.drives]
     said |= {"every_row": True} if limb.every_row else {}
     said |= {"independent": limb.independent} if limb.independent else {}
     if limb.couplings:
@@ -121,12 +121,12 @@ def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, Any]:
     said: dict[str, Any] = {"name": drive.name}
     said |= {"kind": drive.kind} if drive.kind != "revolute" else {}
     said |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
-    if isinstance(drive.position, Curve):
+    if isinstance(drive.position, DriveCurve):
         said["position"] = drive.position.expression
     elif drive.position is not None:
         raise ValueError(f"drive {drive.name} has a position that is a Python function; expected an expression")
     if drive.spins:
-        said["spins"] = [_Inline(_spin(each, bodies)) for each in drive.spins]
+        said["spins"] = [_Inline(_spin(entry, bodies)) for entry in drive.spins]
     if drive.motor is not None:
         said["motor"] = _Inline({"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance})
     return said

@@ -66,7 +66,7 @@ class FreeTips(Tips):
 
 def free_joints(limb: Limb, choice: LimbChoice) -> list[int]:
     """Independent joints of a chain that follow no other one: those in which its motion is given."""
-    followers = {limb.index(each.joint) for each in limb.couplings}
+    followers = {limb.index(entry.joint) for entry in limb.couplings}
     return [joint for joint in choice.independent if joint not in followers]
 
 
@@ -74,7 +74,7 @@ def following(limb: Limb, choice: LimbChoice) -> np.ndarray:
     """Independent joints over those that are given (independent, freedom): ones, and the ratios of couplings."""
     free = {joint: k for k, joint in enumerate(free_joints(limb, choice))}
     result = np.array(np.zeros((len(choice.independent), len(free))), dtype=object)
-    coupled = {limb.index(each.joint): each for each in limb.couplings}
+    coupled = {limb.index(entry.joint): entry for entry in limb.couplings}
     for row, joint in enumerate(choice.independent):
         if joint in coupled:
             result[row, free[limb.index(coupled[joint].of)]] = coupled[joint].ratio

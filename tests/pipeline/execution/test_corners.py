@@ -59,7 +59,7 @@ def test_the_corners_are_those_of_motions_and_designs() -> None:
         (0.42, 0.05, 0, ""),
         (0.42, 3.0, 2, "s.yaml trajectories.far: got 10 of 10 samples at the ends of motions and designs with"),
         (
-            0.1,
+            0.05,
             0.05,
             0,
             "warning: s.yaml trajectories.near: got 5 of 10 samples at the ends of motions and designs with",

@@ -279,11 +279,6 @@ def _atan2(y: Number, x: Number) -> Number:
     return (x * 0.0 + y).arctan2(x) if hasattr(x, "arctan2") else np.arctan2(y, x)
 
 
-def _beside(x: Number) -> Number:
-    """The other side of a right triangle with a side x and a longest side of 1."""
-    return np.sqrt((1.0 - x) * (1.0 + x))
-
-
 _COMPARISONS: dict[str, Callable[..., Number]] = {
     "<": np.less,
     "<=": np.less_equal,
@@ -307,8 +302,8 @@ _APPLY: dict[str, Callable[..., Number]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tan": lambda x: np.sin(x) / np.cos(x),  # symbols have no tangent
-    "asin": lambda x: _atan2(x, _beside(x)),
-    "acos": lambda x: _atan2(_beside(x), x),
+    "asin": lambda x: _atan2(x, np.sqrt((1.0 - x) * (1.0 + x))),
+    "acos": lambda x: _atan2(np.sqrt((1.0 - x) * (1.0 + x)), x),
     "atan": lambda x: _atan2(x, 1.0),
     "atan2": _atan2,
     "min": lambda *numbers: functools.reduce(np.minimum, numbers),

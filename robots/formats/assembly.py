@@ -15,8 +15,8 @@ import numpy as np
 from robots import geometry
 from robots.formats.checks import Pose, joined
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
-from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Mechanism
-from robots.types import BASE, Matrix, Number, Vector
+from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism
+from robots.types import BASE, Matrix
 
 CLOSED = 1e-12
 """Residuals [m, or cosine] of loops that are closed; what is better is left as it is, so that texts are read back."""
@@ -40,7 +40,7 @@ class Setting:
         at[PLATFORM] = joined(joined(world, self.home), self.instance.platform)
         for k, (link, value) in enumerate(zip(self.limb.links, values, strict=True)):
             outer = joined(at[link.parent], link.placement)
-            at[k] = joined(outer, moved(Frame(), link.kind, link.axis, float(value), link.pitch))
+            at[k] = joined(outer, moved(Frame(), link, float(value)))
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:
@@ -128,11 +128,11 @@ def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int
     return chosen
 
 
-def moved(frame: Frame, kind: str, axis: Vector, value: Number, pitch: Number | None = None) -> Frame:
-    """The frame of a joint at a position of the joint [rad or m], in the frame where it is at zero."""
-    row = JOINT_KINDS[kind]
+def moved(frame: Frame, link: Link, value: float) -> Frame:
+    """The frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
+    row, axis = link.joint_kind, link.axis
     rotation: Matrix = frame.rotation
-    way = value * pitch if pitch is not None else value
+    way = value if link.pitch is None else value * link.pitch
     x, y, z = (entry * way for entry in axis) if row.slides else (0.0, 0.0, 0.0)
     position = [
         p + (r[0] * x + r[1] * y + r[2] * z if row.slides else 0.0)
@@ -160,9 +160,7 @@ def counted_from(mechanism: Mechanism, reference: References) -> Mechanism:
     for limb in mechanism.limbs:
         values = table.get(limb.name, {})
         links = tuple(
-            replace(link, placement=moved(link.placement, link.kind, link.axis, values[link.joint], link.pitch))
-            if values.get(link.joint)
-            else link
+            replace(link, placement=moved(link.placement, link, values[link.joint])) if values.get(link.joint) else link
             for link in limb.links
         )
         limbs.append(replace(limb, links=links))

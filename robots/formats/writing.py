@@ -79,8 +79,8 @@ def _file(description: Description) -> dict[str, Any]:
     return file
 
 
-def _rating(rating: Rating) -> dict[str, Any]:
-    said: dict[str, Any] = rating.says
+def _rating(rating: Rating) -> dict[str, object]:
+    said: dict[str, object] = {**rating.says}
     low, high = said.pop("low", None), said.pop("high", None)
     ends = [end for end in (low, high) if end is not None]
     return ({"position": (low, high)} if len(ends) == 2 else {}) | said
@@ -117,8 +117,8 @@ def _limb(limb: Limb) -> dict[str, Any]:
     return said
 
 
-def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"name": drive.name}
+def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
+    said: dict[str, object] = {"name": drive.name}
     said |= {"kind": drive.kind} if drive.kind != "revolute" else {}
     said |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
     if isinstance(drive.position, DriveCurve):
@@ -132,8 +132,8 @@ def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, Any]:
     return said
 
 
-def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
+def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, object]:
+    said: dict[str, object] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
     said |= {"share": spin.share} if repr(spin.share) != "1.0" else {}
     return said | ({"coupling": spin.coupling} if not _is_zero(spin.coupling) else {})
 

@@ -12,6 +12,7 @@ from pipeline.errors import Problem
 from pipeline.plan.plan import Plan
 from robots.model import Robot
 from robots.status import ADVICE, Status
+from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 from tasks.arrays.inputs import Moving
 from tasks.arrays.trial import statuses
@@ -49,10 +50,10 @@ class Tried:
 
 
 def try_corners(plan: Plan) -> Iterator[Tried]:
-    """Try the trajectories of a plan, the first of them where there are many."""
+    """Try the trajectories of a plan, the first of them where there are many; grids of points are there to find out."""
     sweep = plan.sweep
     robots = [Robot(sweep.family, values) for values in _designs(plan)]
-    for trajectory in sweep.trajectories[:TRAJECTORIES]:
+    for trajectory in [each for each in sweep.trajectories if not is_grid(each.kind)][:TRAJECTORIES]:
         samples = _ends(plan, trajectory)
         result = np.concatenate([np.ravel(statuses(robot, **samples)) for robot in robots])
         yield Tried(trajectory.name, tuple(Status(int(status)) for status in result))
@@ -70,10 +71,10 @@ def _designs(plan: Plan) -> Iterator[dict[str, float]]:
 
 
 def _ends(plan: Plan, trajectory: Trajectory) -> Moving:
-    """Samples of a trajectory at its start, its end, and where a coordinate is least or greatest."""
+    """Samples of a trajectory at its start, middle and end, and where a coordinate is least or greatest."""
     whole = moving(plan.sweep.family, trajectory, plan.sweep.times, plan.origin)
     path = np.asarray(whole["q"] if "q" in whole else whole["position"])
-    times = {0, len(path) - 1, *np.argmin(path, axis=0).tolist(), *np.argmax(path, axis=0).tolist()}
+    times = {0, len(path) // 2, len(path) - 1, *np.argmin(path, axis=0).tolist(), *np.argmax(path, axis=0).tolist()}
     chosen = sorted(times)
     built: Moving = {name: np.asarray(value)[chosen] for name, value in whole.items()}  # type: ignore[assignment,misc]
     return built

@@ -19,6 +19,9 @@ from tasks import inverse_kinematics
 from tasks.arrays.trial import statuses
 from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
+LOOKED = 10
+"""Samples: two designs, at three times and four extremes, two of which are the start and the middle."""
+
 SWEEP = """\
 limbsweep: 1
 robot: five_bar
@@ -46,7 +49,7 @@ def test_statuses_are_those_of_the_kernels() -> None:
 
 def test_the_corners_are_those_of_motions_and_designs() -> None:
     near, far = try_corners(plan(Sweep.from_text(sweep(0.42, 0.05))))
-    assert (near.failed, far.failed, len(near.statuses)) == (0, 0, 10)
+    assert (near.failed, far.failed, len(near.statuses)) == (0, 0, LOOKED)
     near, far = try_corners(plan(Sweep.from_text(sweep(0.42, 3.0))))
     assert (near.failed, far.whole) == (0, True)
     near, _ = try_corners(plan(Sweep.from_text(sweep(0.05, 0.05))))

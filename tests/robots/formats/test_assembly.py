@@ -12,6 +12,7 @@ from robots.formats import writing
 from robots.formats.checks import check_loops
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
 BARS = """\
 limbsweep: 1
@@ -95,3 +96,16 @@ def test_a_weld_inside_a_body_moves_as_the_whole_body() -> None:
     np.testing.assert_allclose(one.position[:, 0, :3], other.position[:, 0, :3], atol=1e-10)
     gravity = (0.0, -9.81, 0.0)
     np.testing.assert_allclose(*(inverse_dynamics(robot, **moving, gravity=gravity) for robot in robots), rtol=1e-9)
+
+
+def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
+    exact = parse_robot(FIVE_BAR, "f")
+    rough = FIVE_BAR.replace("          rotation: [[-near_z, 0, -near_x], [0, 1, 0], [near_x, 0, -near_z]]\n", "")
+    rough = rough.replace("          rotation: [[bend_cos, 0, bend_sin], [0, 1, 0], [-bend_sin, 0, bend_cos]]\n", "")
+    rough = rough.replace('    actuated: ["1"]', '    actuated: ["1"]\n    reference: {"1": -0.6, "2": 1.3}')
+    robots = [Robot.of(each.family, {"distal_length": 0.44}) for each in (exact, parse_robot(rough, "g"))]
+    home = np.array([0.0, 0.0, -0.6])
+    position = home + np.random.default_rng(1).uniform(-0.05, 0.05, (6, 3)) * [1, 0, 1]
+    forces = [inverse_dynamics(robot, position=position) for robot in robots]
+    assert np.isfinite(forces[0]).all()
+    np.testing.assert_allclose(*forces, rtol=1e-9)

@@ -14,7 +14,9 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.template import sweep_text
 from robots.model import Coupling, Robot
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.arrays.elements import inertia_element
 from tasks.lagrange.coefficients import lagrange_coefficients
+from tasks.newton_euler.system import joint_reactions_reference
 from tests.pipeline.robot_files.test_urdf import ARM, BODY, FOUR_BAR, LIMIT, LOOPS
 
 WIDE = '<limit lower="-1e16" upper="inf" effort="0" velocity="-1"/>'
@@ -80,6 +82,14 @@ def test_a_joint_that_mimics_moves_with_the_other(tmp_path: Path) -> None:
     np.testing.assert_allclose(mass, along.T @ whole @ along, rtol=1e-12)
     carried = joint_reactions(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
     np.testing.assert_allclose(joint_reactions(coupled, q=q, qd=qd, qdd=qdd), carried, rtol=1e-9, atol=1e-9)
+
+
+def test_formulations_without_couplings_say_so(tmp_path: Path) -> None:
+    coupled, still = robot(brought(tmp_path, GRIPPER)), np.zeros(2)
+    with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected none"):
+        joint_reactions_reference(coupled, q=still, qd=still, qdd=still)
+    with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected a tree"):
+        inertia_element(coupled, 0, 0, q=still)
 
 
 def test_an_offset_of_a_mimic_is_where_its_variable_counts_from(tmp_path: Path) -> None:

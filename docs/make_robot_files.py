@@ -19,12 +19,17 @@ SECTIONS = (
     (sections.RobotFile, "The file"),
     (sections.ParameterSection, "A parameter, under its name in `parameters`"),
     (sections.LimbSection, "A limb, under its name in `limbs`"),
+    (sections.DriveSection, "An actuator that is no joint, in `drives`"),
+    (sections.SpinSection, "What spins with it, in `spins`"),
+    (sections.MotorSection, "`motor`"),
+    (sections.CouplingSection, "A joint that follows another, in `couplings`"),
     (sections.LinkSection, "A link, in `links`"),
     (sections.ClosureSection, "A joint in `loops` or `tips`"),
     (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
     (sections.InertiaSection, "`inertia`"),
     (sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
     (sections.PlatformSection, "`platform`"),
+    (sections.RatingSection, "What is known of a joint, under its name in `ratings`"),
     (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
 
@@ -40,8 +45,8 @@ limbsweep new my_arm.yaml         # a first sweep of it, with `robot: ./my_arm.y
 ```
 
 `limbsweep robots five_bar --set proximal_length=0.6 --export mine.yaml` writes a robot of the catalogue as such a
-file, in numbers; reading it gives the same robot to the last bit. What is wrong with a file is said with its line,
-all of it at once.
+file, in numbers, its drives and motors with it; reading it gives the same robot to the last bit. What is wrong with a
+file is said with its line, all of it at once.
 
 ## A first one
 
@@ -91,6 +96,11 @@ the defaults of all parameters; the limbs have to allow the `mobility`, and the 
 other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
 cannot be reached shows as a status of the samples.
 
+Where angles at the reference pose are not known, a limb may have a key `reference` with rough positions of its joints,
+or `{}`: its loops and tips are closed numerically from there, for the defaults of all parameters, and all variables
+count from what was found. Driven joints of a chain stay where they are said to be. Other values of the parameters are
+solved in the kernels from there.
+
 ## Kinds of joints
 
 | kind | in a tree | variable | what it leaves free |
@@ -108,6 +118,17 @@ parentheses, and the functions {functions}, with angles in radians. An expressio
 is no program: it is parsed here and can do nothing else. Expressions are compiled with the dynamics, so a sweep over
 parameters of a robot file is as fast as one over those of the catalogue. Numbers may not be above {largest}.
 
+`asin`, `acos`, `atan` and `atan2(y, x)` give angles in radians, `turn` takes them in degrees:
+`{z: "180 / pi * atan2(y, x)"}`.
+
+## In Python
+
+```python
+import pipeline
+
+robot = pipeline.read_robot("my_arm.yaml", length=0.6)  # as robots.catalog.build makes one of the catalogue
+```
+
 ## In sweeps
 
 `robot: ./my_arm.yaml` names a file in the folder of the sweep or below. Its content is part of the fingerprint,
@@ -115,16 +136,42 @@ comments and spelling are not. The text that the store keeps has the robot in it
 need no file; you may write the content under `robot:` yourself. Workers get the description, which is data, and make
 the robot of it once each.
 
-## URDF
+## URDF and MJCF
 
 ```sh
 limbsweep import robot.urdf --loops loops.yaml --output robot.yaml
 ```
 
-The root link is the base. Joints may be revolute, continuous, prismatic or fixed, about any axis; links behind fixed
-joints become one body with their parents. Links without mass are fine. Limits, friction and damping of joints are
-checked and left out, with a warning. A joint that mimics another is refused. What closes loops, and which joints are
-driven, stands in a file beside it:
+The root link is the base. Where it is meant to move, as a walking robot's is, `--base floating` gives it six joints,
+`base_x` to `base_roll` (translations, then turns by yaw, pitch, roll): their positions are a given motion of the base,
+their forces what it takes. Joints may be revolute, continuous, prismatic or fixed, about any axis; planar, spherical
+and floating ones become several joints of one variable. Links behind fixed joints become one body with their parents,
+and only then inertias are checked: one that no body has is refused, or with `--repair-inertia` given three equal
+moments, their mean, as MuJoCo's `balanceinertia` does; what was changed is told. Links without mass are fine; those at
+the end are named under `massless`.
+
+A joint that mimics another becomes a coupling: it follows, and its force is part of that of the other joint. Rotors and
+gears of transmissions (`mechanicalReduction`, `rotorInertia`, Drake's `drake:rotor_inertia` and `drake:gear_ratio`)
+become the armature of their joint, rotor inertia times the square of the gear. Limits, damping and friction are kept
+under `ratings`; they change nothing by themselves, but `limbsweep new` writes them into the first sweep. Elements that
+nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
+its encoding is read as Latin-1.
+
+A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install limbsweep[mujoco]`),
+with its defaults, includes and meshes. Joints count from the pose that the file has its bodies in, as `qpos - qpos0`
+does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and forces of actuators are taken; ball
+joints become three, free ones are held or with `--base floating` become six; `connect` and `weld` are loops, a linear
+`joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
+are driven where there are loops, else all. Springs, tendons and contacts are left out, which is told.
+
+What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body
+and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has
+them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
+
+`python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
+their inverse dynamics are from those of Pinocchio and MuJoCo.
+
+What closes loops, and which joints are driven, stands in a file beside it:
 
 <!-- file: loops.yaml -->
 ```yaml
@@ -138,6 +185,9 @@ loops:
     frame_b: {position: [0, 0.3, 0]}
 actuated: [crank_joint]
 ```
+
+Loops that are open where all variables are zero are refused; with `reference`, rough positions of some joints (or `{}`
+for none), they are closed numerically, and joints count from there.
 
 A file may have no DOCTYPE and no entities, {depth} levels of elements, and {bytes} MiB.
 
@@ -160,7 +210,7 @@ def page() -> str:
         "{kinds}": "\n".join(map(_kind, JOINT_KINDS.values())),
         "{gap}": f"{checks.GAP:g}",
         "{power}": str(parser.MAX_POWER),
-        "{functions}": ", ".join(f"`{name}`" for name in expression.SMOOTH),
+        "{functions}": ", ".join(f"`{name}`" for name in expression.GEOMETRIC),
         "{length}": str(expression.MAX_LENGTH),
         "{largest}": f"{checks.LARGEST:g}",
         "{depth}": str(xml_tree.MAX_DEPTH),

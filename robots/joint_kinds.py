@@ -122,6 +122,7 @@ _ROWS = (
         "turns about z of both frames, and slides along it by `pitch` times the angle",
         (Freedom("a", Z, turns=True, slides=True),),
     ),
+    Kind("fixed", "nothing: both frames coincide, as those of a welded joint", ()),
 )
 
 JOINT_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS}

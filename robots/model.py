@@ -12,8 +12,8 @@ mount frame at the platform; `Instance` says where the mount frames of each limb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Self
 
@@ -78,8 +78,9 @@ class Closure:
     Revolute: about the z axes of both frames. Universal: about the x axis of frame a and the y axis of frame b.
     Spherical: origins coincide. Prismatic, cylindrical and screw: along the z axes of both frames, which lie on one
     line; the first holds all axes of the frames parallel, the last lets b turn about z by an angle q and slide by
-    `pitch` [m/rad] times q, where frames that coincide have q = 0. A limb's `tips` have `b` = PLATFORM, and `frame_b`
-    is given in the limb's mount frame at the platform. Raises JointError as Link, for all kinds.
+    `pitch` [m/rad] times q, where frames that coincide have q = 0. Fixed: both frames coincide. A limb's `tips` have
+    `b` = PLATFORM, and `frame_b` is given in the limb's mount frame at the platform. Raises JointError as Link, for all
+    kinds.
     """
 
     joint: str
@@ -105,14 +106,27 @@ PLATFORM = -2
 
 
 @dataclass(frozen=True)
+class Coupling:
+    """A joint of the tree whose variable is `ratio` times that of another one: gears, belts, a gripper's fingers.
+
+    Whatever force the coupling takes acts inside both joints, as that of a drive does.
+    """
+
+    joint: str
+    of: str
+    ratio: Number
+
+
+@dataclass(frozen=True)
 class Limb:
     """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
     `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
     same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
     `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
-    With `drives`, these are the actuators, and `actuated` are the joints that they move. Raises DriveError for drives
-    that do not fit.
+    With `drives`, these are the actuators, and `actuated` are the joints that they move. `couplings` are for chains
+    alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it. Raises
+    DriveError for drives that do not fit, and JointError for such couplings.
     """
 
     name: str
@@ -123,9 +137,33 @@ class Limb:
     every_row: bool = False
     independent: tuple[str, ...] = ()
     drives: tuple[Drive, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.name, [link.joint for link in self.links], self.drives)
+        for problem in self._coupling_problems():
+            raise joint_kinds.JointError(f"limb {self.name}: {problem}")
+
+    def __repr__(self) -> str:
+        """All fields, but for couplings that are not there: robots without them keep their hashes."""
+        shown = [entry for entry in fields(self) if entry.name != "couplings" or self.couplings]
+        return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
+
+    def _coupling_problems(self) -> Iterator[str]:
+        joints = [link.joint for link in self.links]
+        followers = [entry.joint for entry in self.couplings]
+        for entry in self.couplings:
+            for name in (entry.joint, entry.of):
+                if name not in joints:
+                    yield f"got a coupling of {name!r}; expected joints of the tree: {', '.join(joints)}"
+            if followers.count(entry.joint) > 1:
+                yield f"got {followers.count(entry.joint)} couplings of {entry.joint!r}; expected one"
+            if entry.of in followers:
+                yield f"joint {entry.joint!r} follows {entry.of!r}, which follows another; expected one that does not"
+            if entry.joint in (*self.actuated, *self.independent):
+                yield f"joint {entry.joint!r} follows {entry.of!r}; expected it neither actuated nor independent"
+        if self.couplings and self.tips:
+            yield "got couplings in a limb at a platform; expected them in chains"
 
     @property
     def actuators(self) -> tuple[str, ...]:
@@ -210,9 +248,11 @@ class Mechanism:
         actuated: tuple[str, ...],
         loops: tuple[Closure, ...] = (),
         drives: tuple[Drive, ...] = (),
+        independent: tuple[str, ...] = (),
+        couplings: tuple[Coupling, ...] = (),
     ) -> Self:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
-        limb = Limb(name, links, loops, (), actuated, drives=drives)
+        limb = Limb(name, links, loops, (), actuated, independent=independent, drives=drives, couplings=couplings)
         return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property

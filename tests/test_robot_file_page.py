@@ -12,8 +12,8 @@ import pytest
 
 from pipeline.documents.section import Section
 from pipeline.robot_files import sections
+from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_robot
-from pipeline.robot_files.urdf import import_urdf
 from robots.model import Robot
 from tasks import inverse_dynamics
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
@@ -46,7 +46,7 @@ def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path:
     assert resting == pytest.approx([0.0, 2.0 * 9.81 * 0.3])
     (tmp_path / "robot.urdf").write_text(FOUR_BAR.replace('name="a"', 'name="crank_joint"'))
     (tmp_path / "loops.yaml").write_text(loops)
-    made = import_urdf(tmp_path / "robot.urdf", tmp_path / "loops.yaml")
+    made = import_robot(tmp_path / "robot.urdf", tmp_path / "loops.yaml")
     assert made.description.family.reference.freedoms == ("crank_joint",)
 
 

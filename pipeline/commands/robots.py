@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -79,28 +80,55 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     click.echo(f"wrote {path}")
 
 
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
+"""How much smaller a first motion is made until the robot can make it."""
+
+
 @click.command()
 @click.argument("name")
 @output_option(default="sweep.yaml", help="Default: sweep.yaml.")
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
+    from pipeline.errors import InputError
+    from pipeline.execution.corners import try_corners
+    from pipeline.plan.plan import plan
     from pipeline.robot_files import names
+    from pipeline.sweep.model import Sweep
     from pipeline.sweep.template import sweep_text
 
-    family = names.find_family(name)
-    write_text(output, sweep_text(family, names.name_from(name, output.parent)), force=forced())
+    family, place = names.find_family(name), names.name_from(name, output.parent)
+    for share in SHARES:
+        text = sweep_text(family, place, share)
+        sweep = Sweep.from_text(text, str(output), output.parent)
+        tried = [corner for corner in try_corners(plan(sweep)) if corner.failed]
+        if not tried:
+            break
+    else:
+        raise InputError(corner.problem(name) for corner in tried)
+    write_text(output, text, force=forced())
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
+@click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
+@click.option("--repair-inertia", is_flag=True, help="Make equal, by their mean, moments that no body has.")
+@click.option("--numbers", is_flag=True, help="Write no parameters, but numbers alone.")
 @output_option(default="robot.yaml", help="Default: robot.yaml.")
-def import_(file: Path, loops: Path | None, output: Path) -> None:
-    """Make a robot file of the URDF file FILE."""
-    from pipeline.robot_files.urdf import import_urdf
+def import_(
+    file: Path,
+    loops: Path | None,
+    base: Literal["fixed", "floating"],
+    repair_inertia: bool,
+    numbers: bool,
+    output: Path,
+) -> None:
+    """Make a robot file of FILE, a URDF file or a model of MuJoCo."""
+    from pipeline.robot_files.importing import import_robot
 
-    imported = import_urdf(file, loops)
+
+    imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
     write_text(output, imported.text, force=forced())

@@ -29,9 +29,10 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
         return
     columns, rows = shared_columns(sweep.family)[0], []
     for start in range(0, sweep.design.size, PIECE):
-        table = sweep.designs(start, min(start + PIECE, sweep.design.size))
-        for design in zip(*table.values(), strict=True):
-            robot = Robot(sweep.family, dict(zip(table, map(float, design), strict=True)))
+        stop = min(start + PIECE, sweep.design.size)
+        table = sweep.designs(start, stop)
+        for design in range(stop - start):  # a robot without parameters has a design, too
+            robot = Robot(sweep.family, {name: float(values[design]) for name, values in table.items()})
             rows.append(list(standard_parameters(robot, shared=True).values()))
     values = np.array(rows).T
     for column, parameter in zip(columns, values, strict=True):

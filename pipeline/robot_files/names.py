@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from pipeline.errors import InputError, Problem, show
-from pipeline.robot_files.reader import read_robot
+from pipeline.robot_files.reader import read_robot as read_description
 from robots import catalog
 from robots.formats.description import Description
-from robots.model import Family
+from robots.model import Family, Robot
 
 
 def is_file(name: str) -> bool:
@@ -18,7 +18,15 @@ def is_file(name: str) -> bool:
 
 def find_family(name: str) -> Family:
     """Find the family that a command names: of a robot file, or of the catalogue. Raises InputError, ParameterError."""
-    return read_robot(name).family if is_file(name) else catalog.family(name)
+    return read_description(name).family if is_file(name) else catalog.family(name)
+
+
+def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
+    """Build the robot of a robot file with these parameters (SI units), defaults for the others.
+
+    Raises InputError with all problems of the file, and ParameterError.
+    """
+    return Robot.of(read_description(path).family, parameters)
 
 
 def name_from(name: str, folder: str | os.PathLike[str]) -> str:
@@ -40,4 +48,4 @@ def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> 
         hint = "Copy it there: a sweep reads no files from elsewhere."
         rule = "a file in the folder of the sweep or below"
         raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
-    return read_robot(os.path.join(os.fspath(folder), name))
+    return read_description(os.path.join(os.fspath(folder), name))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,18 +25,25 @@ from pipeline.robot_files.sections import (
     InstanceSection,
     LimbSection,
     LinkSection,
+    MotorSection,
     RobotFile,
+    SpinSection,
 )
+from pipeline.robot_files.solvable import check_solvable
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
-from robots.expressions.expression import SMOOTH, Expression
-from robots.formats import checks, mobility, writing
+from robots import limits
+from robots.drives import Drive, Motor, Spin
+from robots.expressions.expression import GEOMETRIC, Expression
+from robots.formats import assembly, checks, mobility, writing
+from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, Description
-from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Platform
+from robots.formats.ratings import Rating
+from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import LARGEST, Parameter, nearest
 from robots.types import BASE, TWIST
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED = {"and", "or", "not", *SMOOTH, *CONSTANTS}
+_RESERVED = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 BODIES = {"base": BASE, "platform": PLATFORM}
 """Names that no body may have."""
 
@@ -88,9 +97,50 @@ class _RobotReader:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
         file = self.file
-        description = Description(file.name, file.title, file.source, parameters, derived, mechanism)
+        description = Description(
+            file.name,
+            file.title,
+            file.source,
+            parameters,
+            derived,
+            mechanism,
+            tuple(self._ratings(mechanism)),
+            file.massless,
+        )
+        self._check_massless(description)
+        if self.report.problems:
+            return None
+        self._try_values(description)
+        if self.report.problems:
+            return None
+        if any(section.reference is not None for section in file.limbs.values()):
+            description = replace(description, reference=tuple(self._references(description)))
         self._try(description)
         return description
+
+    def _references(self, description: Description) -> Iterator[tuple[str, tuple[tuple[str, float], ...]]]:
+        """Close the loops of limbs that have rough positions of joints."""
+        mechanism = description.family.reference
+        for k, limb in enumerate(mechanism.limbs):
+            stated = self.file.limbs[limb.name].reference
+            if stated is None:
+                continue
+            path, names = ("limbs", limb.name, "reference"), [link.joint for link in limb.links]
+            for name in stated:
+                if name not in names:
+                    hint = sentence(nearest(name, names))
+                    self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
+            setting = Setting(
+                limb, next(entry for entry in mechanism.instances if entry.limb == k), mechanism.platform.home
+            )
+            guess = np.array([float(stated.get(name, 0.0)) for name in names])
+            given = (limb.independent or limb.actuated) if mechanism.is_chain else ()
+            values, left = assembly.close(setting, guess, [names.index(name) for name in given])
+            if left > checks.GAP:
+                got = f"loops that stay open by {left:.3g} from there"
+                hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
+                self.report(path, Got(got), "positions near which all loops can be closed", hint)
+            yield limb.name, tuple((name, float(x)) for name, x in zip(names, values, strict=True) if x)
 
     def _parameters(self) -> Iterator[Parameter]:
         for name, section in self.file.parameters.items():
@@ -156,7 +206,94 @@ class _RobotReader:
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
                 elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
-        return Limb(name, tuple(links), loops, tips, section.actuated, section.every_row, section.independent)
+        drives = tuple(self._drives(section, names, bodies, path))
+        couplings = tuple(self._couplings(section, names, path))
+        return Limb(
+            name,
+            tuple(links),
+            loops,
+            tips,
+            section.actuated,
+            section.every_row,
+            section.independent,
+            drives=() if self.report.problems else drives,
+            couplings=() if self.report.problems else couplings,
+        )
+
+    def _drives(
+        self, section: LimbSection, joints: Sequence[str], bodies: Mapping[str, int], path: KeyPath
+    ) -> Iterator[Drive]:
+        names = [entry.name for entry in section.drives]
+        for k, entry in enumerate(section.drives):
+            place = (*path, "drives", k)
+            if entry.name in names[:k]:
+                self.report((*place, "name"), Got(f"drive {entry.name} again"), "a name for each drive", "Rename one.")
+            if entry.name in joints:
+                self.report((*place, "name"), entry.name, "another name than those of joints", "Such as motor.")
+            if not entry.ratios and entry.position is None:
+                self.report(place, Got("a drive that moves nothing"), "ratios of joints, or position", "Add them.")
+            for joint in entry.ratios:
+                if joint not in joints:
+                    hint = sentence(nearest(joint, joints))
+                    self.report((*place, "ratios", joint), joint, "a joint of a link of this limb", hint, key=True)
+            spins = tuple(self._spin(spin, bodies, (*place, "spins", i)) for i, spin in enumerate(entry.spins))
+            ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in entry.ratios.items()]
+            motor = None if entry.motor is None else self._motor(entry.motor, (*place, "motor"))
+            curve = None if entry.position is None else self.values.curve(entry.position, (*place, "position"), joints)
+            yield Drive(entry.name, tuple(ratios), spins, motor, entry.kind, curve)  # type: ignore[arg-type]  # filled later
+
+    def _spin(self, section: SpinSection, bodies: Mapping[str, int], path: KeyPath) -> Spin:
+        carrier = self._body(section.carrier, bodies, (*path, "carrier"), "a body of this limb, or base")
+        inertia = self.values.number(section.inertia, (*path, "inertia"))
+        share, coupling = (self.values.number(getattr(section, key), (*path, key)) for key in ("share", "coupling"))
+        return Spin(inertia, carrier, self.values.triple(section.axis, (*path, "axis")), share, coupling)
+
+    def _motor(self, section: MotorSection, path: KeyPath) -> Motor:
+        keys = ("torque_constant", "resistance")
+        return Motor(*(self.values.number(getattr(section, key), (*path, key)) for key in keys))
+
+    def _couplings(self, section: LimbSection, names: Sequence[str], path: KeyPath) -> Iterator[Coupling]:
+        followers = [entry.joint for entry in section.couplings]
+        for k, entry in enumerate(section.couplings):
+            place = (*path, "couplings", k)
+            for key in ("joint", "of"):
+                if (name := getattr(entry, key)) not in names:
+                    hint = sentence(nearest(name, names))
+                    self.report((*place, key), name, "a joint of a link of this limb", hint)
+            if entry.joint in followers[:k]:
+                self.report((*place, "joint"), Got(f"{entry.joint} again"), "one coupling of a joint", "Remove one.")
+            if entry.of in followers:
+                hint = "Name the joint at the end, with the product of the ratios."
+                self.report((*place, "of"), entry.of, "a joint that follows no other one", hint)
+            for key in ("actuated", "independent"):
+                if entry.joint in getattr(section, key):
+                    at = getattr(section, key).index(entry.joint)
+                    self.report((*path, key, at), entry.joint, "no joint that follows another", "Remove it.")
+            if section.tips:
+                self.report(place, Got("a coupling in a limb at a platform"), "couplings in chains", "Remove it.")
+            yield Coupling(entry.joint, entry.of, self.values.number(entry.ratio, (*place, "ratio")))
+
+    def _ratings(self, mechanism: Mechanism) -> Iterator[Rating]:
+        known = limits.joints(mechanism)
+        for name, section in self.file.ratings.items():
+            path = ("ratings", name)
+            if name not in known:
+                self.report(path, name, "a joint of one variable", sentence(nearest(name, known)), key=True)
+            low, high = section.position or (None, None)
+            if low is not None and high is not None and low >= high:
+                self.report((*path, "position"), [low, high], "[low, high] with low below high", "Exchange them.")
+            for key in ("velocity", "force", "viscous", "coulomb"):
+                if (value := getattr(section, key)) is not None and value < 0:
+                    self.report((*path, key), value, "a number of at least 0")
+            numbers = (low, high, section.velocity, section.force, section.viscous, section.coulomb)
+            yield Rating(name, *(None if entry is None else float(entry) for entry in numbers))
+
+    def _check_massless(self, description: Description) -> None:
+        """Refuse names under massless that no body has."""
+        bodies = [link.body for limb in description.template.limbs for link in limb.links]
+        for k, name in enumerate(description.massless):
+            if name not in bodies:
+                self.report(("massless", k), name, "a body of the robot", sentence(nearest(name, bodies)))
 
     def _once(self, joints: Sequence[str], places: Sequence[KeyPath]) -> None:
         first: dict[str, KeyPath] = {}
@@ -253,8 +390,8 @@ class _RobotReader:
             if limb.independent and not chain:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
-    def _try(self, description: Description) -> None:
-        """Evaluate the robot with the default parameters, and report what is not finite or makes no mechanism."""
+    def _try_values(self, description: Description) -> None:
+        """Evaluate all expressions with the default parameters, and report what is not finite."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
         for path, expression in self.values.expressions:
@@ -269,10 +406,15 @@ class _RobotReader:
                 )
             if path[0] == "derived" and rules[str(path[1])] == expression:
                 known[str(path[1])] = float(value)
+
+    def _try(self, description: Description) -> None:
+        """Evaluate the robot with the default parameters, and report what makes no mechanism."""
         if self.report.problems:
             return
-        for find in (checks.check, checks.check_loops, mobility.check_home):
-            for finding in find(description.family.reference):
+        reference = description.family.reference
+        for find in (partial(checks.check, massless=description.massless), checks.check_loops, mobility.check_home):
+            for finding in find(reference):
                 self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
+        check_solvable(self.report, description)

@@ -11,10 +11,12 @@ from robots.formats.writing import FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
 
-MAX_LINKS = 100
+MAX_LINKS = 1000
 """Links, closures or driven joints of a limb."""
 
 MAX_LIMBS = 64
+MAX_VALUES = 10_000
+"""Parameters, or derived values."""
 
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=80)]
 Value = Any
@@ -114,6 +116,50 @@ class ClosureSection(Section):
     )
 
 
+class CouplingSection(Section):
+    """A joint whose variable is a ratio times that of another joint."""
+
+    joint: Label = Field(description="name of the joint that follows")
+    of: Label = Field(description="name of the joint that it follows")
+    ratio: Value = Field(description="its variable per unit of that one")
+
+
+class SpinSection(Section):
+    """A rotor, shaft or wheel that spins with a drive."""
+
+    inertia: Value = Field(description="inertia about its axis [kg m^2], of a linear motor its mass [kg]")
+    carrier: Label = Field(description="the body that carries it, or `base`; that body's inertia has its mass")
+    axis: ThreeValues = Field(description="direction of its axis in that body, of length 1")
+    share: Value = Field(default=1.0, description="its speed per speed of the drive")
+    coupling: Value = Field(
+        default=0.0, description="1 for all effects of the spin, 0 for those of its own energy alone"
+    )
+
+
+class MotorSection(Section):
+    """An electric motor."""
+
+    torque_constant: Value = Field(description="torque or force per current [N m/A or N/A]")
+    resistance: Value = Field(default=0.0, description="resistance of the winding [ohm]")
+
+
+class DriveSection(Section):
+    """An actuator that is no joint: its coordinate is a sum of ratios times joints, plus `position`."""
+
+    name: Label = Field(description="name of the actuator")
+    kind: Literal["revolute", "prismatic"] = Field(default="revolute", description="whether it turns or slides")
+    ratios: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="its motion per unit of joints by name"
+    )
+    position: Value | None = Field(
+        default=None, description="what is not proportional: an expression of joints by name, and of parameters"
+    )
+    spins: Annotated[tuple[SpinSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="rotors and shafts that turn with it"
+    )
+    motor: MotorSection | None = Field(default=None, description="its motor, for currents and powers")
+
+
 class LimbSection(Section):
     """A limb: a tree of links, the joints that close its loops, and its joints at the platform."""
 
@@ -127,11 +173,21 @@ class LimbSection(Section):
         default=(), description="joints at the platform"
     )
     actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(description="names of driven joints")
+    drives: Annotated[tuple[DriveSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="actuators that move joints by gears, in place of `actuated`, which names these joints"
+    )
     independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints in which the motion of a chain is given; default: `actuated`"
     )
     every_row: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="solve for all rows of the tips, for limbs that no choice of rows serves"
+    )
+    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+        default=None,
+        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
+    )
+    couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of a chain that follow others: gears, belts, fingers of a gripper"
     )
 
 
@@ -153,6 +209,18 @@ class PlatformSection(Section):
     home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
 
 
+class RatingSection(Section):
+    """What is known of a joint; it changes no result by itself."""
+
+    position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="least and greatest position [rad or m]"
+    )
+    velocity: Number | None = Field(default=None, description="largest rate [rad/s or m/s]")
+    force: Number | None = Field(default=None, description="largest torque or force [N m or N]")
+    viscous: Number | None = Field(default=None, description="viscous friction [N m s/rad or N s/m]")
+    coulomb: Number | None = Field(default=None, description="Coulomb friction [N m or N]")
+
+
 class RobotFile(Section):
     """A whole robot file."""
 
@@ -160,10 +228,10 @@ class RobotFile(Section):
     name: Name = Field(description="name of the robot")
     title: Line = Field(default="", description="what it is, in a line")
     source: Line = Field(default="", description="where it comes from")
-    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=1000)] = Field(
+    parameters: Annotated[dict[Text, ParameterSection], Field(max_length=MAX_VALUES)] = Field(
         default_factory=dict, description="parameters by name"
     )
-    derived: Annotated[dict[Text, Value], Field(max_length=1000)] = Field(
+    derived: Annotated[dict[Text, Value], Field(max_length=MAX_VALUES)] = Field(
         default_factory=dict, description="values by name, each of parameters and of those above it"
     )
     limbs: Annotated[dict[Label, LimbSection], Field(min_length=1, max_length=MAX_LIMBS)] = Field(
@@ -173,6 +241,13 @@ class RobotFile(Section):
         default=None, description="limbs of the robot; a chain without them stands on the base"
     )
     platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
+    ratings: Annotated[dict[Label, RatingSection], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict,
+        description="what is known of joints by name; limits and friction of the first sweep",
+    )
+    massless: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="bodies at the end of a chain that are meant to have no inertia"
+    )
 
 
 class LoopsFile(Section):
@@ -183,7 +258,11 @@ class LoopsFile(Section):
         default=(), description="joints between two links of the URDF file, in frames of these links"
     )
     actuated: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] | None = Field(
-        default=None, description="names of driven joints; default: all, which a closed chain seldom means"
+        default=None, description="names of driven joints; default: as many as are independent"
+    )
+    reference: Annotated[dict[Label, Number], Field(max_length=MAX_LINKS)] | None = Field(
+        default=None,
+        description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
     )
     independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints in which the motion is given; default: `actuated`"

@@ -9,8 +9,8 @@ from typing import Any
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
-from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
-from robots.formats.templates import Along, Late, Turn
+from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
+from robots.formats.templates import Along, DriveCurve, Late, Turn
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia
 from robots.parameters import LARGEST, nearest
@@ -39,7 +39,7 @@ class ValueReader:
             self.report(path, value, "a number or an expression")
             return 0.0
         try:
-            expression = parse(value, "number", SMOOTH)
+            expression = parse(value, "number", GEOMETRIC)
         except ExpressionError as error:
             self.report(path, Got(error.got), error.expected, error.hint, within=(value, error.place))
             return 0.0
@@ -50,6 +50,16 @@ class ValueReader:
                 return 0.0
         self.expressions.append((path, expression))
         return expression
+
+    def curve(self, value: object, path: KeyPath, joints: Sequence[str]) -> DriveCurve | None:
+        """Read an expression of joints by name and of parameters."""
+        before, self.names = self.names, self.names | set(joints)
+        number = self.number(value, path)
+        self.names = before
+        if not isinstance(number, Expression):
+            return None
+        self.expressions.remove((path, number))  # it is no number before the joints move
+        return DriveCurve(number)
 
     def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
         """The pitch of a joint, None for a kind without; what its kind does not allow is reported."""

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from pipeline.robot_files import rated
 from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
 from robots.types import TRANSLATION
 
+RADIUS = 0.05
+"""Of the first motion of a platform [m]."""
+
 SPREAD = 0.1
 """Half width of the first design axis, relative to the default."""
 
 
-def sweep_text(family: Family, robot: str = "") -> str:
+def sweep_text(family: Family, robot: str = "", share: float = 1.0) -> str:
     """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
-    `robot` is what the file calls the robot, if not by its name: the place of a robot file.
+    `robot` is what the file calls the robot, if not by its name: the place of a robot file. `share` makes the motion
+    smaller.
     """
     chain = family.reference.is_chain
     motions = JOINT_MOTIONS if chain else MOTIONS
@@ -30,7 +35,9 @@ def sweep_text(family: Family, robot: str = "") -> str:
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
         motions=_kinds(motions) + _turns(family),
-        motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+        motion=rated.motion(family, share) if chain else _platform_motion(family, share),
+        friction=rated.friction(family) or _FRICTION,
+        limits=rated.limits(family),
     )
 
 
@@ -65,6 +72,10 @@ def _turns(family: Family) -> str:
     return f"\n{_TURNS}\n{_kinds(TURNS)}"
 
 
+def _platform_motion(family: Family, share: float) -> str:
+    return _PLATFORM_MOTION.format(normal=_normal(family), radius=float(f"{RADIUS * share:.3g}"))
+
+
 def _normal(family: Family) -> list[int]:
     """The direction along which the platform is not free to move, or z."""
     mobility = family.reference.platform.mobility
@@ -97,11 +108,18 @@ design:
     {swept}
 """
 
-_PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_PLATFORM_MOTION = "first: {{kind: circle, radius: {radius}, normal: {normal}, period: 1.0}}"
 _TURNS = """\
 # With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
 # pitch and yaw [rad]:"""
-_JOINT_MOTION = "first: {kind: harmonic, amplitude: 0.1, period: 1.0}"
+_FRICTION = """\
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid:
+    viscous: {values: [0.0, 0.05]}
+  parameters: {coulomb: 0.1}
+"""
 
 _TEMPLATE = """\
 # A sweep of {name}: {title}.
@@ -115,14 +133,8 @@ robot: {robot}
 {designs}
 # Friction of the actuated joints. Laws and their parameters:
 {laws}
-friction:
-  law: coulomb_viscous
-  joints: actuated
-  grid:
-    viscous: {{values: [0.0, 0.05]}}
-  parameters: {{coulomb: 0.1}}
-
-# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
+{friction}
+{limits}# Motions of {movers}, each under a name of your choice. Kinds and their parameters:
 {motions}
 trajectories:
   {motion}

@@ -27,6 +27,16 @@ FAMILIES: dict[str, Family] = {family.name: with_payload(family) for module in _
 
 def family(name: str) -> Family:
     """The family called `name`. Raises ParameterError with the nearest name."""
+    if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
+        raise ParameterError(
+            f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "
+            f"pipeline.read_robot({name!r}) reads robot files"
+        )
+    if name not in FAMILIES and name.lower().endswith((".urdf", ".xml", ".sdf", ".xacro")):
+        raise ParameterError(
+            f"got {name!r}, a file of another program; expected a robot of the catalogue: make a robot file of it with "
+            "`limbsweep import`"
+        )
     if name not in FAMILIES:
         raise ParameterError(f"unknown robot {name!r}; {nearest(name, FAMILIES)}")
     return FAMILIES[name]

@@ -5,7 +5,7 @@ Numbers and names, `+ - * / **`, comparisons, `and or not`, parentheses, and som
 undefined number (0 / 0, the root of a negative) compares as false with everything.
 
 Sweeps allow the functions EXACT: all operations are exact by IEEE 754 (powers are whole, so products), so an expression
-has the same bits on every machine. Robot files allow those in SMOOTH.
+has the same bits on every machine. Robot files allow those in GEOMETRIC.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 
 from robots.expressions.parser import (
     EXACT,
+    GEOMETRIC,
+    INVERSE,
     SMOOTH,
     Evaluate,
     ExpressionError,
@@ -28,7 +30,7 @@ from robots.expressions.parser import (
 )
 from robots.types import Number
 
-__all__ = ["EXACT", "MAX_LENGTH", "SMOOTH", "Expression", "ExpressionError", "Kind", "parse"]
+__all__ = ["EXACT", "GEOMETRIC", "MAX_LENGTH", "SMOOTH", "Expression", "ExpressionError", "Kind", "parse"]
 
 MAX_LENGTH = 500
 """Characters of an expression."""
@@ -60,6 +62,8 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
     if len(tokens) > MAX_TOKENS:
         got = f"{len(tokens)} names, numbers and signs"
         raise ExpressionError(tokens[MAX_TOKENS].place, got, f"at most {MAX_TOKENS}", "Write several.")
+    if functions == GEOMETRIC and not any(token.text in INVERSE for token in tokens):
+        functions = SMOOTH  # an expression without new functions has the hash that it had
     part = translate(tokens, functions)
     if part.kind != kind:
         rule = "a number" if kind == "number" else "a condition, such as upper_arm < rod_length"

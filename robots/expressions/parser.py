@@ -40,6 +40,12 @@ EXACT: Functions = ("abs", "min", "max", "sqrt")
 SMOOTH: Functions = ("abs", "sqrt", "sin", "cos", "tan")
 """Functions that symbols of a kernel have too; angles in radians."""
 
+INVERSE: Functions = ("asin", "acos", "atan", "atan2")
+"""Functions that give angles in radians; `atan2(y, x)` is that of the point (x, y)."""
+
+GEOMETRIC: Functions = (*SMOOTH, *INVERSE)
+"""Functions of robot files."""
+
 _ALPHABET = "names, numbers, + - * / **, comparisons, and, or, not, parentheses"
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
@@ -190,7 +196,7 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
     """Refuses a function that may not be called, or not with so many arguments."""
     if function.text not in functions:
         raise ExpressionError(function.place, f"the function {function.text!r}", alphabet(functions))
-    least, most = (2, 8) if function.text in ("min", "max") else (1, 1)
+    least, most = {"min": (2, 8), "max": (2, 8), "atan2": (2, 2)}.get(function.text, (1, 1))
     if not least <= count <= most:
         rule = f"{least}" if least == most else f"{least} to {most}"
         raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
@@ -266,6 +272,13 @@ def _power(base: Number, exponent: int) -> Number:
     return np.divide(1.0, result) if exponent < 0 else result
 
 
+def _atan2(y: Number, x: Number) -> Number:
+    """Angle of a point: of numbers and arrays NumPy's, of symbols their own."""
+    if hasattr(y, "arctan2"):
+        return y.arctan2(x)
+    return (x * 0.0 + y).arctan2(x) if hasattr(x, "arctan2") else np.arctan2(y, x)
+
+
 _COMPARISONS: dict[str, Callable[..., Number]] = {
     "<": np.less,
     "<=": np.less_equal,
@@ -289,6 +302,10 @@ _APPLY: dict[str, Callable[..., Number]] = {
     "sin": np.sin,
     "cos": np.cos,
     "tan": lambda x: np.sin(x) / np.cos(x),  # symbols have no tangent
+    "asin": lambda x: _atan2(x, np.sqrt((1.0 - x) * (1.0 + x))),
+    "acos": lambda x: _atan2(np.sqrt((1.0 - x) * (1.0 + x)), x),
+    "atan": lambda x: _atan2(x, 1.0),
+    "atan2": _atan2,
     "min": lambda *numbers: functools.reduce(np.minimum, numbers),
     "max": lambda *numbers: functools.reduce(np.maximum, numbers),
 }

@@ -7,11 +7,12 @@ like millimetres, and loops that are open at the reference pose.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from robots.drives import Drive
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Mechanism
 from robots.types import BASE
 
@@ -25,6 +26,9 @@ HEAVIEST = 1e6
 
 TOLERANCE = 1e-9
 """Relative errors of rotations and inertias that rounding explains."""
+
+SMALLEST = 1e-6
+"""Radius of gyration [m] below which the moments of a body say nothing."""
 
 GAP = 1e-6
 """Metres, and for directions radians, by which a loop may be open at the reference pose."""
@@ -40,10 +44,10 @@ class Finding:
     hint: str = ""
 
 
-def check(mechanism: Mechanism) -> Iterator[Finding]:
-    """Everything in a mechanism of finite numbers that makes no sense."""
+def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[Finding]:
+    """Everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
     for limb in mechanism.limbs:
-        yield from _limb(limb, ("limbs", limb.name))
+        yield from _limb(limb, ("limbs", limb.name), massless)
     for each in mechanism.instances:
         for name, frame in (("base", each.base), ("platform", each.platform)):
             yield from _frame(frame, ("instances", each.name, name))
@@ -68,22 +72,41 @@ def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
                     yield Finding(path, problem, "frames that meet", hint)
 
 
-def _limb(limb: Limb, path: Path) -> Iterator[Finding]:
+def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]:
     for k, link in enumerate(limb.links):
         yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
         yield from _frame(link.placement, (*path, "links", k, "placement"))
         if link.armature < 0:
             yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
-        if _is_loose(limb, k):
-            hint = "It ends the chain and its joint has nothing to move: give it a mass, or leave joint and body out."
+        if is_loose(limb, k) and link.body not in massless:
+            hint = "It ends the chain and its joint has nothing to move: give it a mass, or name it under massless."
             yield Finding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
+    for k, drive in enumerate(limb.drives):
+        yield from _drive(drive, (*path, "drives", k))
     for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
         for k, closure in enumerate(closures):
             yield from _frame(closure.frame_a, (*path, name, k, "frame_a"))
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
 
 
-def _is_loose(limb: Limb, index: int) -> bool:
+def _drive(drive: Drive, path: Path) -> Iterator[Finding]:
+    """What makes no sense in rotors and motors."""
+    for k, spin in enumerate(drive.spins):
+        place = (*path, "spins", k)
+        if abs(math.hypot(*spin.axis) - 1.0) > TOLERANCE:
+            got = f"an axis of length {math.hypot(*spin.axis):g}"
+            yield Finding((*place, "axis"), got, "length 1", "Divide it by its length.")
+        if spin.inertia < 0:
+            yield Finding((*place, "inertia"), f"{spin.inertia:g}", "an inertia of at least 0")
+        if not 0 <= spin.coupling <= 1:
+            yield Finding((*place, "coupling"), f"{spin.coupling:g}", "a number in [0, 1]")
+    if drive.motor is not None and not drive.motor.torque_constant:
+        yield Finding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
+    if drive.motor is not None and drive.motor.resistance < 0:
+        yield Finding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
+
+
+def is_loose(limb: Limb, index: int) -> bool:
     """Whether nothing is joined to a link that has no inertia and moves none."""
     link = limb.links[index]
     joined_on = {each.parent for each in limb.links} | {body for cut in limb.cuts for body in (cut.a, cut.b)}
@@ -99,7 +122,7 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
         yield Finding((*path, "mass"), f"{mass:g}", f"a mass in [0, {HEAVIEST:g}] kg", hint)
     yield from _near(inertia.centre, (*path, "centre"))
     moments = np.linalg.eigvalsh(np.array(inertia.tensor, dtype=float))
-    slack = TOLERANCE * max(np.abs(moments).max(), 1e-300)
+    slack = max(TOLERANCE * np.abs(moments).max(), max(mass, TOLERANCE) * SMALLEST**2, 1e-300)
     if moments[0] < -slack:
         shown = ", ".join(f"{x:g}" for x in moments)
         hint = "Products are entries of the tensor, so minus the sums of m x y."

@@ -11,6 +11,8 @@ from functools import cached_property
 
 from robots import catalog
 from robots.expressions.expression import Expression
+from robots.formats.assembly import References, counted_from
+from robots.formats.ratings import Rating
 from robots.formats.templates import fill
 from robots.model import Family, Mechanism, Robot
 from robots.parameters import Parameter
@@ -20,13 +22,19 @@ CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
 
 
+_OPTIONAL = {"ratings", "massless", "reference"}
+"""Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
+
+
 @dataclass(frozen=True, eq=False)
 class Description:
     """What a robot file says.
 
     `derived` are named values that expressions of the template may use, each of parameters and those before it;
-    `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. Two descriptions are
-    equal where they say the same.
+    `reference` has positions of joints from which they count, found by `robots.formats.assembly` where loops are open.
+    `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. `ratings` are what is
+    known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. Two
+    descriptions are equal where they say the same.
     """
 
     name: str
@@ -35,11 +43,17 @@ class Description:
     parameters: tuple[Parameter, ...]
     derived: tuple[tuple[str, Expression], ...]
     template: Mechanism
+    ratings: tuple[Rating, ...] = ()
+    massless: tuple[str, ...] = ()
+    reference: References = ()
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content in hexadecimal; floats count with all their bits."""
-        return hashlib.sha256(repr([getattr(self, each.name) for each in fields(self)]).encode()).hexdigest()
+        said = [(each.name, getattr(self, each.name)) for each in fields(self)]
+        counted: list[object] = [value for name, value in said if name not in _OPTIONAL]
+        counted += [pair for pair in said if pair[0] in _OPTIONAL and pair[1]]
+        return hashlib.sha256(repr(counted).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Description) and self.digest == other.digest
@@ -53,7 +67,7 @@ class Description:
         for name, expression in self.derived:
             known[name] = fill(expression, known)
         made: Mechanism = fill(self.template, known)
-        return made
+        return counted_from(made, self.reference) if self.reference else made
 
     @property
     def family(self) -> Family:

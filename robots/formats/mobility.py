@@ -94,11 +94,12 @@ def _rows(
     )
     sides = [_twist_at(body, p_a, limb, at, first, origin, width, scale) for body in (closure.a, closure.b)]
     axes = {"a": r_a, "b": r_b}
-    free = [
+    free: list[Array] = [
         _unit_twist(each, axes[each.side][:, each.axis], np.zeros(3), closure.pitch, scale)
         for each in closure.joint_kind.freedoms
     ]
-    return np.linalg.svd(free)[2][len(free) :] @ (sides[1] - sides[0])
+    held = np.linalg.svd(free)[2][len(free) :] if free else np.eye(len(TWIST))
+    return held @ (sides[1] - sides[0])
 
 
 def _unit_twist(freedom: Freedom, axis: Array, arm: Array, pitch: Number | None, scale: float) -> Array:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,22 @@ class Along:
             return UNDECIDED
 
 
-LATE = (Expression, Turn, Along)
+@dataclass(frozen=True)
+class DriveCurve:
+    """The coordinate of a drive as a function of joint positions: an expression of joints and parameters."""
+
+    expression: Expression
+
+    def __call__(self, values: Values) -> Callable[[Values], Number]:
+        """The function, for values of the parameters."""
+        return partial(_along_curve, self.expression, values)
+
+
+def _along_curve(expression: Expression, values: Values, positions: Values) -> Number:
+    return expression({**values, **positions})
+
+
+LATE = (Expression, Turn, Along, DriveCurve)
 
 
 def fill(template: Any, values: Values) -> Any:

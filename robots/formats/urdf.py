@@ -1,132 +1,67 @@
 """URDF files as descriptions: a chain of the model, with loops that a URDF file cannot say given beside it.
 
-The root link is the base, so what mass it has does not matter. Links behind fixed joints become one body with their
-parent. Frames of the model sit on joints like those of URDF; where an axis is no coordinate axis, the frame is turned
-so that it is z. Limits, friction and damping of joints are not kept.
+The root link is the base, so what mass it has does not matter, unless the base floats: then six joints lead to it.
+Links behind fixed joints become one body with their parent, and inertias are checked after that. Joints that mimic
+others follow them; planar, spherical and floating ones become several joints of one variable.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robots.formats import checks, urdf_file
+from robots.formats import urdf_file
 from robots.formats.description import Description
-from robots.formats.urdf_file import FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
-from robots.formats.writing import AXES
+from robots.formats.tree import (
+    HERE,
+    Base,
+    GrowingTree,
+    ImportedError,
+    Inertias,
+    Loop,
+    Place,
+    Pose,
+    Tree,
+    compose,
+    finished,
+    moved,
+    plain_name,
+    rows,
+    vector,
+)
+from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
 from robots.formats.xml_tree import FormatError
-from robots.inertia import joined, point
+from robots.inertia import point
 from robots.joint_kinds import URDF_KINDS
-from robots.model import Closure, Frame, Inertia, Link, Mechanism
-from robots.parameters import nearest
-from robots.types import BASE, JointKind, Number, Vector
+from robots.model import Coupling, Inertia
+from robots.types import BASE
 
-Pose = tuple[np.ndarray, np.ndarray]
-"""Rotation (3, 3) and position (3,) [m] in an outer frame."""
-
-HERE: Pose = (np.eye(3), np.zeros(3))
-
-
-class UrdfError(ValueError):
-    """A file that cannot be imported, with all its problems."""
-
-    def __init__(self, problems: Sequence[FormatError]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A joint that closes a loop between two links, by name, with a frame in each of their URDF frames."""
-
-    joint: str
-    kind: JointKind
-    a: str
-    frame_a: Frame
-    b: str
-    frame_b: Frame
-    pitch: Number | None = None
-
-
-@dataclass(frozen=True)
-class Tree:
-    """The tree of a file: links of the model; the body of each URDF link, and the pose of its frame there."""
-
-    name: str
-    links: tuple[Link, ...]
-    bodies: dict[str, tuple[int, Pose]]
-    warnings: tuple[FormatError, ...]
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move."""
-        return tuple(link.joint for link in self.links)
-
-    def description(
-        self, loops: Iterable[Loop] = (), actuated: Sequence[str] | None = None, independent: Sequence[str] = ()
-    ) -> Description:
-        """The robot with `loops`; all joints are driven where `actuated` does not say which.
-
-        Raises ValueError for names that are not in the file.
-        """
-        for name in (*(actuated or ()), *independent):
-            if name not in self.joints:
-                raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.joints)}")
-        closures = tuple(map(self._closure, loops))
-        driven = self.joints if actuated is None else tuple(actuated)
-        made = Mechanism.chain(self.name, self.links, driven, closures)
-        if independent:
-            (limb,) = made.limbs
-            limb = type(limb)(limb.name, limb.links, limb.loops, (), limb.actuated, independent=tuple(independent))
-            made = Mechanism((limb,), made.instances, made.platform)
-        return Description(self.name, "", "imported from URDF", (), (), made)
-
-    def _closure(self, loop: Loop) -> Closure:
-        a, b = self._end(loop, loop.a, loop.frame_a), self._end(loop, loop.b, loop.frame_b)
-        return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
-
-    def _end(self, loop: Loop, name: str, frame: Frame) -> tuple[int, Frame]:
-        """The body of a URDF link, and a frame of the link in the body."""
-        if name not in self.bodies:
-            hint = nearest(name, self.bodies)
-            raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")
-        body, pose = self.bodies[name]
-        own = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
-        return body, _frame(_compose(pose, own))
+FLOATING = "base"
+"""Name of the six joints of a floating base, before `_x`, `_y`, `_z`, `_yaw`, `_pitch` and `_roll`."""
 
 
 def read(
     data: bytes, loops: Iterable[Loop] = (), actuated: Sequence[str] | None = None, independent: Sequence[str] = ()
 ) -> Description:
-    """The robot in the bytes of a URDF file. Raises UrdfError with all problems, ValueError for unknown names."""
+    """The robot in the bytes of a URDF file. Raises ImportedError with all problems, ValueError for unknown names."""
     return read_tree(data).description(loops, actuated, independent)
 
 
-def read_tree(data: bytes) -> Tree:
-    """The tree of links in the bytes of a URDF file. Raises UrdfError with all problems."""
+def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of links in the bytes of a URDF file. Raises ImportedError with all problems."""
     try:
         file = urdf_file.read(data)
     except FormatError as error:
-        raise UrdfError([error]) from None
-    order = _ordered(file)
-    for link in file.links.values():
-        for finding in checks.check_inertia(_inertia(link, HERE)):
-            file.refuse(link.line, f"link {link.name}", finding.got, finding.expected, finding.hint)
-    for joint in file.joints.values():
-        if not math.hypot(*joint.origin.xyz) <= checks.LONGEST:
-            hint = "Lengths are in metres: 500 mm are 0.5."
-            got, rule = f"an origin {math.hypot(*joint.origin.xyz):g} m away", f"at most {checks.LONGEST:g} m"
-            file.refuse(joint.line, f"joint {joint.name}", got, rule, hint)
+        raise ImportedError([error]) from None
+    order = _ordered(file, base)
+    couplings = _couplings(file)
     if file.problems:
-        raise UrdfError(file.problems)
-    return _tree(file, order)
+        raise ImportedError(file.problems)
+    return _tree(file, order, couplings, base, inertias)
 
 
-def _ordered(file: UrdfFile) -> list[UrdfJoint]:
+def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
     """Joints from the root outwards; reports what is no tree."""
     above: dict[str, UrdfJoint] = {}
     below: dict[str, list[UrdfJoint]] = {name: [] for name in file.links}
@@ -156,57 +91,118 @@ def _ordered(file: UrdfFile) -> list[UrdfJoint]:
     for name in lost[:1]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
         file.refuse(file.links[name].line, f"link {name}", "a cycle of parents", "a tree", hint)
-    if not file.problems and not any(joint.kind != FIXED for joint in order):
-        file.refuse(0, "", "no joint that moves", "at least one", f"Kinds are {', '.join(KINDS)}.")
+    if not file.problems and not file.links:
+        file.refuse(0, "", "no link", "links and joints", "Expand macros first: xacro robot.xacro > robot.urdf.")
+    if not file.problems and base == "fixed" and not any(joint.kind != FIXED for joint in order):
+        hint = f"Kinds are {', '.join(KINDS)}; --base floating lets the whole move."
+        file.refuse(0, "", "no joint that moves", "at least one", hint)
     return order
 
 
-def _tree(file: UrdfFile, order: Sequence[UrdfJoint]) -> Tree:
-    root = next(name for name in file.links if all(joint.child != name for joint in order))
-    bodies: dict[str, tuple[int, Pose]] = {root: (BASE, HERE)}
-    links: list[Link] = []
-    for joint in order:
-        body, pose = bodies[joint.parent]
-        at, link = _compose(pose, _pose(joint.origin)), file.links[joint.child]
-        if joint.kind == FIXED:
-            bodies[joint.child] = (body, at)
-            if body != BASE:
-                links[body] = _heavier(links[body], _inertia(link, at))
+def _couplings(file: UrdfFile) -> dict[str, tuple[str, float, float]]:
+    """Joints that mimic others: the one that moves on its own, the ratio to it, and the offset."""
+    result: dict[str, tuple[str, float, float]] = {}
+    for joint in file.joints.values():
+        if joint.mimic is None or joint.kind == FIXED:
             continue
-        axis, turned = _axis(joint.axis)
-        own: Pose = (turned.T, np.zeros(3))
-        placement = _frame((at[0] @ turned, at[1]))
-        bodies[joint.child] = (len(links), own)
-        kind, inertia = URDF_KINDS[joint.kind], _inertia(link, own)
-        links.append(Link(joint.name, joint.child, body, kind, axis, placement, inertia))
-    return Tree(_name(file.name), tuple(links), bodies, tuple(file.warnings))
+        name, ratio, offset, seen = joint.mimic.of, joint.mimic.ratio, joint.mimic.offset, [joint.name]
+        place = f"joint {joint.name}"
+        while name in file.joints and name not in seen and (further := file.joints[name].mimic) is not None:
+            seen.append(name)
+            name, ratio, offset = further.of, ratio * further.ratio, offset + ratio * further.offset
+        if name in seen:
+            got = f"a joint that mimics itself, by {', '.join(seen)}"
+            file.refuse(joint.mimic.line, place, got, "another joint", "One of them has to move on its own.")
+        elif name not in file.joints or file.joints[name].kind in (FIXED, *COMPOSED):
+            hint = f"{joint.name} moves on its own. " + advice(
+                name, [entry.name for entry in file.joints.values() if entry.kind in URDF_KINDS]
+            )
+            file.warn(joint.mimic.line, place, f"a mimic of {name!a}", "a joint of one variable in this file", hint)
+        elif joint.kind in COMPOSED:
+            file.refuse(
+                joint.mimic.line, place, f"a mimic of a {joint.kind} joint", "a joint of one variable", "Take it out."
+            )
+        else:
+            result[joint.name] = (name, ratio, offset)
+    return result
 
 
-def _name(name: str) -> str:
-    """A name for a robot file."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
-    return plain if re.match(r"[A-Za-z]", plain) else f"robot_{plain}"[:80]
+def _tree(
+    file: UrdfFile,
+    order: Sequence[UrdfJoint],
+    couplings: dict[str, tuple[str, float, float]],
+    base: Base,
+    inertias: Inertias,
+) -> Tree:
+    root = next(name for name in file.links if all(joint.child != name for joint in order))
+    growing, place = GrowingTree(), (BASE, HERE)
+    growing.lines = {link.name: (link.line, f"link {link.name}") for link in file.links.values()}
+    growing.lines |= {joint.name: (joint.line, f"joint {joint.name}") for joint in file.joints.values()}
+    if base == "floating":
+        place = growing.joints(place, FLOATING, "floating", np.eye(3), root)
+    growing.bodies[root] = place
+    growing.load(place, _inertia(file.links[root], place[1]))
+    gears = {}
+    for joint in order:
+        place = _joined(file, growing, joint, couplings)
+        growing.bodies[joint.child] = place
+        growing.load(place, _inertia(file.links[joint.child], place[1]))
+        gear = joint.gear.merged(file.gears.get(joint.name, urdf_file.Gear()))
+        if gear.rotor and joint.kind in URDF_KINDS:
+            gears[joint.name] = (gear.rotor, 1.0 if gear.ratio is None else gear.ratio)
+    if base == "fixed":
+        _tell_root(file, growing, root)
+    follow = tuple(
+        Coupling(link.joint, *couplings[link.joint][:2]) for link in growing.links if link.joint in couplings
+    )
+    tree = Tree(plain_name(file.name), (), {}, (), "imported from URDF", follow, gears=gears)
+    return finished(tree, growing, file.problems, file.warnings, inertias)
 
 
-def _heavier(link: Link, more: Inertia) -> Link:
-    inertia = link.inertia
-    if inertia.mass and more.mass:
-        inertia = joined(inertia, more)
-    else:  # a body without mass may have an inertia, and adds it
-        heavy = inertia if inertia.mass else more
-        tensor: np.ndarray = np.array(inertia.tensor) + np.array(more.tensor)
-        inertia = Inertia(heavy.mass, heavy.centre, _rows(tensor))
-    return replace(link, inertia=inertia)
+def _joined(
+    file: UrdfFile, growing: GrowingTree, joint: UrdfJoint, couplings: dict[str, tuple[str, float, float]]
+) -> Place:
+    """Where the frame of the child of a joint is."""
+    body, pose = growing.bodies[joint.parent]
+    at = body, compose(pose, _pose(joint.origin))
+    if joint.kind == FIXED:
+        return at
+    if joint.kind in COMPOSED:
+        kind = "spherical" if joint.kind == "ball" else joint.kind
+        turn = _about(joint.axis) if kind == "planar" else np.eye(3)
+        ends = "three" if kind != "floating" else "six"
+        got, hint = f"a {joint.kind} joint", f"It became {ends} joints, {joint.name}_x or {joint.name}_yaw and so on."
+        file.warn(joint.line, f"joint {joint.name}", got, "joints of one variable", hint)
+        return growing.joints(at, joint.name, kind, turn, joint.child)
+    kind = URDF_KINDS[joint.kind]
+    if joint.name in couplings and (offset := couplings[joint.name][2]):
+        at = body, compose(at[1], moved(kind, joint.axis, offset))
+        hint = f"Its variable counts from there: it is {offset:g} less than in the file."
+        file.warn(joint.line, f"joint {joint.name}", f"a mimic with offset {offset:g}", "no offset", hint)
+        growing.ratings.append(joint.rating.shifted(offset))
+    else:
+        growing.ratings.append(joint.rating)
+    gear = joint.gear.merged(file.gears.get(joint.name, urdf_file.Gear()))
+    armature = (gear.rotor or 0.0) * (1.0 if gear.ratio is None else gear.ratio) ** 2
+    return growing.joint(at, joint.name, kind, joint.axis, joint.child, armature)
+
+
+def _tell_root(file: UrdfFile, growing: GrowingTree, root: str) -> None:
+    """Say that a base with mass, that may have been meant to move, stands still."""
+    mass = sum(file.links[name].mass for name, (body, _) in growing.bodies.items() if body == BASE)
+    if mass > 0:
+        hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
+        file.warn(file.links[root].line, f"link {root}", f"a root of {mass:g} kg", "a base that stands still", hint)
 
 
 def _inertia(link: UrdfLink, at: Pose) -> Inertia:
     """The inertia of a URDF link whose frame is `at` a pose in its body."""
     if not link.mass and not any(link.tensor):
         return point(0.0)
-    rotation, centre = _compose(at, _pose(link.origin))
+    rotation, centre = compose(at, _pose(link.origin))
     xx, yy, zz, xy, xz, yz = link.tensor
     tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
-    return Inertia(link.mass, _vector(centre), _rows(0.5 * (tensor + tensor.T)))
+    return Inertia(link.mass, vector(centre), rows(0.5 * (tensor + tensor.T)))
 
 
 def _pose(origin: Origin) -> Pose:
@@ -218,30 +214,11 @@ def _pose(origin: Origin) -> Pose:
     return yaw @ pitch @ roll, np.array(origin.xyz)
 
 
-def _axis(given: Sequence[float]) -> tuple[Vector, np.ndarray]:
-    """The axis of the model, and the rotation (3, 3) from the frame in which it is that to the joint's frame."""
-    direction = np.array(given)
-    for axis in AXES.values():
-        if np.array_equal(direction, axis):
-            return axis, np.eye(3)
-    across = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
-    across /= np.linalg.norm(across)
-    return AXES["z"], np.stack([across, np.cross(direction, across), direction], axis=1)
-
-
-def _compose(outer: Pose, inner: Pose) -> Pose:
-    return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]
-
-
-def _vector(values: np.ndarray) -> Vector:
-    x, y, z = map(float, values)
-    return x, y, z
-
-
-def _rows(matrix: np.ndarray) -> tuple[Vector, Vector, Vector]:
-    a, b, c = map(_vector, matrix)
-    return a, b, c
-
-
-def _frame(pose: Pose) -> Frame:
-    return Frame(_rows(pose[0]), _vector(pose[1]))
+def _about(axis: Sequence[float]) -> np.ndarray:
+    """Axes (3, 3) the last of which is a direction: of a frame without turns, its own."""
+    z = np.array(axis)
+    if np.array_equal(z, [0.0, 0.0, 1.0]):
+        return np.eye(3)
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)

@@ -1,7 +1,8 @@
 """The links and joints of a URDF file as records, every number checked; how they hang together is in `urdf`.
 
-All problems of a file are collected. What says nothing about dynamics (visual, collision) is passed over; what would
-change them and is not supported is refused (mimic) or told as a warning (damping, limits, transmissions).
+All problems of a file are collected. What says nothing about dynamics (visual, collision) is passed over; elements that
+nobody reads are told once for each kind. Limits, damping and friction of joints are kept beside the mechanism; rotors
+and gears of transmissions become armatures.
 """
 
 from __future__ import annotations
@@ -11,16 +12,25 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from robots.formats.ratings import Rating
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.joint_kinds import URDF_KINDS
 from robots.parameters import LARGEST, nearest
 
 Numbers = tuple[float, ...]
 FIXED = "fixed"
-KINDS = (*URDF_KINDS, FIXED)
-_UNLIMITED = ("continuous", FIXED)
+COMPOSED = ("planar", "spherical", "ball", "floating")
+"""Kinds that become several joints of one variable; `spherical` and `ball` are extensions that some tools write."""
+
+KINDS = (*URDF_KINDS, FIXED, *COMPOSED)
+_UNLIMITED = ("continuous", FIXED, *COMPOSED)
+UNLIMITED = 1e10
+"""Sizes of limits from which on they mean that there is none."""
+
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_PASSED_OVER = {"material", "gazebo"}
+_PASSED_OVER = {"material", "gazebo", "ros2_control"}
+_ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "drake:rotor_inertia")
+_GEAR = ("mechanicalReduction", "gear_ratio", "drake:gear_ratio")
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
@@ -44,6 +54,29 @@ class UrdfLink:
 
 
 @dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another one: its variable is `ratio` times that of the joint `of`, plus `offset`."""
+
+    line: int
+    of: str
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Gear:
+    """What moves a joint: inertia of the rotor [kg m^2 or kg], and turns of it per unit of the joint's variable."""
+
+    rotor: float | None = None
+    ratio: float | None = None
+
+    def merged(self, other: Gear) -> Gear:
+        """Both, where each may say a part."""
+        rotor = self.rotor if self.rotor is not None else other.rotor
+        return Gear(rotor, self.ratio if self.ratio is not None else other.ratio)
+
+
+@dataclass(frozen=True)
 class UrdfJoint:
     """A joint: kind, links, pose of its frame in the parent, unit vector of its axis in that frame."""
 
@@ -54,6 +87,9 @@ class UrdfJoint:
     child: str
     origin: Origin
     axis: Numbers
+    rating: Rating
+    mimic: Mimic | None = None
+    gear: Gear = Gear()
 
 
 @dataclass
@@ -65,7 +101,8 @@ class UrdfFile:
     joints: dict[str, UrdfJoint] = field(default_factory=dict)
     problems: list[FormatError] = field(default_factory=list)
     warnings: list[FormatError] = field(default_factory=list)
-    ignored: set[str] = field(default_factory=set)
+    gears: dict[str, Gear] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
 
     def refuse(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
         """Adds a problem."""
@@ -90,8 +127,10 @@ def read(data: bytes) -> UrdfFile:
             _Link(file, child).read()
         elif child.tag == "joint":
             _Joint(file, child).read()
+        elif child.tag == "transmission":
+            _Transmission(file, child).read()
         elif child.tag not in _PASSED_OVER:
-            file.warn(child.line, child.tag, "an element that is not read", "links and joints")
+            _Reader(file, root).not_read(child, ("link", "joint", "transmission"))
     return file
 
 
@@ -124,10 +163,18 @@ class _Reader:
         return False
 
     def unknown(self, element: Element, known: tuple[str, ...], ignored: tuple[str, ...] = ()) -> None:
-        """Refuses children that nobody reads: a misspelt one would be missed."""
+        """Tells of children that nobody reads."""
         for child in element.children:
             if child.tag not in (*known, *ignored):
-                self.refuse(child, f"an unknown element <{child.tag}>", "a known element", advice(child.tag, known))
+                self.not_read(child, known)
+
+    def not_read(self, child: Element, known: tuple[str, ...]) -> None:
+        """Warns of an element that changes nothing, once for each kind in a file: a misspelt one would be missed."""
+        if child.tag not in self.file.unread:
+            self.file.unread.add(child.tag)
+            close = advice(child.tag, known)
+            hint = close if close.startswith("Did") else "It changes nothing, here and below."
+            self.file.warn(child.line, self.place, f"an element <{child.tag}> that is not read", "known elements", hint)
 
     def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
         """The numbers of an attribute; `default`, or zeros, for what is missing or refused."""
@@ -188,19 +235,27 @@ class _Joint(_Reader):
         element, kind = self.element, self.element.attributes.get("type", "")
         self.unknown(
             element,
-            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ROTOR, *_GEAR),
             ("calibration", "safety_controller", "property_limit"),
         )
         if kind not in KINDS:
             hint = "A joint of several freedoms is written as several joints with massless links."
             self.refuse(element, f"type {kind[:60]!a}", f"one of {', '.join(KINDS)}", hint)
-        if (mimic := element.first("mimic")) is not None:
-            hint = "Write the mechanism that couples the joints as a loop, or take mimic out."
-            self.refuse(mimic, "<mimic>", "joints that move on their own", hint)
-        self.limits(kind)
+        rating, gear = self.rating(kind), _gear(self, element)
         parent, child = self.link("parent"), self.link("child")
         origin, axis = self.origin(element), self.axis(kind)
-        self.file.joints[self.name] = UrdfJoint(self.name, element.line, kind, parent, child, origin, axis)
+        self.file.joints[self.name] = UrdfJoint(
+            self.name, element.line, kind, parent, child, origin, axis, rating, self.mimic(), gear
+        )
+
+    def mimic(self) -> Mimic | None:
+        at = self.element.first("mimic")
+        if at is None:
+            return None
+        if "joint" not in at.attributes:
+            self.refuse(at, "no joint in <mimic>", 'joint="..." that it follows', "Add it.")
+        ratio, offset = self.number(at, "multiplier", 1.0), self.number(at, "offset", 0.0)
+        return Mimic(at.line, at.attributes.get("joint", ""), ratio, offset)
 
     def link(self, tag: str) -> str:
         at = self.element.first(tag)
@@ -222,24 +277,70 @@ class _Joint(_Reader):
             self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")
         return given if size == 1.0 else tuple(x / size for x in given)
 
-    def limits(self, kind: str) -> None:
-        at = self.element.first("limit")
+    def rating(self, kind: str) -> Rating:
+        """Range, speed and force, damping and friction of the joint."""
+        at, found = self.element.first("limit"), dict[str, float]()
         if at is None:
             if kind in KINDS and kind not in _UNLIMITED:
                 hint = "Add it, or make the joint continuous."
                 self.refuse(self.element, f"a {kind} joint without <limit>", "<limit>", hint)
         else:
-            values = {key: self.number(at, key, 0.0) for key in ("lower", "upper", "effort", "velocity")}
-            if values["lower"] > values["upper"]:
-                got = f"lower {values['lower']:g} above upper {values['upper']:g}"
+            lower, upper = (self.limit(at, key, 0.0) for key in ("lower", "upper"))
+            if lower > upper:
+                got = f"lower {lower:g} above upper {upper:g}"
                 self.refuse(at, got, "lower at most upper", "Swap them.")
-            self.ignored(at, "limits of joints are not kept")
+            if kind not in _UNLIMITED and lower < upper:
+                found |= {"low": lower, "high": upper}
+            found |= {key: self.limit(at, name, 0.0) for key, name in (("force", "effort"), ("velocity", "velocity"))}
         if (at := self.element.first("dynamics")) is not None:
-            self.ignored(at, "friction belongs to sweeps")
+            found |= {key: self.limit(at, name, 0.0) for key, name in (("viscous", "damping"), ("coulomb", "friction"))}
+        for key in ("force", "velocity", "viscous", "coulomb"):
+            if found.get(key, 0.0) < 0:
+                self.file.warn(
+                    at.line if at else self.element.line,
+                    self.place,
+                    f"{key} {found[key]:g}",
+                    "at least 0",
+                    "It is left out.",
+                )
+        return Rating(self.name, **{key: value for key, value in found.items() if self.tells(key, value)})
 
-    def ignored(self, at: Element, reason: str) -> None:
-        """Warns once of a tag that changes nothing."""
-        if at.tag not in self.file.ignored:
-            self.file.ignored.add(at.tag)
-            hint = f"{reason}, here and below.".capitalize()
-            self.file.warn(at.line, self.place, f"<{at.tag}>, which is not used", f"no <{at.tag}>", hint)
+    def tells(self, key: str, value: float) -> bool:
+        """Whether a number says something: zero means for a limit of force or speed that nobody knows it."""
+        return abs(value) < UNLIMITED and (value > 0 or key in ("low", "high"))
+
+    def limit(self, at: Element, key: str, default: float) -> float:
+        """A number of any size, or none at all for infinite ones."""
+        text = at.attributes.get(key)
+        if text is not None and re.fullmatch(r"[-+]?(inf|infinity)", text.strip(), re.IGNORECASE):
+            return -math.inf if text.strip().startswith("-") else math.inf
+        if text is not None and _NUMBER.fullmatch(text.strip()):
+            return float(text)
+        return self.number(at, key, default)
+
+
+class _Transmission(_Reader):
+    """A transmission: the joint that it moves, its gear ratio, and the inertia of its rotor."""
+
+    def read(self) -> None:
+        actuators = [*self.element.all("actuator")]
+        gear = _gear(self, self.element)
+        for actuator in actuators:
+            gear = gear.merged(_gear(self, actuator))
+        for joint in self.element.all("joint"):
+            name = joint.attributes.get("name", "")
+            whole = _gear(self, joint).merged(gear)
+            self.file.gears[name] = self.file.gears.get(name, Gear()).merged(whole)
+
+
+def _gear(reader: _Reader, element: Element) -> Gear:
+    """The rotor and the gear that are said inside an element, as text or in an attribute."""
+    result: list[float | None] = []
+    for tags in (_ROTOR, _GEAR):
+        at = next((child for child in element.children if child.tag in tags), None)
+        text = None if at is None else at.attributes.get("value", at.text).strip()
+        if at is not None and text is not None and not _NUMBER.fullmatch(text):
+            reader.file.warn(at.line, reader.place, f"{at.tag} {text[:60]!a}", "a finite number", "It is left out.")
+            text = None
+        result.append(None if text is None else float(text))
+    return Gear(*result)

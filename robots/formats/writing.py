@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from robots.drives import Drive, Spin
 from robots.expressions.expression import Expression
 from robots.formats.description import Description
-from robots.formats.templates import Along, Turn
+from robots.formats.ratings import Rating
+from robots.formats.templates import Along, DriveCurve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import LARGEST, Parameter
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
@@ -57,7 +59,11 @@ def _file(description: Description) -> dict[str, Any]:
         file["derived"] = dict(description.derived)
     if len({limb.name for limb in mechanism.limbs}) < len(mechanism.limbs):
         raise ValueError(f"limbs of {description.name} share a name; expected a name for each: rename one")
-    file["limbs"] = {limb.name: _limb(limb) for limb in mechanism.limbs}
+    places = dict(description.reference)
+    file["limbs"] = {
+        limb.name: _limb(limb) | ({"reference": _Inline(places[limb.name])} if limb.name in places else {})
+        for limb in mechanism.limbs
+    }
     if mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     if not mechanism.is_chain:
@@ -66,7 +72,17 @@ def _file(description: Description) -> dict[str, Any]:
         file["platform"] |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
     elif mechanism.platform != NO_PLATFORM:
         raise ValueError(f"{description.name} has a platform that cannot move; expected none, or mobility")
+    if description.ratings:
+        file["ratings"] = {rating.joint: _Inline(_rating(rating)) for rating in description.ratings}
+    file |= {"massless": description.massless} if description.massless else {}
     return file
+
+
+def _rating(rating: Rating) -> dict[str, object]:
+    said: dict[str, object] = {**rating.says}
+    low, high = said.pop("low", None), said.pop("high", None)
+    ends = [end for end in (low, high) if end is not None]
+    return ({"position": (low, high)} if len(ends) == 2 else {}) | said
 
 
 def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
@@ -83,19 +99,42 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _limb(limb: Limb) -> dict[str, Any]:
-    if limb.drives:
-        raise ValueError(
-            f"limb {limb.name} has drives ({', '.join(limb.actuators)}), for which robot files have no words; expected "
-            "actuators that are joints"
-        )
     bodies = {BASE: "base", **{k: link.body for k, link in enumerate(limb.links)}}
     said: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
     for name in ("loops", "tips"):
         if closures := getattr(limb, name):
             said[name] = [_Inline(_closure(each, bodies)) for each in closures]
     said["actuated"] = limb.actuated
+    if limb.drives:
+        said["drives"] = [_Inline(_drive(drive, bodies)) for drive in limb.drives]
     said |= {"every_row": True} if limb.every_row else {}
-    return said | ({"independent": limb.independent} if limb.independent else {})
+    said |= {"independent": limb.independent} if limb.independent else {}
+    if limb.couplings:
+        said["couplings"] = [
+            _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
+        ]
+    return said
+
+
+def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
+    said: dict[str, object] = {"name": drive.name}
+    said |= {"kind": drive.kind} if drive.kind != "revolute" else {}
+    said |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
+    if isinstance(drive.position, DriveCurve):
+        said["position"] = drive.position.expression
+    elif drive.position is not None:
+        raise ValueError(f"drive {drive.name} has a position that is a Python function; expected an expression")
+    if drive.spins:
+        said["spins"] = [_Inline(_spin(entry, bodies)) for entry in drive.spins]
+    if drive.motor is not None:
+        said["motor"] = _Inline({"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance})
+    return said
+
+
+def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, object]:
+    said: dict[str, object] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
+    said |= {"share": spin.share} if repr(spin.share) != "1.0" else {}
+    return said | ({"coupling": spin.coupling} if not _is_zero(spin.coupling) else {})
 
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
@@ -183,6 +222,12 @@ def _broken(value: Any) -> str:
     return _inline(value)
 
 
+def scalar(text: str) -> str:
+    """A text as YAML: plain where no reader takes it for something else, else in quotes."""
+    plain = _WORD.fullmatch(text) and text.lower() not in _NO_TEXT
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_inline(key)}: {_inline(each)}" for key, each in value.items()) + "}"
@@ -191,8 +236,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, Expression):
         value = value.text
     if isinstance(value, str):
-        plain = _WORD.fullmatch(value) and value.lower() not in _NO_TEXT
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        return scalar(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, int) else repr(float(value))

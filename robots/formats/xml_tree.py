@@ -24,13 +24,14 @@ class FormatError(ValueError):
 
 @dataclass
 class Element:
-    """An element: its tag, the line and column where it starts (from 1), attributes, children."""
+    """An element: its tag, the line and column where it starts (from 1), attributes, children, text between them."""
 
     tag: str
     line: int
     column: int
     attributes: dict[str, str]
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """Children with a tag."""
@@ -41,11 +42,11 @@ class Element:
         return next(self.all(tag), None)
 
 
-def parse(data: bytes) -> Element:
-    """The root of an XML document. Raises FormatError."""
+def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
+    """The root of an XML document of at most `depth` levels. Raises FormatError."""
     if len(data) > MAX_BYTES:
         raise FormatError(0, "", f"{len(data)} bytes", f"at most {MAX_BYTES}", "Take meshes and other data out of it.")
-    builder = _Builder()
+    builder = _Builder(depth)
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -62,11 +63,13 @@ def parse(data: bytes) -> Element:
 class _Builder:
     """Takes the events of the parser."""
 
-    def __init__(self) -> None:
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self.doctype
         self.parser.StartElementHandler = self.start
+        self.parser.CharacterDataHandler = self.characters
         self.parser.EndElementHandler = self.end
         self.root: Element | None = None
         self.open: list[Element] = []
@@ -79,8 +82,8 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
         self.count += 1
-        if len(self.open) >= MAX_DEPTH:
-            raise FormatError(line, "", "a deeper element", f"at most {MAX_DEPTH} levels of nesting")
+        if len(self.open) >= self.depth:
+            raise FormatError(line, "", "a deeper element", f"at most {self.depth} levels of nesting")
         if self.count > MAX_ELEMENTS:
             raise FormatError(line, "", f"more than {MAX_ELEMENTS} elements", "a smaller file")
         element = Element(tag, line, column, attributes)
@@ -89,6 +92,10 @@ class _Builder:
         else:
             self.root = element
         self.open.append(element)
+
+    def characters(self, text: str) -> None:
+        if self.open and (text := text.strip()):
+            self.open[-1].text += text
 
     def end(self, tag: str) -> None:
         self.open.pop()

@@ -54,7 +54,8 @@ def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike
 def _check_tree(robot: Robot) -> None:
     """Refuse a robot with loops or a platform by ValueError."""
     if not is_tree(robot.family):
+        kind = "joints that follow others" if robot.mechanism.limbs[0].couplings else "loops or a platform"
         raise ValueError(
-            f"robot: got {robot.name}, which has loops or a platform; expected a tree; matrices of other robots are "
-            "those of tasks.equations_of_motion"
+            f"robot: got {robot.name}, which has {kind}; expected a tree; matrices of other robots are those of "
+            "tasks.equations_of_motion"
         )

@@ -81,8 +81,9 @@ def bias_program(family: Family) -> Program:
 
 
 def is_tree(family: Family) -> bool:
-    """Whether a robot is one limb without platform and without loops."""
-    return family.reference.is_chain and not family.reference.limbs[0].loops
+    """Whether a robot is one limb without platform, without loops and without joints that follow others."""
+    limb = family.reference.limbs[0]
+    return family.reference.is_chain and not limb.loops and not limb.couplings
 
 
 def _parameters(family: Family) -> dict[str, tuple[int, ...]]:

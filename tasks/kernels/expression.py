@@ -92,6 +92,8 @@ class Expression:
     functions: ClassVar[dict[str, Callable[[Expression], Expression]]] = {}
     """Functions made of several operations, by name: `tasks.mathematics.elementary` enters its own, so that
     `np.sin` finds them."""
+    of_two: ClassVar[dict[str, Callable[[Expression, float | Expression], Expression]]] = {}
+    """Those of two arguments."""
 
     def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
         self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
@@ -166,6 +168,10 @@ class Expression:
     def sin(self) -> Expression:
         """Sine; this is what `np.sin` calls."""
         return self.functions["sin"](self)
+
+    def arctan2(self, x: float | Expression) -> Expression:
+        """Angle of the point (x, self); this is what `np.arctan2` calls."""
+        return self.of_two["arctan2"](self, x)
 
     def cos(self) -> Expression:
         """Cosine; this is what `np.cos` calls."""

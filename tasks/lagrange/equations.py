@@ -64,7 +64,7 @@ class Chain:
     @cached_property
     def first(self) -> Array:
         """First derivatives (tree joint, n) of the joints of the tree."""
-        return self.solved.tips.embedding.matrix
+        return self.mounted.unit_rates(self.solved.tips)
 
     @cached_property
     def second(self) -> Array:

@@ -174,3 +174,4 @@ _OF_SYMBOLS: dict[str, Callable[[Expression], Scalar]] = {
     "tanh": tanh,
 }
 Expression.functions |= cast(dict[str, Callable[[Expression], Expression]], _OF_SYMBOLS)  # a symbol gives a symbol
+Expression.of_two["arctan2"] = cast(Callable[[Expression, float | Expression], Expression], atan2)

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Link
+from robots.model import Limb, Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
-from tasks.mechanics.embedding import Embedding, Tips
+from tasks.mechanics.embedding import Embedding, LimbChoice, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
@@ -37,18 +37,18 @@ class FreeTips(Tips):
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Selects the independent joints among those of the tree."""
-        return np.eye(len(self.limb.links))[list(self.choice.independent)]
+        """Selects the joints that are given among those of the tree."""
+        return np.eye(len(self.limb.links))[free_joints(self.limb, self.choice)]
 
     @cached_property
     def compound(self) -> np.ndarray:
-        """The independent joints over themselves."""
-        return np.eye(len(self.choice.independent))
+        """The given joints over the independent ones."""
+        return self.matrix @ self.embedding.matrix if self.limb.couplings else np.eye(len(self.choice.independent))
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """The same."""
-        return self.compound
+        """The independent joints over the given ones."""
+        return following(self.limb, self.choice) if self.limb.couplings else self.compound
 
     @cached_property
     def dropped_matrix(self) -> np.ndarray:
@@ -61,7 +61,26 @@ class FreeTips(Tips):
 
     def dropped_covector(self, multipliers: Scalars) -> np.ndarray:
         """None."""
-        return np.zeros(len(self.choice.independent))
+        return np.zeros(len(free_joints(self.limb, self.choice)))
+
+
+def free_joints(limb: Limb, choice: LimbChoice) -> list[int]:
+    """Independent joints of a chain that follow no other one: those in which its motion is given."""
+    followers = {limb.index(entry.joint) for entry in limb.couplings}
+    return [joint for joint in choice.independent if joint not in followers]
+
+
+def following(limb: Limb, choice: LimbChoice) -> np.ndarray:
+    """Independent joints over those that are given (independent, freedom): ones, and the ratios of couplings."""
+    free = {joint: k for k, joint in enumerate(free_joints(limb, choice))}
+    result = np.array(np.zeros((len(choice.independent), len(free))), dtype=object)
+    coupled = {limb.index(entry.joint): entry for entry in limb.couplings}
+    for row, joint in enumerate(choice.independent):
+        if joint in coupled:
+            result[row, free[limb.index(coupled[joint].of)]] = coupled[joint].ratio
+        else:
+            result[row, free[joint]] = 1.0
+    return array(result)
 
 
 @dataclass(frozen=True)
@@ -70,8 +89,16 @@ class Chain(Mounted):
 
     @property
     def freedoms(self) -> int:
-        """Number of independent joints."""
-        return len(self.choice.independent)
+        """Number of joints in which the motion is given."""
+        return len(free_joints(self.limb, self.choice))
+
+    def given(self, motion: Array) -> dict[int, Scalar]:
+        """Positions of the independent joints, followers included."""
+        return dict(zip(self.choice.independent, self.of_independent(motion[: self.freedoms]), strict=True))
+
+    def of_independent(self, values: Array) -> Array:
+        """Values of the independent joints from those of the given ones, (freedom,): followers included."""
+        return following(self.limb, self.choice) @ array(values) if self.limb.couplings else array(values)
 
     def tips(self, states: Sequence[JointState], platform: Pose | None = None) -> FreeTips:
         """The chain at these joint states."""
@@ -79,8 +106,8 @@ class Chain(Mounted):
         return FreeTips(self.limb, self.choice, Embedding.of(self.limb, self.choice, states), at, at[BASE], np.zeros(3))
 
     def unit_rates(self, tips: Tips) -> Array:
-        """H of the embedding."""
-        return tips.embedding.matrix
+        """H of the embedding, over the joints that are given."""
+        return tips.embedding.matrix @ tips.inverse if self.limb.couplings else tips.embedding.matrix
 
     def outward(self, covector: Array) -> list[Scalar]:
         """Generalised forces have no axes."""
@@ -90,19 +117,20 @@ class Chain(Mounted):
 def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     """Positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
     start = chain.tips([HOME] * len(chain.limb.links))
+    q = chain.of_independent(q)
     states = _positions(chain, start, q)
     tips = chain.tips(states)
     embedding = tips.embedding
-    tree = embedding.matrix @ array(rates)
-    second = embedding.matrix @ array(accelerations) + embedding.drift(tree)
-    given = dict(zip(chain.given, q, strict=True))
+    tree = embedding.matrix @ chain.of_independent(rates)
+    second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
+    given = dict(zip(chain.choice.independent, q, strict=True))
     return Solved(tips, states, tree, second, _status(tips, start), given)
 
 
 def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:
     """The motion of a chain whose joints are where they are, all but closed, without acceleration of its freedoms."""
     start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
-    tree = tips.embedding.matrix @ array(rates)
+    tree = tips.embedding.matrix @ chain.of_independent(rates)
     return Solved(tips, states, tree, tips.embedding.drift(tree), _branch_status(tips, start))
 
 
@@ -145,7 +173,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
         current, reached = unpacked(flat)
         embedding = chain.tips(current).embedding
         left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
-        moves = np.array(np.zeros(chain.freedoms), dtype=object)
+        moves = np.array(np.zeros(len(place)), dtype=object)
         for joint, value in zip(looped, left, strict=True):
             moves[place[joint]] = value
         whole = embedding.matrix @ array(moves) + embedding.correction()

@@ -49,10 +49,9 @@ class Mounted:
     platform: Pose
     mobility: tuple[str, ...]
 
-    @property
-    def given(self) -> tuple[int, ...]:
-        """Joints of the tree whose positions are given: those of a chain that are independent."""
-        return () if self.limb.tips else self.choice.independent
+    def given(self, motion: Array) -> dict[int, Scalar]:
+        """Positions of joints of the tree that a motion vector gives: those of a chain that are independent."""
+        return {}
 
     def target(self, platform: Pose) -> Pose:
         """Pose of the mount frame at the platform, seen from the one at the base."""
@@ -229,7 +228,7 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
 def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:
     """The same of a limb, and of a chain, whose independent joints are where the motion vector has them."""
     angles = joint_angles(mounted, solved)
-    for joint, value in zip(mounted.given, motion, strict=False):
+    for joint, value in mounted.given(motion).items():
         angles[joint] = value
     return angles
 

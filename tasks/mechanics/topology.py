@@ -51,7 +51,14 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
         _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)]) for each in starts
     ]
     made = _loop_choices(limb, generic if limb.loops else [])
-    found, wanted = (set(each) for each in ([limb.links[i].joint for i in made.independent], mechanism.freedoms))
+    followers = {coupling.joint for coupling in limb.couplings}
+    independent = {limb.links[i].joint for i in made.independent}
+    if solved := sorted(({coupling.of for coupling in limb.couplings} | followers) - independent):
+        raise TopologyError(
+            f"chain {limb.name}: got couplings of {', '.join(solved)}, which loops determine; expected joints that are "
+            "independent of loops; actuate them, or leave out the coupling or a joint of the loop"
+        )
+    found, wanted = independent - followers, set(mechanism.freedoms)
     if found != wanted:
         missing, spare = sorted(found - wanted), sorted(wanted - found)
         remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
@@ -104,6 +111,7 @@ def _cluster_choices(
         matrices.append(np.vstack([loop.matrix for loop in solved]))
     rows = pivots(matrices)
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
+    driving += [limb.index(coupling.joint) for coupling in limb.couplings]
     joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
     candidates = [i for i in joints if i not in driving]
     columns = pivots([m[list(rows)][:, candidates].T for m in matrices])

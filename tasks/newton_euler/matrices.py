@@ -80,6 +80,11 @@ class Assembly:
     def __init__(
         self, robot: Robot, motion: RobotMotion, gravity: ArrayLike, load: Array | None, moments: Moments
     ) -> None:
+        if any(limb.couplings for limb in robot.mechanism.limbs):
+            raise ValueError(
+                f"robot: got {robot.name}, which has joints that follow others; expected none: their couplings have no "
+                "equations here; take tasks.joint_reactions"
+            )
         self.mechanism, self.motion, self.moments = robot.mechanism, motion, moments
         self.limbs = [self.mechanism.limbs[each.limb] for each in self.mechanism.instances]
         self.owners = [(k, link) for k, limb in enumerate(self.limbs) for link in bodies(limb)]

@@ -174,7 +174,7 @@ ROWS = (
     whole("E06 empty", "", "text that is not XML (no element found)"),
     urdf("E06 not closed", "</robot>", "", "r.urdf:11:1: got text that is not XML"),
     urdf("E07 an attribute twice", 'name="arm"', 'name="arm" name="arm"', "duplicate attribute"),
-    whole("E08 another format", "<mujoco/>", "got <mujoco>; expected <robot>"),
+    whole("E08 another format", "<sdf/>", "got <sdf>; expected <robot>"),
     whole("E09 deep", "<robot>" + "<a>" * 100_000, "at most 32 levels of nesting"),
     urdf("E10 xacro", '<robot name="arm">', '<robot name="arm" xmlns:xacro="x"><xacro:arm/>', "Expand it first"),
     urdf("E11 no limit", LIMIT, "", "a revolute joint without <limit>"),
@@ -185,7 +185,9 @@ ROWS = (
         "got parent 'other'",
         "Did you mean 'lower'?",
     ),
-    urdf("E13 mimic", LIMIT, LIMIT + '<mimic joint="elbow"/>', "expected joints that move on their own"),
+    urdf(
+        "E13 mimic of itself", LIMIT, LIMIT + '<mimic joint="shoulder"/>', "got a joint that mimics itself, by shoulder"
+    ),
     urdf("E14 a comma", 'value="2"', 'value="2,5"', "Use a decimal point, not a comma."),
     urdf("E14 four numbers", 'xyz="0.2 0 0"', 'xyz="1 2 3 4"', "expected 3 finite numbers"),
     whole("E14 gzip", b"\x1f\x8b\x08\x00", "look like gzip"),

@@ -12,12 +12,24 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from tests.bad_inputs import clusters, commands, dask_settings, files, numbers, outputs, robots, stores, sweeps, turns
+from tests.bad_inputs import (
+    clusters,
+    commands,
+    dask_settings,
+    files,
+    imports,
+    numbers,
+    outputs,
+    robots,
+    stores,
+    sweeps,
+    turns,
+)
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
-ROWS = (*files.ROWS, *sweeps.ROWS, *turns.ROWS, *clusters.ROWS, *commands.ROWS, *robots.ROWS, *stores.ROWS)
-ROWS += (*numbers.ROWS, *dask_settings.ROWS, *outputs.ROWS)
+SECTIONS = (files, sweeps, turns, clusters, commands, robots, imports, stores, numbers, dask_settings, outputs)
+ROWS = tuple(row for section in SECTIONS for row in section.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""
 

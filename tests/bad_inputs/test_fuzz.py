@@ -30,8 +30,8 @@ from pipeline.documents.points import parse_points
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.plan.plan import plan
+from pipeline.robot_files.importing import parse_tree
 from pipeline.robot_files.reader import parse_robot
-from pipeline.robot_files.urdf import parse_urdf
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.formats import writing
@@ -103,7 +103,7 @@ READERS: dict[str, tuple[list[str], Callable[[str], object]]] = {
     "sweep": (SWEEPS, read_sweep),
     "cluster": (CLUSTERS, lambda text: parse_cluster(parse_yaml(text, "f"))),
     "robot": (ROBOT_FILES, read_robot),
-    "urdf": (URDFS, lambda text: parse_urdf(text.encode(), "f").description().family.reference),
+    "urdf": (URDFS, lambda text: parse_tree(text.encode(), "f").description().family.reference),
     "points": (POINTS, lambda text: parse_points(text, "f", ("t", "x", "y", "z"))),
 }
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
-from pipeline.robot_files.urdf import import_urdf
 from robots.formats import urdf
-from robots.formats.urdf import Loop, UrdfError
+from robots.formats.tree import ImportedError, Loop
 from robots.formats.xml_tree import FormatError, parse
 from robots.geometry import shifted
 from robots.model import Robot
@@ -57,7 +57,7 @@ actuated: [a]
 
 
 def refused(text: str | bytes) -> str:
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(ImportedError) as caught:
         urdf.read_tree(text.encode() if isinstance(text, str) else text)
     assert all(problem.line or "expected" in str(problem) for problem in caught.value.problems)
     return str(caught.value)
@@ -71,11 +71,10 @@ BAD = [
     ('<parent link="upper"/>', "", "joint elbow: got no parent link"),
     ('<link name="base"/>', '<link name="base"/><link name="spare"/>', "link spare: got a second root beside base; expected one root"),
     ('type="prismatic"', 'type="screw"', "got type 'screw'; expected one of revolute, continuous, prismatic, fixed"),
-    ('type="prismatic"', 'type="floating"', "A joint of several freedoms is written as several joints"),
+    ('type="prismatic"', 'type="gimbal"', "A joint of several freedoms is written as several joints"),
     ('<mass value="2"/>', '<mass value="1,5"/>', "got value '1,5'; expected a finite number. Use a decimal point"),
     ('<mass value="2"/>', '<mass value="nan"/>', "got value 'nan'; expected a finite number"),
     ('<mass value="2"/>', '<mass value="1e999"/>', "got value '1e999'; expected a finite number"),
-    ('<mass value="2"/>', '<mass value="2" /><mas value="2"/>', "got an unknown element <mas>; expected a known element. Did you mean 'mass'?"),
     ('<mass value="2"/>', "", "got no <mass>; expected <mass>, which is required"),
     ('<mass value="2"/>', "<mass/>", "got no value in <mass>"),
     ('<mass value="2"/>', '<mass value="-1"/>', "got mass -1; expected a mass of at least 0 kg"),
@@ -87,7 +86,10 @@ BAD = [
     ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', "got axis 0 0 0; expected a direction"),
     (LIMIT, "", "got a revolute joint without <limit>; expected <limit>. Add it, or make the joint continuous"),
     ('lower="-1"', 'lower="2"', "got lower 2 above upper 1; expected lower at most upper"),
-    (LIMIT, LIMIT + '<mimic joint="elbow"/>', "got <mimic>; expected joints that move on their own"),
+    (LIMIT, LIMIT + '<mimic joint="shoulder"/>', "joint shoulder: got a joint that mimics itself, by shoulder; expected another joint"),
+    (LIMIT, LIMIT + '<mimic multiplier="2"/>', "got no joint in <mimic>; expected joint=\"...\" that it follows. Add it."),
+    (LIMIT, LIMIT + '<mimic joint="elbow" multiplier="x"/>', "got multiplier 'x'; expected a finite number"),
+    (LIMIT, LIMIT.replace('"-1"', '"low"'), "got lower 'low'; expected a finite number"),
     ('<robot name="arm">', '<robot name="arm" xmlns:xacro="x"><xacro:macro name="x"/>', "Expand it first"),
     ('<joint name="elbow"', '<joint name=""', "got ''; expected a name of at most 80 visible characters"),
     ('<robot name="arm">', '<!DOCTYPE robot [<!ENTITY a "1">]><robot name="arm">', "got a document type; expected no DOCTYPE"),
@@ -109,7 +111,7 @@ def test_files_that_are_no_urdf() -> None:
     assert "got text that is not XML" in refused("")
     assert "expected at most 32 levels" in refused("<robot>" + "<a>" * 100_000)
     assert "got no joint that moves" in refused('<robot><link name="base"/></robot>')
-    assert "got no joint that moves" in refused("<robot/>")
+    assert "got no link; expected links and joints" in refused("<robot/>")
     assert "expected a smaller file" in refused("<robot>" + "<a/>" * 100_001 + "</robot>")
     assert "expected UTF-8" in refused(b'<?xml version="1.0" encoding="klingon"?><robot/>')
     with pytest.raises(FormatError, match="expected at most 8388608"):
@@ -127,9 +129,9 @@ def test_fixed_joints_merge_and_what_is_not_used_is_told() -> None:
         ("elbow", "lower", "prismatic"),
     ]
     assert tree_.links[1].inertia.mass == 4.0
-    told = "\n".join(map(str, tree_.warnings))
-    assert "got an axis of length 2; expected length 1. It was made so." in told
-    assert told.count("<limit>, which is not used") == 1
+    assert [str(each) for each in tree_.warnings] == [
+        "line 7 joint shoulder: got an axis of length 2; expected length 1. It was made so."
+    ]
     with pytest.raises(ValueError, match="joint 'flange' is none of arm that moves; known: shoulder, elbow"):
         tree_.description(actuated=["flange"])
     here = shifted((0.0, 0.0, 0.0))
@@ -140,7 +142,7 @@ def test_fixed_joints_merge_and_what_is_not_used_is_told() -> None:
 def test_an_imported_tree_is_read_back_from_its_file(tmp_path: Path) -> None:
     for seed in range(3):
         (tmp_path / "t.urdf").write_text(tree(seed))
-        made = import_urdf(tmp_path / "t.urdf")
+        made = import_robot(tmp_path / "t.urdf", parameters=False)
         assert made.description == parse_robot(made.text, "f")
         assert made.description.template == urdf.read(tree(seed).encode()).template
 
@@ -148,7 +150,7 @@ def test_an_imported_tree_is_read_back_from_its_file(tmp_path: Path) -> None:
 def test_loops_in_a_file_beside_it_close_the_chain(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(FOUR_BAR)
     (tmp_path / "loops.yaml").write_text(LOOPS)
-    robot = Robot.of(import_urdf(tmp_path / "r.urdf", tmp_path / "loops.yaml").description.family, {})
+    robot = Robot.of(import_robot(tmp_path / "r.urdf", tmp_path / "loops.yaml").description.family, {})
     assert (robot.name, robot.mechanism.freedoms) == ("four_bar", ("a",))
     q, qd = np.array([[0.2], [-0.1]]), np.array([[1.0], [2.0]])
     solved = inverse_kinematics(robot, q=q, qd=qd, qdd=np.zeros_like(q))
@@ -186,7 +188,7 @@ def test_bad_loops_are_refused_in_their_file(
     Path("r.urdf").write_text(FOUR_BAR)
     Path("l.yaml").write_text(LOOPS.replace(old, new, 1))
     with pytest.raises(InputError) as caught:
-        import_urdf("r.urdf", "l.yaml")
+        import_robot("r.urdf", "l.yaml")
     assert message in str(caught.value)
 
 
@@ -194,4 +196,4 @@ def test_problems_of_a_urdf_file_have_its_name_and_lines(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("r.urdf").write_text(ARM.replace('<mass value="2"/>', '<mass value="x"/>', 1))
     with pytest.raises(InputError, match=r"^r.urdf:4:1 link upper: got value 'x'; expected a finite number\.$"):
-        import_urdf("r.urdf")
+        import_robot("r.urdf")

@@ -1,0 +1,162 @@
+"""Import robots from files of other programs; the loops that they cannot express come from another file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pipeline.documents.files import decode, read_bytes, read_text
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.validation import validate_keys
+from pipeline.documents.yaml import MAX_BYTES, parse_yaml
+from pipeline.errors import InputError, Problem
+from pipeline.robot_files.reader import parse_robot, require_format
+from pipeline.robot_files.sections import ClosureSection, LoopsFile
+from pipeline.robot_files.values import ValueReader
+from robots.formats import checks, mjcf, urdf, writing
+from robots.formats.description import CONSTANTS, Description
+from robots.formats.parametric import with_parameters
+from robots.formats.templates import fill
+from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
+from robots.formats.xml_tree import MAX_BYTES as MAX_XML
+from robots.formats.xml_tree import FormatError
+from robots.parameters import nearest
+
+
+@dataclass(frozen=True)
+class ImportedRobot:
+    """An imported robot, the text of its robot file, and warnings about what was not imported."""
+
+    description: Description
+    text: str
+    warnings: tuple[Problem, ...]
+
+
+def import_robot(
+    path: str | os.PathLike[str],
+    loops: str | os.PathLike[str] | None = None,
+    *,
+    base: Base = "fixed",
+    repair: bool = False,
+    parameters: bool = True,
+) -> ImportedRobot:
+    """Import the robot of a URDF or MJCF file, with the loops in another file. Raises InputError with all problems.
+
+    The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
+    one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
+    numbers.
+    """
+    name = os.fspath(path)
+    data, warnings = _xml(read_bytes(name, MAX_XML), name)
+    tree = parse_tree(data, name, base, "repaired" if repair else "checked")
+    description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
+    if parameters:
+        description = with_parameters(description, tree.gears)
+    text = writing.text(description, f"Imported from {os.path.basename(name)}.")
+    return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
+
+
+def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """Parse the bytes of a URDF file, or of a model of MuJoCo that stands at `name`; messages call it so.
+
+    Raises InputError with all problems.
+    """
+    try:
+        if mjcf.is_mjcf(data):
+            return mjcf.read_tree(data, name, base, inertias)
+        return urdf.read_tree(data, base, inertias)
+    except ImportedError as error:
+        raise InputError(_problems(name, error.problems)) from None
+
+
+def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
+    """Bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1."""
+    try:
+        decode(data, name)  # says what else binary data may be
+    except InputError as error:
+        if not data.lstrip().startswith(b"<") or b"\0" in data:
+            raise
+        if re.match(rb"\s*<\?xml[^>]*encoding=", data):
+            return data, ()
+        (problem,) = error.problems
+        hint = 'It was read as Latin-1; say so in the file: <?xml version="1.0" encoding="ISO-8859-1"?>.'
+        return data.decode("latin-1").encode(), (replace(problem, hint=hint),)
+    return data, ()
+
+
+def _assembled(tree: Tree, name: str) -> Description:
+    """The robot of a tree whose file has its own loops, closed numerically where they are open. Raises InputError."""
+    description = tree.description()
+    if not tree.loops or not list(checks.check_loops(description.family.reference)):
+        return description
+    description = tree.description(reference={})
+    for finding in checks.check_loops(description.family.reference):
+        loop = tree.loops[int(finding.path[3])]
+        hint = "Positions of joints near the file's own do not close it."
+        raise InputError([Problem(name, 0, 0, f"loop {loop.joint}", finding.got, finding.expected, hint)])
+    return description
+
+
+def _read_back(text: str, name: str) -> Description:
+    """Read the robot file that was made. Raises InputError at the imported file, whose lines are its own."""
+    try:
+        return parse_robot(text, name)
+    except InputError as error:
+        raise InputError(replace(entry, line=0, column=0) for entry in error.problems) from None
+
+
+def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
+    for error in errors:
+        yield Problem(name, error.line, min(error.line, 1), error.place, error.got, error.expected, error.hint)
+
+
+def _closed(tree: Tree, name: str) -> Description:
+    """Close the loops of a tree as the file `name` says, and drive the joints that it names. Raises InputError."""
+    report = Report(parse_yaml(read_text(name, MAX_BYTES), name))
+    require_format(report)
+    file, problems = validate_keys(LoopsFile, report.document)
+    report.take(problems)
+    values = ValueReader(report, set(CONSTANTS))
+    loops = tuple(_loop(values, tree, section, k) for k, section in enumerate(file.loops))
+    names = [*tree.joints, *(loop.joint for loop in loops)]
+    for k, loop in enumerate(loops):
+        if names.count(loop.joint) > 1:
+            report(("loops", k, "joint"), Got(f"joint {loop.joint} again"), "a name for each joint", "Rename it.")
+    for key in ("actuated", "independent"):
+        for k, joint in enumerate(getattr(file, key) or ()):
+            if joint not in tree.free:
+                report((key, k), joint, "a joint of the URDF file that moves", sentence(nearest(joint, tree.free)))
+    report.raise_if_any()
+    for joint in file.reference or ():
+        if joint not in tree.joints:
+            hint = sentence(nearest(joint, tree.joints))
+            report(("reference", joint), joint, "a joint of the file that moves", hint, key=True)
+    report.raise_if_any()
+    description = tree.description(
+        loops=loops, actuated=file.actuated, independent=file.independent, reference=file.reference
+    )
+    _check_loops(report, description)
+    return description
+
+
+def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) -> Loop:
+    path, report = ("loops", index), values.report
+    if section.b is None:
+        report(path, Got("no key 'b'"), "'b', which is required in loops", "Add it.")
+    for key in ("a", "b"):
+        name = getattr(section, key)
+        if name is not None and name not in tree.bodies:
+            report((*path, key), name, "a link of the URDF file", sentence(nearest(name, tree.bodies)))
+    frames = [fill(values.frame(getattr(section, key), (*path, key)), CONSTANTS) for key in ("frame_a", "frame_b")]
+    pitch = fill(values.pitch(section, path), CONSTANTS)
+    return Loop(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1], pitch)
+
+
+def _check_loops(report: Report, description: Description) -> None:
+    """Refuse loops that are open at zero joint variables, at their places in the file. Raises InputError."""
+    for finding in checks.check_loops(description.family.reference):
+        hint = "The zero of the file is the reference pose; rough positions under reference are closed numerically."
+        report(finding.path[2:], Got(finding.got), finding.expected, hint)
+    report.raise_if_any()

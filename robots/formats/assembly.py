@@ -1,0 +1,167 @@
+"""Loops closed numerically: from rough positions of joints to a reference pose in which all joints meet.
+
+Positions are found once, for the defaults of the parameters; kernels go on from there for other values. The conditions
+are those of the closures of `tasks.mechanics.closures`, in plain numbers. Source: damped least squares, Levenberg 1944.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robots import geometry
+from robots.formats.checks import Pose, joined
+from robots.joint_kinds import JOINT_KINDS, X, Y, Z
+from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism
+from robots.types import BASE, Matrix
+
+CLOSED = 1e-12
+"""Residuals [m, or cosine] of loops that are closed; what is better is left as it is, so that texts are read back."""
+
+STEPS, SHIFT, SPREAD = 300, 1e-6, 0.05
+RANK = 1e-8
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A limb in numbers, where it is mounted, and the pose of the platform."""
+
+    limb: Limb
+    instance: Instance
+    home: Frame
+
+    def poses(self, values: np.ndarray) -> dict[int, Pose]:
+        """Poses of the bodies for positions of the joints of the tree."""
+        world = (np.eye(3), np.zeros(3))
+        at = {BASE: joined(world, self.instance.base)}
+        at[PLATFORM] = joined(joined(world, self.home), self.instance.platform)
+        for k, (link, value) in enumerate(zip(self.limb.links, values, strict=True)):
+            outer = joined(at[link.parent], link.placement)
+            at[k] = joined(outer, moved(Frame(), link, float(value)))
+        return at
+
+    def residual(self, values: np.ndarray) -> np.ndarray:
+        """How far every condition of every cut joint is from closed."""
+        at = self.poses(values)
+        return np.array([x for cut in self.limb.cuts for x in _conditions(cut, at)])
+
+    def slopes(self, values: np.ndarray) -> np.ndarray:
+        """Derivatives of the residual over the joints, by central differences."""
+        steps = np.eye(len(values)) * SHIFT
+        return np.stack(
+            [(self.residual(values + s) - self.residual(values - s)) / (2.0 * SHIFT) for s in steps], axis=1
+        )
+
+
+def _conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
+    (r_a, p_a), (r_b, p_b) = joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
+    kind, gap = JOINT_KINDS[cut.kind], r_a.T @ (p_b - p_a)
+    yield from (float(gap[axis]) for axis in (X, Y, Z) if axis not in kind.sliding)
+    turning = kind.turning
+    if len(turning) == 2:
+        yield float(r_a[:, turning[0]] @ r_b[:, turning[1]])
+    elif len(turning) < 2:
+        shared = turning[0] if turning else Z
+        across = [axis for axis in (X, Y, Z) if axis != shared]
+        yield from (float(r_a[:, axis] @ r_b[:, shared]) for axis in across)
+        if not turning:
+            yield float(r_a[:, across[0]] @ r_b[:, across[1]])
+    if kind.coupled and cut.pitch is not None:
+        angle = math.atan2(float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X]))
+        yield float(gap[Z]) - float(cut.pitch) * angle
+
+
+def close(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
+    """Positions of the joints near a guess with all loops closed, `held` ones as they are; and what stays open."""
+    values, damping = np.array(guess, dtype=float), 1e-3
+    free = [k for k in range(len(values)) if k not in held]
+    residual = setting.residual(values)
+    for _ in range(STEPS):
+        size = float(np.abs(residual).max(initial=0.0))
+        if size <= CLOSED or not free:
+            break
+        slopes = setting.slopes(values)[:, free]
+        whole = np.vstack([slopes, math.sqrt(damping) * np.eye(len(free))])
+        step = np.linalg.lstsq(whole, np.concatenate([-residual, np.zeros(len(free))]), rcond=None)[0]
+        trial = values.copy()
+        trial[free] += step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
+        after = setting.residual(trial)
+        if after @ after < residual @ residual:
+            values, residual, damping = trial, after, max(damping * 0.1, 1e-18)
+        elif damping > 1e6:
+            break
+        else:
+            damping *= 10.0
+    return values, float(np.abs(residual).max(initial=0.0))
+
+
+def independent(setting: Setting, reference: np.ndarray, wanted: Sequence[str] = ()) -> tuple[str, ...]:
+    """Joints of a closed chain that determine all others near a reference; `wanted` ones where they can."""
+    random, links = np.random.default_rng(20240501), setting.limb.links
+    poses = [reference]
+    for _ in range(3):
+        near, left = close(setting, reference + random.uniform(-SPREAD, SPREAD, len(links)))
+        poses += [near] if left <= 1e-9 else []
+    slopes = [setting.slopes(values) for values in poses]
+    order = [k for k, link in enumerate(links) if link.joint not in wanted]
+    order += [k for k, link in enumerate(links) if link.joint in wanted]
+    dependent = _dependent(slopes, order, sum(link.joint not in wanted for link in links))
+    return tuple(link.joint for k, link in enumerate(links) if k not in dependent)
+
+
+def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int) -> set[int]:
+    """Columns that span all, best conditioned; those that come first in the order where they suffice."""
+    rest, chosen = [np.array(entry) for entry in slopes], set[int]()
+    for group in (order[:unwanted], order[unwanted:]):
+        while left := [k for k in group if k not in chosen]:
+            sizes = np.min([np.linalg.norm(entry[:, left], axis=0) for entry in rest], axis=0)
+            best = int(np.argmax(sizes))
+            if sizes[best] <= RANK**0.75:
+                break
+            chosen.add(left[best])
+            for k, entry in enumerate(rest):
+                unit = entry[:, left[best]] / np.linalg.norm(entry[:, left[best]])
+                rest[k] = entry - np.outer(unit, unit @ entry)
+    return chosen
+
+
+def moved(frame: Frame, link: Link, value: float) -> Frame:
+    """The frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
+    row, axis = link.joint_kind, link.axis
+    rotation: Matrix = frame.rotation
+    way = value if link.pitch is None else value * link.pitch
+    x, y, z = (entry * way for entry in axis) if row.slides else (0.0, 0.0, 0.0)
+    position = [
+        p + (r[0] * x + r[1] * y + r[2] * z if row.slides else 0.0)
+        for p, r in zip(frame.position, frame.rotation, strict=True)
+    ]
+    if row.turns:
+        name, sign = next(
+            (n, s)
+            for n, unit in zip("xyz", np.eye(3), strict=True)
+            for s in (1.0, -1.0)
+            if tuple(unit * s) == tuple(axis)
+        )
+        rotation = geometry.product(rotation, geometry.about(name, math.cos(value), sign * math.sin(value)))
+    return Frame(rotation, (position[0], position[1], position[2]))
+
+
+References = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
+"""Positions of joints at the reference pose by limb and joint, from which their variables count."""
+
+
+def counted_from(mechanism: Mechanism, reference: References) -> Mechanism:
+    """The mechanism whose joints count from the reference; its numbers may be symbols."""
+    table = {limb: dict(values) for limb, values in reference}
+    limbs = []
+    for limb in mechanism.limbs:
+        values = table.get(limb.name, {})
+        links = tuple(
+            replace(link, placement=moved(link.placement, link, values[link.joint])) if values.get(link.joint) else link
+            for link in limb.links
+        )
+        limbs.append(replace(limb, links=links))
+    return replace(mechanism, limbs=tuple(limbs))

@@ -1,0 +1,332 @@
+"""Models of MuJoCo (MJCF) as trees: MuJoCo compiles the file, with its defaults, includes and meshes.
+
+Joints count from the pose in which the file has its bodies, as MuJoCo's `qpos - qpos0` does. Ball joints become three
+joints, free ones are held or become six. Equality constraints between bodies are loops, between joints couplings.
+Springs, tendons and contacts are no part of the dynamics here; what is left out is told. Source: MuJoCo, XML reference
+and `mj_kinematics`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from robots.formats.ratings import Rating
+from robots.formats.tree import (
+    HERE,
+    Base,
+    GrowingTree,
+    ImportedError,
+    Inertias,
+    Loop,
+    Place,
+    Pose,
+    Tree,
+    compose,
+    finished,
+    frame_of,
+    moved,
+    plain_name,
+    rows,
+    vector,
+)
+from robots.formats.xml_tree import Element, FormatError, parse
+from robots.model import Coupling, Inertia
+from robots.types import BASE
+
+FREE, BALL, SLIDE, HINGE = range(4)
+KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
+CONNECT, WELD, JOINT = range(3)
+MAX_DEPTH = 256
+"""Levels of elements: bodies stand inside their parents."""
+
+
+@dataclass
+class _Reading:
+    """A compiled model, and what has been made of it so far."""
+
+    model: Any
+    mujoco: ModuleType
+    lines: Mapping[tuple[str, str], int]
+    base: Base
+    growing: GrowingTree = field(default_factory=GrowingTree)
+    warnings: list[FormatError] = field(default_factory=list)
+    problems: list[FormatError] = field(default_factory=list)
+    frames: dict[int, Place] = field(default_factory=dict)
+    joint_names: dict[int, str] = field(default_factory=dict)
+
+    def name(self, kind: str, number: int) -> str:
+        """The name of an object of the model, or one made of its number."""
+        type_ = getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
+        result = self.mujoco.mj_id2name(self.model, type_, number)
+        return str(result) if result else f"{kind}_{number}"
+
+    def warn(self, kind: str, name: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a warning at the line of an element that has a name."""
+        self.warnings.append(FormatError(self.lines.get((kind, name), 0), f"{kind} {name}", got, expected, hint))
+
+    def refuse(self, kind: str, name: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a problem there."""
+        self.problems.append(FormatError(self.lines.get((kind, name), 0), f"{kind} {name}", got, expected, hint))
+
+
+def is_mjcf(data: bytes) -> bool:
+    """Whether bytes are a model of MuJoCo, by their first element."""
+    start = re.search(rb"<[A-Za-z_][^>\s/]*", re.sub(rb"<!--.*?-->", b"", data[: 1 << 16], flags=re.DOTALL))
+    return start is not None and start[0] == b"<mujoco"
+
+
+def read_tree(data: bytes, path: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of a model, in bytes that stand at `path`. Raises ImportedError with all problems."""
+    try:
+        root = parse(data, MAX_DEPTH)
+    except FormatError as error:
+        raise ImportedError([error]) from None
+    model, mujoco = _compiled(path)
+    reading = _Reading(model, mujoco, dict(_lines(root)), base)
+    for body in range(1, model.nbody):
+        _body(reading, body)
+    loops, couplings = list(_loops(reading)), list(_couplings(reading))
+    _tell(reading)
+    growing = reading.growing
+    growing.bodies = {"world": (BASE, HERE)}
+    growing.bodies |= {reading.name("body", k): place for k, place in reading.frames.items()}
+    if not growing.links and not reading.problems:
+        hint = "A free joint moves with --base floating." if model.njnt else ""
+        reading.problems.append(FormatError(0, "", "no joint that moves", "at least one", hint))
+    driven = tuple(_driven(reading, [entry.joint for entry in couplings])) if loops else None
+    name = str(root.attributes.get("model", "robot"))
+    tree = Tree(plain_name(name), (), {}, (), "imported from MJCF", tuple(couplings), loops=tuple(loops), driven=driven)
+    return finished(tree, growing, reading.problems, reading.warnings, inertias)
+
+
+def _compiled(path: str) -> tuple[Any, ModuleType]:
+    try:
+        import mujoco
+    except ImportError:
+        hint = "Install it: pip install limbsweep[mujoco]."
+        raise ImportedError(
+            [FormatError(0, "", "a model of MuJoCo", "the package mujoco, which compiles it", hint)]
+        ) from None
+    mujoco.set_mju_user_warning(lambda text: None)  # which would write a file
+    try:
+        return mujoco.MjModel.from_xml_path(path), mujoco
+    except (ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())
+        line = re.search(r"line (\d+)", said)
+        got = f"a model that MuJoCo does not compile ({said[:160]})"
+        hint = "Files that it names, such as meshes, have to be where it says."
+        raise ImportedError([FormatError(int(line[1]) if line else 0, "", got, "a model that it does", hint)]) from None
+    finally:
+        mujoco.set_mju_user_warning(None)
+
+
+def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:
+    """Where elements with a name are, by tag and name."""
+    if "name" in element.attributes:
+        yield (element.tag, element.attributes["name"]), element.line
+    for child in element.children:
+        yield from _lines(child)
+
+
+def _pose(position: np.ndarray, quaternion: np.ndarray) -> Pose:
+    """A pose of a position and a quaternion (w, x, y, z), which is made of length 1."""
+    w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
+    turn = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return turn, np.array(position, dtype=float)
+
+
+def _body(reading: _Reading, body: int) -> None:
+    """Join a body to its parent by its joints, one after the other, and give it its inertia."""
+    model, growing, name = reading.model, reading.growing, reading.name("body", body)
+    parent = int(model.body_parentid[body])
+    outer = reading.frames.get(parent, (BASE, HERE))
+    at: Place = outer[0], compose(outer[1], _pose(model.body_pos[body], model.body_quat[body]))
+    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+    growing.lines[name] = (reading.lines.get(("body", name), 0), f"body {name}")
+    moving = [k for k in range(first, first + count) if not _held(reading, k, name)]
+    for k in moving:
+        at = _joined(reading, at, k, name if k == moving[-1] else f"{name}_{reading.name('joint', k)}")
+    reading.frames[body] = at
+    mass, moments = float(model.body_mass[body]), model.body_inertia[body]
+    if mass or np.any(moments):
+        turn, centre = compose(at[1], _pose(model.body_ipos[body], model.body_iquat[body]))
+        tensor = turn @ np.diag(moments) @ turn.T
+        growing.load(at, Inertia(mass, vector(centre), rows(0.5 * (tensor + tensor.T))))
+
+
+def _held(reading: _Reading, joint: int, body: str) -> bool:
+    """Whether a joint is a free one whose body stands still."""
+    if int(reading.model.jnt_type[joint]) != FREE or reading.base == "floating":
+        return False
+    hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
+    reading.warn("body", body, "a free joint", "a base that stands still", hint)
+    return True
+
+
+def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
+    """Where the frame of a body is, beyond one of its joints."""
+    model, growing = reading.model, reading.growing
+    name, kind = reading.name("joint", joint), int(model.jnt_type[joint])
+    growing.lines[name] = (reading.lines.get(("joint", name), 0), f"joint {name}")
+    if kind in (FREE, BALL):
+        several = "spherical" if kind == BALL else "floating"
+        anchor = np.array(model.jnt_pos[joint]) if kind == BALL else np.zeros(3)
+        got = f"a {'ball' if kind == BALL else 'free'} joint"
+        hint = f"It became {'three' if kind == BALL else 'six'} joints, {name}_yaw and so on."
+        reading.warn("joint", name, got, "joints of one variable", hint)
+        place = growing.joints((at[0], compose(at[1], (np.eye(3), anchor))), name, several, np.eye(3), body)
+        dofs = int(model.jnt_dofadr[joint])
+        for step in range(3):
+            if kind == BALL and model.dof_armature[dofs + step]:
+                reading.warn("joint", name, "an armature of a ball joint", "none", "It is left out.")
+                break
+        return place[0], compose(place[1], (np.eye(3), -anchor))
+    anchor, axis = np.array(model.jnt_pos[joint]), np.array(model.jnt_axis[joint])
+    dof, size = int(model.jnt_dofadr[joint]), float(np.linalg.norm(axis))
+    single = KINDS[kind]
+    reading.joint_names[joint] = name
+    growing.ratings.append(_rating(reading, joint, name))
+    frame = at[0], compose(at[1], (np.eye(3), anchor))
+    if offset := _offset(reading, joint):
+        frame = frame[0], compose(frame[1], moved(single, axis / size, offset))
+    armature = float(model.dof_armature[dof]) + _rotor(reading, joint)
+    place = growing.joint(frame, name, single, (axis / size).tolist(), body, armature)
+    return place[0], compose(place[1], (np.eye(3), -anchor))
+
+
+def _rotor(reading: _Reading, joint: int) -> float:
+    """What rotors of actuators add to the armature of a joint."""
+    model, total = reading.model, 0.0
+    for k in _actuators(reading, joint):
+        total += (
+            float(getattr(model, "actuator_armature", np.zeros(model.nu))[k]) * float(model.actuator_gear[k][0]) ** 2
+        )
+    return total
+
+
+def _actuators(reading: _Reading, joint: int) -> list[int]:
+    """Actuators that move a joint."""
+    model, types = reading.model, reading.mujoco.mjtTrn
+    of_joint = (int(types.mjTRN_JOINT), int(types.mjTRN_JOINTINPARENT))
+    return [k for k in range(model.nu) if model.actuator_trntype[k] in of_joint and model.actuator_trnid[k][0] == joint]
+
+
+def _rating(reading: _Reading, joint: int, name: str) -> Rating:
+    """Range, force and friction of a joint, counted from the pose of the file."""
+    model, dof = reading.model, int(reading.model.jnt_dofadr[joint])
+    numbers: dict[str, float] = {}
+    if model.jnt_limited[joint]:
+        zero = float(model.qpos0[model.jnt_qposadr[joint]]) + _offset(reading, joint)
+        numbers |= {"low": float(model.jnt_range[joint][0]) - zero, "high": float(model.jnt_range[joint][1]) - zero}
+    forces = [abs(float(x)) for x in model.jnt_actfrcrange[joint]] if model.jnt_actfrclimited[joint] else []
+    for k in _actuators(reading, joint):
+        if model.actuator_forcelimited[k]:
+            forces.append(float(np.abs(model.actuator_forcerange[k]).max() * abs(model.actuator_gear[k][0])))
+    numbers |= {"force": min(forces)} if forces and min(forces) > 0 else {}
+    for key, value in (
+        ("viscous", np.ravel(model.dof_damping)[dof]),
+        ("coulomb", np.ravel(model.dof_frictionloss)[dof]),
+    ):
+        numbers |= {key: float(value)} if value > 0 else {}
+    return Rating(name, **numbers)
+
+
+def _equalities(reading: _Reading, kind: int) -> Iterator[int]:
+    model = reading.model
+    for k in range(model.neq):
+        if int(model.eq_type[k]) == kind and model.eq_active0[k]:
+            yield k
+
+
+def _offset(reading: _Reading, joint: int) -> float:
+    """How far a joint that follows another is from its zero where that one is at zero."""
+    for k in _equalities(reading, JOINT):
+        if int(reading.model.eq_obj1id[k]) == joint:
+            return float(reading.model.eq_data[k][0])
+    return 0.0
+
+
+def _couplings(reading: _Reading) -> Iterator[Coupling]:
+    """Joints that follow others, by linear equality constraints."""
+    model, names = reading.model, reading.joint_names
+    stated = {}
+    for k in _equalities(reading, JOINT):
+        name, first, second = reading.name("equality", k), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        if first not in names or (second >= 0 and second not in names):
+            reading.refuse("joint", name, "an equality of a ball or free joint", "joints of one variable")
+        elif second < 0:
+            reading.refuse(
+                "joint", name, f"joint {names[first]} held by an equality", "two joints", "Take the joint out."
+            )
+        elif np.any(model.eq_data[k][2:5]):
+            got = f"joint {names[first]} as a polynomial of {names[second]}"
+            reading.refuse("joint", name, got, "a linear equality", "Write the mechanism as a loop.")
+        else:
+            stated[names[first]] = (names[second], float(model.eq_data[k][1]))
+    for joint, (of, ratio) in stated.items():
+        seen = [joint]
+        while of in stated and of not in seen:
+            seen.append(of)
+            of, ratio = stated[of][0], ratio * stated[of][1]
+        if of in seen:
+            reading.refuse("joint", joint, "a joint that follows itself", "another joint")
+        else:
+            yield Coupling(joint, of, ratio)
+
+
+def _loops(reading: _Reading) -> Iterator[Loop]:
+    """Equality constraints between bodies: balls and welds."""
+    model = reading.model
+    for kind, name_of in ((CONNECT, "spherical"), (WELD, "fixed")):
+        for k in _equalities(reading, kind):
+            data, ids = model.eq_data[k], (int(model.eq_obj1id[k]), int(model.eq_obj2id[k]))
+            if int(model.eq_objtype[k]) == int(reading.mujoco.mjtObj.mjOBJ_SITE):
+                poses = [_pose(model.site_pos[i], model.site_quat[i]) for i in ids]
+                bodies = [int(model.site_bodyid[i]) for i in ids]
+            elif kind == CONNECT:
+                poses, bodies = [(np.eye(3), np.array(data[:3])), (np.eye(3), np.array(data[3:6]))], list(ids)
+            else:
+                poses, bodies = [_pose(data[3:6], data[6:10]), (np.eye(3), np.array(data[:3]))], list(ids)
+            names = [reading.name("body", body) if body else "world" for body in bodies]
+            frames = [frame_of(pose) for pose in poses]
+            yield Loop(_loop_name(reading, k), name_of, names[0], frames[0], names[1], frames[1])
+
+
+def _loop_name(reading: _Reading, number: int) -> str:
+    return reading.name("equality", number).replace("equality_", "loop_")
+
+
+def _driven(reading: _Reading, followers: list[str]) -> Iterator[str]:
+    """Joints that actuators move."""
+    for joint, name in reading.joint_names.items():
+        if name not in followers and _actuators(reading, joint):
+            yield name
+
+
+def _tell(reading: _Reading) -> None:
+    """Say what is no part of the robot here."""
+    model, count = reading.model, lambda values: int(np.count_nonzero(np.asarray(values)))
+    inactive = [k for k in range(model.neq) if not model.eq_active0[k]]
+    others = [k for k in range(model.neq) if int(model.eq_type[k]) > JOINT]
+    left = {
+        "springs of joints": count(model.jnt_stiffness),
+        "tendons": int(model.ntendon),
+        "bodies with compensated gravity": count(model.body_gravcomp),
+        "equality constraints that are not active": len(inactive),
+        "equality constraints of tendons or flexible bodies": len(others),
+    }
+    for what, number in left.items():
+        if number:
+            reading.warnings.append(FormatError(0, "", f"{number} {what}", "none", "They are left out."))

@@ -1,0 +1,52 @@
+"""What a file says of joints that the mechanism has no place for: ranges, speeds, forces and friction.
+
+A robot file keeps them under `ratings`; the first sweep of the robot takes them as its limits and its friction. They do
+not change any result by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from robots import joint_kinds
+
+NUMBERS = ("low", "high", "velocity", "force", "viscous", "coulomb")
+"""What a rating may say, in order."""
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Of a joint: range of its position, largest rate and force; viscous friction, and Coulomb friction. All SI.
+
+    None where nothing is known. Positions count as those of the joint do.
+    """
+
+    joint: str
+    low: float | None = None
+    high: float | None = None
+    velocity: float | None = None
+    force: float | None = None
+    viscous: float | None = None
+    coulomb: float | None = None
+
+    __repr__ = joint_kinds.shown
+
+    @property
+    def says(self) -> dict[str, float]:
+        """The numbers that are known, by name."""
+        known = {entry.name: getattr(self, entry.name) for entry in fields(self)[1:]}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def shifted(self, by: float) -> Rating:
+        """The same for a joint whose variable counts from another position."""
+        if not by:
+            return self
+        low = None if self.low is None else self.low - by
+        high = None if self.high is None else self.high - by
+        return Rating(self.joint, low, high, self.velocity, self.force, self.viscous, self.coulomb)
+
+
+def known(ratings: Iterable[Rating]) -> tuple[Rating, ...]:
+    """Those that say something."""
+    return tuple(entry for entry in ratings if entry.says)

@@ -1,0 +1,338 @@
+"""Trees of bodies as other formats have them, made trees of the model: joints of several freedoms become several.
+
+Frames of the model sit on joints; where an axis is no coordinate axis, the frame is turned so that it is z. Bodies
+behind fixed joints become one with their parents. What is wrong with a tree is said where its file says it: `lines` of
+bodies and joints lead there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from robots.formats import assembly, checks
+from robots.formats.assembly import Setting, close
+from robots.formats.description import Description
+from robots.formats.ratings import Rating, known
+from robots.formats.writing import AXES
+from robots.formats.xml_tree import FormatError
+from robots.inertia import joined, point
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
+from robots.parameters import nearest
+from robots.types import BASE, JointKind, Number, Vector
+
+Pose = tuple[np.ndarray, np.ndarray]
+"""Rotation (3, 3) and position (3,) [m] in an outer frame."""
+
+HERE: Pose = (np.eye(3), np.zeros(3))
+Place = tuple[int, Pose]
+"""A frame: the index of its body, or BASE, and its pose there."""
+
+Base = Literal["fixed", "floating"]
+"""What the root link does: it stands still, or floats, on six joints whose positions and forces are those of a base."""
+
+Inertias = Literal["checked", "repaired", "as they are"]
+"""What becomes of inertias that no body has: problems, repairs with warnings, or nothing."""
+
+RESERVED = ("base", "platform")
+"""Names that no body of a robot file may have."""
+
+STEPS: Mapping[str, tuple[tuple[str, JointKind, int], ...]] = {
+    "planar": (("x", "prismatic", 0), ("y", "prismatic", 1), ("turn", "revolute", 2)),
+    "spherical": (("yaw", "revolute", 2), ("pitch", "revolute", 1), ("roll", "revolute", 0)),
+    "floating": (
+        *(("x", "prismatic", 0), ("y", "prismatic", 1), ("z", "prismatic", 2)),
+        *(("yaw", "revolute", 2), ("pitch", "revolute", 1), ("roll", "revolute", 0)),
+    ),
+}
+"""Joints of several freedoms as joints of one, from the parent outwards: end of the name, kind, axis of the frame."""
+
+
+class ImportedError(ValueError):
+    """A file that cannot be imported, with all its problems."""
+
+    def __init__(self, problems: Sequence[FormatError]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop between two bodies, by name, with a frame in each of their frames in the file."""
+
+    joint: str
+    kind: JointKind
+    a: str
+    frame_a: Frame
+    b: str
+    frame_b: Frame
+    pitch: Number | None = None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The tree of a file: links of the model; the place of the frame of each body of the file; what else it says.
+
+    `followers` are joints that move with others; `loops`, `driven` and `independent` are None where the file does not
+    say. `massless` are bodies at the end of the tree that have no inertia.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    bodies: dict[str, Place]
+    warnings: tuple[FormatError, ...]
+    source: str = "imported"
+    couplings: tuple[Coupling, ...] = ()
+    ratings: tuple[Rating, ...] = ()
+    massless: tuple[str, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    driven: tuple[str, ...] | None = None
+    gears: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that move."""
+        return tuple(link.joint for link in self.links)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of the joints that follow no other one."""
+        followers = {entry.joint for entry in self.couplings}
+        return tuple(name for name in self.joints if name not in followers)
+
+    def description(
+        self,
+        loops: Iterable[Loop] = (),
+        actuated: Sequence[str] | None = None,
+        independent: Sequence[str] = (),
+        reference: Mapping[str, float] | None = None,
+    ) -> Description:
+        """The robot with its loops and `loops`, closed from rough positions of joints where there is a `reference`.
+
+        Where `actuated` does not say which, joints with actuators are driven, or as many as are independent. Raises
+        ValueError for names that are not in the file.
+        """
+        for name in (*(actuated or ()), *independent):
+            if name not in self.free:
+                raise ValueError(f"joint {name!r} is none of {self.name} that moves; {nearest(name, self.free)}")
+        closures = tuple(map(self._closure, (*self.loops, *loops)))
+        followers = [entry.joint for entry in self.couplings]
+        driven = (self.driven or self.free) if actuated is None else tuple(actuated)
+        values = np.array([(reference or {}).get(name, 0.0) for name in self.joints])
+        if closures:
+            whole = Mechanism.chain(self.name, self.links, self.free, closures, couplings=self.couplings)
+            setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
+            if reference is not None:
+                given = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
+                values, _ = close(setting, values, [self.joints.index(name) for name in given])
+            if actuated is None and not independent:
+                result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
+                independent = tuple(name for name in result if name not in followers)
+                driven = driven if self.driven and set(independent) <= set(driven) else independent
+                independent = () if set(independent) == set(driven) else independent
+        built = Mechanism.chain(
+            self.name, self.links, driven, closures, independent=tuple(independent), couplings=self.couplings
+        )
+        places = {name: float(x) for name, x in zip(self.joints, values, strict=True) if reference is not None and x}
+        return Description(
+            self.name,
+            "",
+            self.source,
+            (),
+            (),
+            built,
+            ratings=tuple(entry.shifted(places.get(entry.joint, 0.0)) for entry in self.ratings),
+            massless=self._loose(built.limbs[0]),
+            reference=((self.name, tuple(places.items())),) if places else (),
+        )
+
+    def _loose(self, limb: Limb) -> tuple[str, ...]:
+        return tuple(link.body for k, link in enumerate(limb.links) if checks.is_loose(limb, k))
+
+    def _closure(self, loop: Loop) -> Closure:
+        a, b = self._end(loop, loop.a, loop.frame_a), self._end(loop, loop.b, loop.frame_b)
+        return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
+
+    def _end(self, loop: Loop, name: str, frame: Frame) -> tuple[int, Frame]:
+        """The body of the model, and a frame of a body of the file in it."""
+        if name not in self.bodies:
+            hint = nearest(name, self.bodies)
+            raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")
+        body, pose = self.bodies[name]
+        return body, frame_of(compose(pose, pose_of(frame)))
+
+
+@dataclass
+class GrowingTree:
+    """A tree that grows joint by joint, parents first; `lines` say where the file has a joint or a body."""
+
+    links: list[Link] = field(default_factory=list)
+    bodies: dict[str, Place] = field(default_factory=dict)
+    ratings: list[Rating] = field(default_factory=list)
+    lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def joint(
+        self, at: Place, name: str, kind: JointKind, direction: Sequence[float], body: str, armature: float = 0.0
+    ) -> Place:
+        """Join a body at a frame, about or along a direction there; the same frame on the body, where it is zero."""
+        if body in RESERVED:
+            body = f"{body}_link"
+        outer, pose = at
+        axis, turned = _axis(direction)
+        placement = frame_of((pose[0] @ turned, pose[1]))
+        self.links.append(Link(name, body, outer, kind, axis, placement, point(0.0), armature))
+        return len(self.links) - 1, (turned.T, np.zeros(3))
+
+    def joints(self, at: Place, name: str, kind: str, turn: np.ndarray, body: str) -> Place:
+        """Join a body by a joint of several freedoms, along the axes `turn` (3, 3) of a frame."""
+        steps = STEPS[kind]
+        for end, single, axis in steps:
+            last = end == steps[-1][0]
+            on = body if last else f"{body}_{name}_{end}"
+            at = self.joint(at, f"{name}_{end}", single, turn[:, axis].tolist(), on)
+            self.lines[f"{name}_{end}"] = self.lines.get(name, (0, ""))
+        return at
+
+    def load(self, at: Place, inertia: Inertia) -> None:
+        """Add the inertia of a body whose frame is at a place; that of the base does not matter."""
+        body, _ = at
+        if body != BASE:
+            link = self.links[body]
+            bare = not link.inertia.mass and not np.any(link.inertia.tensor)
+            self.links[body] = replace(link, inertia=inertia) if bare else _heavier(link, inertia)
+
+    def problems(self, mechanism: Mechanism) -> Iterator[FormatError]:
+        """What makes no sense in the mechanism, at lines of the file."""
+        (limb,) = mechanism.limbs
+        for finding in checks.check(mechanism, massless=[link.body for link in limb.links]):
+            link = limb.links[int(finding.path[3])] if finding.path[2:3] == ("links",) else limb.links[0]
+            of_body = "inertia" in finding.path
+            name, kind = (link.body, "link") if of_body else (link.joint, "joint")
+            line, place = self.lines.get(name, (0, f"{kind} {name}"))
+            hint = finding.hint
+            if of_body and finding.got.startswith("principal moments"):
+                hint = "With --repair-inertia such moments become their mean, as MuJoCo's balanceinertia makes them."
+            got = finding.got
+            if {"position", "centre"} & set(finding.path):
+                got = f"{'an origin' if 'position' in finding.path else 'a centre of mass'} {got} away"
+            yield FormatError(line, place, got, finding.expected, hint)
+
+    def repaired(self) -> Iterator[FormatError]:
+        """Give bodies whose moments no body has three equal ones, their mean; what was changed, as warnings.
+
+        Source: MuJoCo, XML reference, compiler, balanceinertia.
+        """
+        for k, link in enumerate(self.links):
+            moments = np.linalg.eigvalsh(np.array(link.inertia.tensor, dtype=float))
+            wrong = [entry for entry in checks.check_inertia(link.inertia) if entry.got.startswith("principal moments")]
+            if wrong and (mean := float(moments.mean())) > 0:
+                tensor = rows(np.eye(3) * mean)
+                self.links[k] = replace(link, inertia=replace(link.inertia, tensor=tensor))
+                line, place = self.lines.get(link.body, (0, f"link {link.body}"))
+                yield FormatError(line, place, wrong[0].got, wrong[0].expected, f"They became {mean:g} each.")
+
+
+def plain_name(name: str) -> str:
+    """A name for a robot file."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
+    return plain if re.match(r"[A-Za-z]", plain) else f"robot_{plain}"[:80]
+
+
+def rated(ratings: Iterable[Rating], joints: Sequence[str]) -> tuple[Rating, ...]:
+    """Ratings of joints of the model that say something, in the order of the joints."""
+    table = {entry.joint: entry for entry in ratings}
+    return known(table[name] for name in joints if name in table)
+
+
+def _heavier(link: Link, more: Inertia) -> Link:
+    inertia = link.inertia
+    if inertia.mass and more.mass:
+        inertia = joined(inertia, more)
+    else:  # a body without mass may have an inertia, and adds it
+        heavy = inertia if inertia.mass else more
+        tensor: np.ndarray = np.array(inertia.tensor) + np.array(more.tensor)
+        inertia = Inertia(heavy.mass, heavy.centre, rows(tensor))
+    return replace(link, inertia=inertia)
+
+
+def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
+    """The axis of the model, and the rotation (3, 3) from the frame in which it is that to the joint's frame."""
+    direction = np.array(components)
+    for axis in AXES.values():
+        if np.array_equal(direction, axis):
+            return axis, np.eye(3)
+    across = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
+    across /= np.linalg.norm(across)
+    return AXES["z"], np.stack([across, np.cross(direction, across), direction], axis=1)
+
+
+def compose(outer: Pose, inner: Pose) -> Pose:
+    """A pose in an outer pose."""
+    return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]
+
+
+def vector(values: np.ndarray) -> Vector:
+    """Three numbers as floats."""
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+def rows(matrix: np.ndarray) -> tuple[Vector, Vector, Vector]:
+    """A matrix (3, 3) as floats."""
+    a, b, c = map(vector, matrix)
+    return a, b, c
+
+
+def frame_of(pose: Pose) -> Frame:
+    """A pose as a frame of the model."""
+    return Frame(rows(pose[0]), vector(pose[1]))
+
+
+def pose_of(frame: Frame) -> Pose:
+    """A frame in numbers as a pose."""
+    return np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
+
+
+def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
+    """The pose of a joint at a value of its variable."""
+    direction = np.array(axis)
+    if not JOINT_KINDS[kind].turns:
+        return np.eye(3), direction * value
+    x, y, z = direction
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(value) * cross + (1.0 - math.cos(value)) * (cross @ cross), np.zeros(3)
+
+
+def finished(
+    tree: Tree, growing: GrowingTree, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
+) -> Tree:
+    """A tree with what has grown, checked. Raises ImportedError with all problems."""
+    if inertias == "repaired":
+        warnings = [*warnings, *growing.repaired()]
+    joints, bodies = [link.joint for link in growing.links], [link.body for link in growing.links]
+    for kind, names in (("joint", joints), ("link", bodies)):
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                got, rule = f"{name} again", f"a name for each {kind}"
+                problems.append(
+                    FormatError(growing.lines.get(name, (0, ""))[0], f"{kind} {name}", got, rule, "Rename one.")
+                )
+    whole = replace(
+        tree,
+        links=tuple(growing.links),
+        bodies=growing.bodies,
+        ratings=rated(growing.ratings, joints),
+        warnings=tuple(warnings),
+    )
+    if inertias != "as they are" and not problems:
+        mechanism = Mechanism.chain(tree.name, whole.links, whole.free, couplings=tree.couplings)
+        problems = [*problems, *growing.problems(mechanism)]
+    if problems:
+        raise ImportedError(problems)
+    return whole

@@ -1,0 +1,93 @@
+"""What would fail in a run is told before it: motions out of reach, and first sweeps that are made to fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from pipeline.execution.corners import try_corners
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from robots import catalog
+from robots.model import Robot
+from robots.status import Status
+from tasks import inverse_kinematics
+from tasks.arrays.trial import statuses
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
+
+LOOKED = 10
+"""Samples: two designs, at three times and four extremes, two of which are the start and the middle."""
+
+SWEEP = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {distal_length: {start: LEAST, stop: 0.5, num: 5}}}
+trajectories:
+  near: {kind: circle, radius: 0.01, normal: [0, 1, 0]}
+  far: {kind: circle, radius: RADIUS, normal: [0, 1, 0]}
+time: {stop: 1.0, samples: 101}
+metrics: [peak_force]
+"""
+
+
+def sweep(least: float, radius: float) -> str:
+    return SWEEP.replace("LEAST", str(least)).replace("RADIUS", str(radius))
+
+
+def test_statuses_are_those_of_the_kernels() -> None:
+    robot: Robot = catalog.build("five_bar")
+    home = np.array(robot.mechanism.platform.home.position, dtype=float)
+    position = home + np.random.default_rng(1).uniform(-0.6, 0.6, (40, 3)) * [1, 0, 1]
+    found = statuses(robot, position=position)
+    np.testing.assert_array_equal(found, inverse_kinematics(robot, position=position).status)
+    assert set(found.tolist()) > {int(Status.OK)}
+
+
+def test_the_corners_are_those_of_motions_and_designs() -> None:
+    near, far = try_corners(plan(Sweep.from_text(sweep(0.42, 0.05))))
+    assert (near.failed, far.failed, len(near.statuses)) == (0, 0, LOOKED)
+    near, far = try_corners(plan(Sweep.from_text(sweep(0.42, 3.0))))
+    assert (near.failed, far.whole) == (0, True)
+    near, _ = try_corners(plan(Sweep.from_text(sweep(0.05, 0.05))))
+    assert 0 < near.failed < len(near.statuses)
+
+
+@pytest.mark.parametrize(
+    ("least", "radius", "status", "said"),
+    [
+        (0.42, 0.05, 0, ""),
+        (0.42, 3.0, 2, "s.yaml trajectories.far: got 10 of 10 samples at the ends of motions and designs with"),
+        (
+            0.05,
+            0.05,
+            0,
+            "warning: s.yaml trajectories.near: got 5 of 10 samples at the ends of motions and designs with",
+        ),
+    ],
+)
+def test_check_tells(
+    least: float, radius: float, status: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.yaml").write_text(sweep(least, radius))
+    result = CliRunner().invoke(cli, ["check", "s.yaml"])
+    assert result.exit_code == status, result.output
+    assert said in result.stderr
+    assert bool(result.stderr) == bool(said)
+
+
+def test_a_first_sweep_is_made_to_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = FIVE_BAR
+    for name, value in (("0.53", "0.0053"), ("0.4374", "0.004374"), ("0.15", "0.0015"), ("0.60", "0.006")):
+        small = small.replace(f"default: {name}", f"default: {value}")
+    Path("small.yaml").write_text(small)
+    result = CliRunner().invoke(cli, ["new", "small.yaml"])
+    assert result.exit_code == 0, result.output
+    radius = float(Path("sweep.yaml").read_text().partition("radius: ")[2].partition(",")[0])
+    assert 0.0001 < radius < 0.006
+    assert CliRunner().invoke(cli, ["check", "sweep.yaml"]).stderr == ""

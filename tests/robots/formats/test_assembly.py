@@ -1,0 +1,111 @@
+# ruff: noqa: E501 - tables
+"""Rough positions of joints become a reference pose with all loops closed; other lengths go on from there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.robot_files.reader import parse_robot
+from robots.formats import writing
+from robots.formats.checks import check_loops
+from robots.model import Robot
+from tasks import inverse_dynamics, inverse_kinematics
+from tests.pipeline.robot_files.test_reader import FIVE_BAR
+
+BARS = """\
+limbsweep: 1
+name: bars
+parameters: {crank: {default: 0.2, unit: m}, rocker: {default: 0.3, unit: m}}
+limbs:
+  bars:
+    links:
+      - {joint: a, body: b1, parent: base, kind: revolute, axis: z, inertia: {mass: 1, moments: [0, 0.1, 0.1]}}
+      - {joint: b, body: b2, parent: b1, kind: revolute, axis: z, placement: {position: [crank, 0, 0]}, inertia: {mass: 1}}
+      - {joint: c, body: b3, parent: base, kind: revolute, axis: -z, placement: {position: [0.5, 0, 0]}, inertia: {mass: 1}}
+    loops:
+      - {joint: d, kind: KIND, a: b2, frame_a: {position: [0.45, 0, 0]}, b: b3, frame_b: {position: [rocker, 0, 0]}}
+    actuated: [a]
+    reference: {a: 1.2, b: -1, c: -1.7}
+"""
+REVOLUTE = BARS.replace("KIND", "revolute")
+
+
+def pins(values: dict[str, float], q: np.ndarray) -> np.ndarray:
+    """Both sides of the loop for positions from zero (a, b, c)."""
+    a, b, c = q
+    end = values["crank"] * np.array([np.cos(a), np.sin(a)]) + 0.45 * np.array([np.cos(a + b), np.sin(a + b)])
+    return np.array([end, np.array([0.5, 0.0]) + values["rocker"] * np.array([np.cos(c), -np.sin(c)])])
+
+
+@pytest.mark.parametrize("text", [REVOLUTE, BARS.replace("KIND", "spherical")], ids=["revolute", "spherical"])
+def test_rough_positions_become_closed_ones(text: str) -> None:
+    description = parse_robot(text, "f")
+    ((name, places),) = description.reference
+    zero = np.array([dict(places)[joint] for joint in "abc"])
+    assert (name, zero[0]) == ("bars", 1.2)
+    np.testing.assert_allclose(*pins({"crank": 0.2, "rocker": 0.3}, zero), atol=1e-12)
+    again = parse_robot(writing.text(description), "g")
+    assert again == description
+    assert list(check_loops(description.family.reference)) == []
+
+
+def test_other_lengths_are_solved_from_there() -> None:
+    description = parse_robot(REVOLUTE, "f")
+    zero = np.array([dict(description.reference[0][1])[joint] for joint in "abc"])
+    for values in ({"crank": 0.2, "rocker": 0.3}, {"crank": 0.22, "rocker": 0.27}):
+        solved = inverse_kinematics(Robot.of(description.family, values), q=np.array([[0.0], [0.4]]))
+        assert not solved.status.any()
+        for position in solved.position[:, 0, :3]:
+            np.testing.assert_allclose(*pins(values, zero + position), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("a: 1.2, b: -1", "a: 1.2, e: -1", "limbs.bars.reference.e: got 'e'; expected a joint of a link of this limb"),
+        ("default: 0.3", "default: 0.003", "got loops that stay open by 0.01"),
+        ("a: 1.2", "a: x", "reference.a: got 'x'; expected a number"),
+        ("kind: revolute, a: b2", "kind: fixed, a: b2", "got loops that stay open by"),
+    ],
+)
+def test_what_cannot_be_closed_is_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_robot(REVOLUTE.replace(old, new, 1), "f")
+    assert message in str(caught.value)
+
+
+def test_a_weld_inside_a_body_moves_as_the_whole_body() -> None:
+    pin = "{joint: d, body: b4, parent: b3, kind: revolute, axis: z, placement: {position: [rocker, 0, 0]}, "
+    welded = REVOLUTE.replace(
+        "    loops:", f"      - {pin}inertia: {{mass: 0.5, moments: [0, 0.01, 0.01]}}}}\n    loops:"
+    )
+    welded = welded.replace(
+        "{joint: d, kind: revolute, a: b2, frame_a: {position: [0.45, 0, 0]}, b: b3, frame_b: {position: [rocker, 0, 0]}}",
+        "{joint: w, kind: fixed, a: b2, frame_a: {position: [0.45, 0, 0]}, b: b4}",
+    ).replace("c: -1.7", "c: -1.7, d: -1.5")
+    whole = REVOLUTE.replace(
+        "placement: {position: [crank, 0, 0]}, inertia: {mass: 1}",
+        "placement: {position: [crank, 0, 0]}, inertia: {mass: 1.5, centre: [0.15, 0, 0], moments: [0, 0.0775, 0.0775]}",
+    )
+    moving = {"q": np.array([[0.1], [0.4]]), "qd": np.array([[1.0], [2.0]]), "qdd": np.array([[1.0], [-1.0]])}
+    robots = [Robot.of(parse_robot(text, "f").family, {}) for text in (welded, whole)]
+    one, other = (inverse_kinematics(robot, **moving) for robot in robots)
+    assert not one.status.any()
+    np.testing.assert_allclose(one.position[:, 0, :3], other.position[:, 0, :3], atol=1e-10)
+    gravity = (0.0, -9.81, 0.0)
+    np.testing.assert_allclose(*(inverse_dynamics(robot, **moving, gravity=gravity) for robot in robots), rtol=1e-9)
+
+
+def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
+    exact = parse_robot(FIVE_BAR, "f")
+    rough = FIVE_BAR.replace("          rotation: [[-near_z, 0, -near_x], [0, 1, 0], [near_x, 0, -near_z]]\n", "")
+    rough = rough.replace("          rotation: [[bend_cos, 0, bend_sin], [0, 1, 0], [-bend_sin, 0, bend_cos]]\n", "")
+    rough = rough.replace('    actuated: ["1"]', '    actuated: ["1"]\n    reference: {"1": -0.6, "2": 1.3}')
+    robots = [Robot.of(each.family, {"distal_length": 0.44}) for each in (exact, parse_robot(rough, "g"))]
+    home = np.array([0.0, 0.0, -0.6])
+    position = home + np.random.default_rng(1).uniform(-0.05, 0.05, (6, 3)) * [1, 0, 1]
+    forces = [inverse_dynamics(robot, position=position) for robot in robots]
+    assert np.isfinite(forces[0]).all()
+    np.testing.assert_allclose(*forces, rtol=1e-9)

@@ -1,0 +1,111 @@
+"""Models of MuJoCo, compiled by it: forces beside its own, loops, couplings, what is kept and what is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.imports import imported
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot
+from robots.formats.checks import check_loops
+from robots.model import Coupling, Robot
+from tasks import inverse_dynamics, inverse_kinematics
+from tests.robots.formats.mjcfs import ARM, FOUR_BAR
+
+mujoco = pytest.importorskip("mujoco")
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "m.xml"
+    path.write_text(text)
+    return path
+
+
+def test_forces_are_those_of_mujoco(tmp_path: Path) -> None:
+    found = imported(written(tmp_path, ARM))
+    assert found.joints == 4
+    assert found.error is not None
+    assert found.error < 1e-12
+    made = import_robot(tmp_path / "m.xml", parameters=False)
+    (limb,) = made.description.template.limbs
+    assert limb.couplings == (Coupling("close", "bend", -0.5),)
+    assert [link.armature for link in limb.links] == [0.02, 0.02, 0.3, 0.02]
+    assert made.description.ratings[0].says == {
+        "low": -2.0, "high": 2.0, "force": 60.0, "viscous": 0.5, "coulomb": 0.1,
+    }  # fmt: skip
+
+
+def test_a_loop_is_closed_and_driven_by_its_actuator(tmp_path: Path) -> None:
+    made = import_robot(written(tmp_path, FOUR_BAR))
+    robot = Robot.of(made.description.family, {})
+    assert robot.mechanism.actuators == robot.mechanism.freedoms == ("a",)
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    data = mujoco.MjData(model)
+    solved = inverse_kinematics(robot, q=np.array([0.3]))
+    data.qpos[:] = solved.position[0, :3]
+    mujoco.mj_kinematics(model, data)
+    ends = [data.xpos[k] + data.xmat[k].reshape(3, 3) @ point for k, point in ((2, [0.5, 0.1, 0]), (3, [0, 0.3, 0]))]
+    np.testing.assert_allclose(*ends, atol=1e-12)
+    assert np.isfinite(inverse_dynamics(robot, q=np.array([0.3]), qd=np.ones(1), qdd=np.ones(1))).all()
+
+
+def test_an_open_loop_is_closed_from_its_pose(tmp_path: Path) -> None:
+    made = import_robot(written(tmp_path, FOUR_BAR.replace('anchor="0.5 0.1 0"', 'anchor="0.5 0.1 0"').replace(
+        '<body name="rocker" pos="0.5 0 0">', '<body name="rocker" pos="0.5 0 0" euler="0 0 0.2">'
+    ).replace('<connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0.1 0"/>',
+              '<connect name="pin" site1="s" site2="t"/>')
+        .replace('<geom fromto="0 0 0 0.5 0.1 0"/>', '<geom fromto="0 0 0 0.5 0.1 0"/><site name="s" pos="0.5 0.1 0"/>')
+        .replace('<geom fromto="0 0 0 0 0.3 0"/>', '<geom fromto="0 0 0 0 0.3 0"/><site name="t" pos="0 0.3 0"/>')
+    ))  # fmt: skip
+    (place,) = made.description.reference
+    assert {name for name, _ in place[1]} == {"b", "d"}
+    assert list(check_loops(made.description.family.reference)) == []
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_free_joint_is_held_or_becomes_six(base: str, tmp_path: Path) -> None:
+    text = FOUR_BAR.replace(
+        "<worldbody>", '<worldbody><body name="boat"><freejoint name="f"/><geom size="1" fromto="0 0 0 0 0 1"/>'
+    )
+    text = (
+        text.replace("</worldbody>", "</body></worldbody>").replace("<equality>", "<!--").replace("</equality>", "-->")
+    )
+    made = import_robot(written(tmp_path, text.replace("<actuator>", "<actuator>")), base=base)  # type: ignore[arg-type]
+    assert len(made.description.template.limbs[0].links) == {"fixed": 3, "floating": 9}[base]
+    assert "free joint" in str(made.warnings[0])
+
+
+BAD = {
+    "<mujoco>": "got no joint that moves; expected at least one",
+    "<mujoco><worldbody><body/></worldbody></mujoco>": "got no joint that moves",
+    "<mujoco><worldbody><geom type='mesh' mesh='x'/></worldbody></mujoco>": "got a model that MuJoCo does not compile",
+    "<mujoco><wordbody/></mujoco>": "m.xml:1:1: got a model that MuJoCo does not compile (XML Error: Schema violation",
+    ARM.replace(
+        'polycoef="0 -0.5 0 0 0"', 'polycoef="0 1 1 0 0"'
+    ): "got joint close as a polynomial of bend; expected a",
+    ARM.replace('joint2="bend" ', ""): "got joint close held by an equality; expected two joints",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.items(), ids=[text[-30:] for text in BAD.values()])
+def test_a_model_that_cannot_be_is_refused(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, text + ("</mujoco>" if text == "<mujoco>" else ""))
+    with pytest.raises(InputError) as caught:
+        import_robot("m.xml")
+    assert message in str(caught.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.xml"]
+
+
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    text = ARM.replace('name="waist"', 'name="waist" stiffness="3" ref="0.5"')
+    made = import_robot(written(tmp_path, text))
+    assert [str(each).partition("m.xml")[2] for each in made.warnings] == [
+        ": got 1 springs of joints; expected none. They are left out."
+    ]
+    assert made.description.ratings[0].low == -2.5

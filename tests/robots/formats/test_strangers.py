@@ -1,0 +1,230 @@
+"""Files of strangers get in: elements of other programs, joints that mimic, odd inertias, floating bases, all kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import ImportedRobot, import_robot
+from pipeline.robot_files.reader import parse_robot
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.template import sweep_text
+from robots.model import Coupling, Robot
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.arrays.elements import inertia_element
+from tasks.lagrange.coefficients import lagrange_coefficients
+from tasks.newton_euler.system import joint_reactions_reference
+from tests.pipeline.robot_files.test_urdf import ARM, BODY, FOUR_BAR, LIMIT, LOOPS
+
+WIDE = '<limit lower="-1e16" upper="inf" effort="0" velocity="-1"/>'
+GRIPPER = f"""\
+<robot name="gripper">
+<link name="world"/><link name="wrist">{BODY}</link><link name="left">{BODY}</link><link name="right">{BODY}</link>
+<joint name="turn" type="continuous"><parent link="world"/><child link="wrist"/><axis xyz="0 1 0"/></joint>
+<joint name="close" type="prismatic"><parent link="wrist"/><child link="left"/>
+  <origin xyz="0.1 0 0"/><axis xyz="0 1 0"/><limit lower="0" upper="0.04" effort="20" velocity="0.1"/></joint>
+<joint name="other" type="revolute"><parent link="wrist"/><child link="right"/>
+  <origin xyz="0.1 0 0.1"/><axis xyz="0 0 1"/>{LIMIT}<mimic joint="close" multiplier="-2"/></joint>
+</robot>
+"""
+
+
+def brought(tmp_path: Path, text: str | bytes, **options: object) -> ImportedRobot:
+    path = tmp_path / "r.urdf"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return import_robot(path, **{"parameters": False} | options)  # type: ignore[arg-type]  # the options of one test
+
+
+def robot(made: ImportedRobot) -> Robot:
+    assert made.description == parse_robot(made.text, "again")
+    return Robot.of(made.description.family, {})
+
+
+def test_elements_of_other_programs_are_told_once_each(tmp_path: Path) -> None:
+    odd = BODY + "<contact><lateral_friction/></contact><self_collision_checking/>"
+    text = ARM.replace(BODY, odd).replace(LIMIT, LIMIT + '<safety x="1"/>').replace("</robot>", "<rosparam/></robot>")
+    told = [str(each).partition("r.urdf")[2] for each in brought(tmp_path, text).warnings]
+    assert told == [
+        ":4:1 link upper: got an element <contact> that is not read; expected known elements. It changes nothing, here "
+        "and below.",
+        ":4:1 link upper: got an element <self_collision_checking> that is not read; expected known elements. It "
+        "changes nothing, here and below.",
+        ":7:1 joint shoulder: got an element <safety> that is not read; expected known elements. It changes nothing, "
+        "here and below.",
+        ":10:1 robot arm: got an element <rosparam> that is not read; expected known elements. It changes nothing, "
+        "here and below.",
+    ]
+
+
+def test_a_joint_that_mimics_moves_with_the_other(tmp_path: Path) -> None:
+    coupled = robot(brought(tmp_path, GRIPPER))
+    loose = robot(brought(tmp_path, GRIPPER.replace('<mimic joint="close" multiplier="-2"/>', "")))
+    assert coupled.mechanism.limbs[0].couplings == (Coupling("other", "close", -2.0),)
+    assert coupled.mechanism.freedoms == coupled.mechanism.actuators == ("turn", "close")
+    q, qd, qdd = np.random.default_rng(1).normal(size=(3, 5, 2))
+    along = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -2.0]])
+    moved = inverse_kinematics(coupled, q=q, qd=qd, qdd=qdd)
+    np.testing.assert_allclose(moved.position[:, 0, :3], q @ along.T, rtol=1e-15)
+    np.testing.assert_allclose(moved.acceleration[:, 0, :3], qdd @ along.T, rtol=1e-15)
+    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
+    force = inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd)
+    np.testing.assert_allclose(force, full @ along, rtol=1e-12, atol=1e-12)
+    lagrange = lagrange_coefficients(coupled, q=q)
+    summed = np.einsum("nij,nj->ni", lagrange.inertia, qdd) + lagrange.gravity
+    summed += np.einsum("nijk,nj,nk->ni", lagrange.velocity, qd, qd)
+    np.testing.assert_allclose(summed, force, rtol=1e-9)
+    np.testing.assert_allclose(forward_dynamics(coupled, q=q, qd=qd, force=force), qdd, rtol=1e-9, atol=1e-9)
+    mass = equations_of_motion(coupled, q=q, qd=qd).mass
+    whole = equations_of_motion(loose, q=q @ along.T, qd=qd @ along.T).mass
+    np.testing.assert_allclose(mass, along.T @ whole @ along, rtol=1e-12)
+    carried = joint_reactions(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
+    np.testing.assert_allclose(joint_reactions(coupled, q=q, qd=qd, qdd=qdd), carried, rtol=1e-9, atol=1e-9)
+
+
+def test_formulations_without_couplings_say_so(tmp_path: Path) -> None:
+    coupled, still = robot(brought(tmp_path, GRIPPER)), np.zeros(2)
+    with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected none"):
+        joint_reactions_reference(coupled, q=still, qd=still, qdd=still)
+    with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected a tree"):
+        inertia_element(coupled, 0, 0, q=still)
+
+
+def test_an_offset_of_a_mimic_is_where_its_variable_counts_from(tmp_path: Path) -> None:
+    offset = brought(tmp_path, GRIPPER.replace('multiplier="-2"', 'multiplier="-2" offset="0.3"'))
+    assert any("It is 0.3 less" in str(each) or "it is 0.3 less" in str(each) for each in offset.warnings)
+    loose = robot(brought(tmp_path, GRIPPER.replace('<mimic joint="close" multiplier="-2"/>', "")))
+    q, still = np.array([0.3, 0.02]), np.zeros(2)
+    force = inverse_dynamics(robot(offset), q=q, qd=still, qdd=still)
+    full = inverse_dynamics(loose, q=np.array([0.3, 0.02, -0.04 + 0.3]), qd=np.zeros(3), qdd=np.zeros(3))
+    np.testing.assert_allclose(force, [full[0], full[1] - 2.0 * full[2]], rtol=1e-12)
+    (rating,) = (each for each in offset.description.ratings if each.joint == "other")
+    assert (rating.low, rating.high) == pytest.approx((-1.3, 0.7))
+
+
+def test_a_mimic_of_a_mimic_follows_the_joint_that_moves(tmp_path: Path) -> None:
+    more = f"""<link name="third">{BODY}</link><joint name="last" type="continuous"><parent link="right"/>
+      <child link="third"/><mimic joint="other" multiplier="3" offset="0"/></joint></robot>"""
+    made = robot(brought(tmp_path, GRIPPER.replace("</robot>", more)))
+    assert made.mechanism.limbs[0].couplings[1] == Coupling("last", "close", -6.0)
+    lost = brought(tmp_path, GRIPPER.replace('mimic joint="close"', 'mimic joint="clos"'))
+    assert any("got a mimic of 'clos'" in str(each) and "moves on its own" in str(each) for each in lost.warnings)
+    assert robot(lost).mechanism.freedoms == ("turn", "close", "other")
+
+
+def test_a_coupling_beside_loops(tmp_path: Path) -> None:
+    more = f"""<link name="dial">{BODY}</link><joint name="e" type="continuous"><parent link="coupler"/>
+      <child link="dial"/><origin xyz="0.1 0 0"/><axis xyz="0 0 1"/><mimic joint="a" multiplier="0.5"/>
+      </joint></robot>"""
+    (tmp_path / "l.yaml").write_text(LOOPS)
+    coupled = robot(brought(tmp_path, FOUR_BAR.replace("</robot>", more), loops=tmp_path / "l.yaml"))
+    (tmp_path / "l.yaml").write_text(LOOPS.replace("actuated: [a]", "actuated: [a, e]"))
+    free = more.replace('<mimic joint="a" multiplier="0.5"/>', "")
+    loose = robot(brought(tmp_path, FOUR_BAR.replace("</robot>", free), loops=tmp_path / "l.yaml"))
+    q, qd, qdd = np.random.default_rng(2).normal(size=(3, 4, 1)) * 0.2
+    along = np.array([[1.0], [0.5]])
+    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
+    np.testing.assert_allclose(inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd), full @ along, rtol=1e-10)
+    assert not inverse_kinematics(coupled, q=q).status.any()
+    wrong = more.replace('mimic joint="a"', 'mimic joint="d"')
+    (tmp_path / "l.yaml").write_text(LOOPS)
+    with pytest.raises(InputError, match="got couplings of d, which loops determine; expected joints"):
+        brought(tmp_path, FOUR_BAR.replace("</robot>", wrong), loops=tmp_path / "l.yaml")
+
+
+def test_limits_and_friction_are_kept_and_start_the_first_sweep(tmp_path: Path) -> None:
+    text = GRIPPER.replace(LIMIT, WIDE + '<dynamics damping="0.2" friction="0.1"/>')
+    made = brought(tmp_path, text)
+    by_name = {each.joint: each.says for each in made.description.ratings}
+    assert by_name == {
+        "close": {"low": 0.0, "high": 0.04, "velocity": 0.1, "force": 20.0},
+        "other": {"viscous": 0.2, "coulomb": 0.1},
+    }
+    (tmp_path / "robot.yaml").write_text(made.text)
+    (tmp_path / "sweep.yaml").write_text(sweep_text(made.description.family, "./robot.yaml"))
+    sweep = Sweep.from_yaml(tmp_path / "sweep.yaml")
+    assert sweep.limits.joints[0, 1].high == 0.04
+    assert sweep.limits.actuators[1].force == 20.0
+    assert sweep.friction.fixed == {"rated1_coulomb": 0.1, "rated1_viscous": 0.2}
+    assert "centre: [0.0, 0.02], amplitude: [0.1, 0.01]" in sweep.text
+
+
+def test_rotors_and_gears_become_armatures(tmp_path: Path) -> None:
+    said = """<transmission name="t"><joint name="close"><hardwareInterface>x</hardwareInterface></joint>
+      <actuator name="m"><mechanicalReduction>-50</mechanicalReduction><drake:rotor_inertia value="1e-4"/></actuator>
+      </transmission></robot>"""
+    links = robot(brought(tmp_path, GRIPPER.replace("</robot>", said))).mechanism.limbs[0].links
+    assert [link.armature for link in links] == [0.0, 0.25, 0.0]
+
+
+def test_inertias_are_checked_where_they_matter_and_repaired_on_request(tmp_path: Path) -> None:
+    flat = '<inertial><mass value="1"/><inertia ixx="1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    assert brought(tmp_path, ARM.replace('<link name="base"/>', f'<link name="base">{flat}</link>')).warnings
+    merged = ARM.replace(f'<link name="tool">{BODY}</link>', f'<link name="tool">{flat}</link>')
+    with pytest.raises(InputError, match=r"r.urdf:5:1 link lower: got principal moments .*With --repair-inertia"):
+        brought(tmp_path, merged)
+    wrong = ARM.replace(f'<link name="upper">{BODY}</link>', f'<link name="upper">{flat}</link>')
+    fixed = brought(tmp_path, wrong, repair=True)
+    np.testing.assert_allclose(robot(fixed).mechanism.limbs[0].links[0].inertia.tensor, np.eye(3) * 0.4)
+    assert "0.1 + 0.1 < 1" in str(fixed.warnings[0])
+    assert "They became 0.4 each." in str(fixed.warnings[0])
+
+
+def test_bodies_without_mass_at_the_end_are_named(tmp_path: Path) -> None:
+    bare = ARM.replace(BODY, "")
+    made = brought(tmp_path, bare)
+    assert made.description.massless == ("lower",)
+    assert inverse_dynamics(robot(made), q=np.ones(2), qd=np.ones(2), qdd=np.ones(2)).tolist() == [0.0, 0.0]
+
+
+def test_a_floating_base_has_the_forces_that_hold_it(tmp_path: Path) -> None:
+    held = ARM.replace('<link name="base"/>', f'<link name="base">{BODY}</link>')
+    assert "--base floating gives it six joints" in str(brought(tmp_path, held).warnings[0])
+    made = robot(brought(tmp_path, held, base="floating"))
+    ends = ("x", "y", "z", "yaw", "pitch", "roll")
+    assert made.mechanism.freedoms == (*(f"base_{end}" for end in ends), "shoulder", "elbow")
+    q = np.array([0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 0.4, 0.1])
+    force = inverse_dynamics(made, q=q, qd=np.zeros(8), qdd=np.zeros(8))
+    mass = sum(link.inertia.mass for link in made.mechanism.limbs[0].links)
+    assert force[:3] == pytest.approx([0.0, 0.0, 9.81 * mass], abs=1e-12)
+    fixed = robot(brought(tmp_path, held))
+    assert force[6:] == pytest.approx(inverse_dynamics(fixed, q=q[6:], qd=np.zeros(2), qdd=np.zeros(2)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends"), [("planar", "x y turn"), ("spherical", "yaw pitch roll"), ("ball", "yaw pitch roll")]
+)
+def test_joints_of_several_freedoms_become_several(kind: str, ends: str, tmp_path: Path) -> None:
+    text = ARM.replace('type="revolute"', f'type="{kind}"')
+    made = brought(tmp_path, text)
+    assert f"got a {kind} joint" in "".join(map(str, made.warnings))
+    links = robot(made).mechanism.limbs[0].links
+    assert [link.joint for link in links] == [*(f"shoulder_{end}" for end in ends.split()), "elbow"]
+    assert links[2].body == "upper"
+
+
+def test_latin_1_is_read(tmp_path: Path) -> None:
+    said = ARM.replace('name="arm"', 'name="bras"').replace("<robot", "<!-- r\xe9duit --><robot").encode("latin-1")
+    made = brought(tmp_path, said.replace(b'<?xml version="1.0"?>\n', b""))
+    assert "It was read as Latin-1" in str(made.warnings[0])
+    declared = said.replace(b'version="1.0"', b'version="1.0" encoding="ISO-8859-1"')
+    assert brought(tmp_path, declared).warnings == ()
+    with pytest.raises(InputError, match="look like gzip"):
+        brought(tmp_path, b"\x1f\x8b\x08")
+
+
+def test_a_long_chain_is_no_trouble(tmp_path: Path) -> None:
+    links = "".join(f'<link name="l{k}">{BODY}</link>' for k in range(151))
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/></joint>'
+        for k in range(150)
+    )
+    assert len(brought(tmp_path, f"<robot>{links}{joints}</robot>").description.template.limbs[0].links) == 150
+
+
+def test_a_description_without_what_is_new_keeps_its_digest(tmp_path: Path) -> None:
+    plain = brought(tmp_path, ARM.replace(LIMIT, '<limit effort="0" velocity="0"/>')).description
+    assert plain.ratings == plain.massless == ()
+    assert "couplings" not in repr(plain.template)

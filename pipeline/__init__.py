@@ -6,19 +6,20 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.execution.run import run
+    from pipeline.execution.run import run, submit
     from pipeline.stores.append import append
     from pipeline.stores.verify import verify
     from pipeline.sweep.model import Sweep
     from pipeline.sweep.user_metrics import UserMetric
 
-__all__ = ["Sweep", "UserMetric", "append", "run", "verify"]
+__all__ = ["Sweep", "UserMetric", "append", "run", "submit", "verify"]
 
 _HOMES = {
     "Sweep": "pipeline.sweep.model",
     "UserMetric": "pipeline.sweep.user_metrics",
     "append": "pipeline.stores.append",
     "run": "pipeline.execution.run",
+    "submit": "pipeline.execution.run",
     "verify": "pipeline.stores.verify",
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.errors import ClusterLostError
 from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
 from pipeline.execution.graph import Granularity
-from pipeline.execution.policy.window import Window, workers_of
+from pipeline.execution.policy.window import LIMB_THREADS, Window, workers_of
 from pipeline.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -140,8 +140,16 @@ def make_executor(client: Client | None, plan: Plan, granularity: Granularity = 
     """The executor of a plan's blocks: on a cluster, or in this process where there is none."""
     if client is None:
         return InProcessExecutor()
-    parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
+    parallel = LIMB_THREADS if granularity == "limb" else 1.0
     return ClusterExecutor(client, Window(client, parallel, plan.block_memory))
+
+
+def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
+    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy."""
+    if client is None:
+        return "limb"
+    workers = workers_of(client.scheduler_info(n_workers=-1))
+    return "limb" if sum(worker.threads for worker in workers) <= plan.work.limb_threads else "block"
 
 
 def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 SPARE_BLOCKS = 1
 """Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
 
+SPARE_SHARE = 16
+"""One more spare block for so many: on a large cluster several end between two looks of the client."""
+
+LIMB_THREADS = 2.0
+"""Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
+
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
 
@@ -41,11 +47,14 @@ class Worker:
         return FULL * self.limit / memory if self.limit and memory else float("inf")
 
 
-def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:
-    """Blocks in flight: `parallel` tasks of a block run at once and together take `memory` bytes. At least one."""
+def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> int:
+    """Blocks in flight: each keeps `parallel` threads of one worker busy and takes `memory` bytes. At least one.
+
+    A worker has at least one block, however few threads it has: its limb tasks then run one after another.
+    """
     workers = list(workers)
-    wanted = math.ceil(sum(min(worker.threads / parallel, worker.holds(memory)) for worker in workers))
-    spare = SPARE_BLOCKS if wanted and all(worker.running for worker in workers) else 0
+    wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
+    spare = SPARE_BLOCKS + wanted // SPARE_SHARE if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
 
@@ -67,7 +76,7 @@ class Window:
     """The number of blocks in flight for the workers that a cluster has now."""
 
     def __init__(
-        self, client: Client, parallel: int = 1, memory: int = 0, clock: Callable[[], float] = time.monotonic
+        self, client: Client, parallel: float = 1.0, memory: int = 0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.client, self.parallel, self.memory = client, parallel, memory
         self._clock = clock

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shutil
 import tempfile
 import time
@@ -29,10 +30,12 @@ from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
+from pipeline.execution.without_store import computed, lazy
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
+from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
@@ -88,6 +91,18 @@ def run(
     if task.asynchronous:
         return task.begin()  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
     return task.complete()
+
+
+def compute(
+    sweep: Sweep,
+    listeners: Sequence[Listener] = (),
+    metrics: Mapping[str, UserFunction | UserMetric] | None = None,
+) -> Dataset:
+    """Run a sweep in this process, by a thread for each core, without cluster and store; the results in memory.
+
+    What `run` does by itself with small work. Raises InputError.
+    """
+    return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics)
 
 
 def submit(
@@ -150,11 +165,37 @@ class _Task:
         return open_results(place, unfinished=True)
 
     def _in_memory(self, stop: Callable[[], bool]) -> Dataset:
+        plan = plan_sweep(self.sweep)
+        cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
+        if isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "threads":
+            try:
+                return computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
+            except RunCancelledError:
+                raise
+            except Exception:  # a case that cannot be computed: a run finds out which, and leaves it out
+                logging.getLogger(__name__).debug("a block failed in memory", exc_info=True)
         folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
         try:
-            return replace(self, store=folder / "results.zarr").complete(stop).load(scheduler="threads")
+            if isinstance(cluster, UserCluster) and not _all_see(cluster, folder):
+                return _gathered(plan, cluster)
+            here = replace(self, store=folder / "results.zarr", cluster=cluster)
+            return here.complete(stop).load(scheduler="threads")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _all_see(cluster: UserCluster, folder: Path) -> bool:
+    """Whether all workers see a folder of this machine."""
+    with connect(cluster) as client:
+        return client is not None and all(client.run(os.path.isdir, str(folder)).values())
+
+
+def _gathered(plan: Plan, cluster: UserCluster) -> Dataset:
+    """The results of a plan on workers that share no disk with this machine."""
+    with connect(cluster) as client:
+        assert client is not None, "a user's cluster has a client"
+        preflight(client, plan, cluster.source)
+        return lazy(plan.sweep).load(scheduler=client)
 
 
 def near(plan: Plan) -> ClusterConfig:

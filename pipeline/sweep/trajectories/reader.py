@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.files import decode
-from pipeline.documents.points import POINTS_BYTES, parse_points
+from pipeline.documents.points import POINTS_BYTES, parse_points, time_problems
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.tables import SUFFIXES, Table
+from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
-from pipeline.errors import InputError
+from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories.turns import describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
@@ -98,14 +100,44 @@ class TrajectoryReader:
             got = Got("no file") if file is None else file
             self.report(path if file is None else (*path, "file"), got, "file, the name of a CSV")
             return None
+        here, columns = (*path, "file"), ("t", *(self.mover.joints or AXES))
+        if not file.lower().endswith(SUFFIXES[1:]):
+            return self._text_points(file, here, columns)
+        table = self.files.table(self.report, file, here, POINTS_BYTES, columns)
+        return None if table is None else self._ordered(table, file, here, columns)
+
+    def _text_points(self, file: str, path: KeyPath, columns: Sequence[str]) -> NDArray[np.float64] | None:
         if not self.files.source.holds(file):
             hint = "Copy it there: a sweep reads no files from elsewhere."
-            self.report((*path, "file"), file, "a file in the folder of the sweep or below", hint)
+            self.report(path, file, "a file in the folder of the sweep or below", hint)
             return None
         try:
             shown = self.files.source.shown(file)
-            text = decode(self.files.read(file, POINTS_BYTES), shown)
-            return parse_points(text, shown, ("t", *(self.mover.joints or AXES)))
+            return parse_points(decode(self.files.read(file, POINTS_BYTES), shown), shown, columns, self._units)
         except InputError as error:
             self.report.problems += error.problems
             return None
+
+    @property
+    def _units(self) -> tuple[str, ...]:
+        """What the columns measure, in SI."""
+        return ("s", *(["rad or m"] * len(self.mover.joints) or ["m"] * len(AXES)))
+
+    def _ordered(self, table: Table, file: str, path: KeyPath, columns: Sequence[str]) -> NDArray[np.float64] | None:
+        """The columns of a table in order and in SI, with times that increase."""
+        shown = self.files.source.shown(file)
+        if {*table.columns} != {*columns}:
+            got = ",".join(table.columns)
+            self.report.problems.append(Problem(shown, 0, 0, "", show(got), f"the columns {','.join(columns)}"))
+            return None
+        points = []
+        for name, measured in zip(columns, self._units, strict=True):
+            unit = table.units.get(name, "1")
+            if name in table.units and (wrong := check_unit(unit, measured)):
+                self.report(path, Got(f"the unit {unit!r} of the column {name}"), *wrong)
+                return None
+            points.append(table.columns[name] * UNITS[unit].factor / UNITS[unit].divisor)
+        if problems := list(time_problems(points[0], shown, first_row=0)):
+            self.report.problems += problems[:1]
+            return None
+        return np.ascontiguousarray(np.stack(points, axis=1))

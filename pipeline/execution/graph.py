@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeVar
 
@@ -158,6 +159,14 @@ def _limb_graph(
     return graph, last
 
 
+def batch_graph(graphs: Sequence[KeyedGraph]) -> KeyedGraph:
+    """One task for graphs of one task each; its result is a list of their values, of errors where they raise."""
+    name, index = graphs[0][1][0], graphs[0][1][1]
+    key = (f"blocks-{str(name).rpartition('-')[2]}", index)
+    calls = tuple((graph[task].func, tuple(graph[task].args)) for graph, task in graphs)
+    return {key: Task(key, _several, _Calls(calls))}, key
+
+
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
     """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
@@ -255,8 +264,35 @@ def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
 
 def _make_room() -> None:
     """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
+    if _MORE_TO_DO.get():
+        return
     with suppress(ValueError):  # not on a worker
         secede()
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Functions with their arguments, which Dask does not look into."""
+
+    calls: tuple[tuple[Callable[..., object], tuple[object, ...]], ...]
+
+
+_MORE_TO_DO: ContextVar[bool] = ContextVar("_MORE_TO_DO", default=False)
+"""Whether this thread goes on with another block of its task."""
+
+
+def _several(batch: _Calls) -> list[object]:
+    """The values of calls, one after another; an error is a value, so that it takes no other block with it."""
+    values: list[object] = []
+    for number, (function, arguments) in enumerate(batch.calls, 1):
+        more = _MORE_TO_DO.set(number < len(batch.calls))
+        try:
+            values.append(function(*arguments))
+        except (StoreError, TaskError) as error:
+            values.append(error)
+        finally:
+            _MORE_TO_DO.reset(more)
+    return values
 
 
 @_task

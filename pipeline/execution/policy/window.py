@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SPARE_BLOCKS = 1
 """Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
 
-SPARE_SHARE = 16
+SPARE_SHARE = 4
 """One more spare block for so many: on a large cluster several end between two looks of the client."""
 
 LIMB_THREADS = 2.0
@@ -25,6 +25,12 @@ LIMB_THREADS = 2.0
 
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
+
+TASK_RATE = 200.0
+"""Tasks a second that scheduler and client do with half of their time."""
+
+LEAST_ROUNDS = 8
+"""Tasks that each thread does at least: while the last of them end, threads wait."""
 
 REFRESH_SECONDS = 2.0
 MOST = 20_000
@@ -59,6 +65,15 @@ def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> i
     return max(1, min(wanted + spare, int(room)))
 
 
+def batch(threads: int, seconds: float, blocks: int) -> int:
+    """Blocks of one task each that are sent as one, where each takes so many `seconds`: one on clusters of usual size.
+
+    On large ones so many that the scheduler keeps up with their ends, and that a thread has some rounds of them.
+    """
+    needed = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
+    return max(1, min(needed, blocks // (threads * LEAST_ROUNDS))) if threads else 1
+
+
 def workers_of(information: Mapping[str, Any]) -> list[Worker]:
     """The workers in what a scheduler says of itself."""
     return [
@@ -82,10 +97,22 @@ class Window:
         self._clock = clock
         self._asked = float("-inf")
         self._size = 1
+        self._threads = 0
 
     def __call__(self) -> int:
         """The size as of a moment ago."""
-        if self._clock() - self._asked >= REFRESH_SECONDS:
-            self._size = size(workers_of(self.client.scheduler_info(n_workers=-1)), self.parallel, self.memory)
-            self._asked = self._clock()
+        self._refresh()
         return self._size
+
+    @property
+    def threads(self) -> int:
+        """Threads of all workers, as of a moment ago."""
+        self._refresh()
+        return self._threads
+
+    def _refresh(self) -> None:
+        if self._clock() - self._asked >= REFRESH_SECONDS:
+            workers = workers_of(self.client.scheduler_info(n_workers=-1))
+            self._size = size(workers, self.parallel, self.memory)
+            self._threads = sum(worker.threads for worker in workers)
+            self._asked = self._clock()

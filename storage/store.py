@@ -114,7 +114,7 @@ def metadata(
     return described | Files.of(source_files(sources or {})) | Files(makers)
 
 
-def template(layout: Layout, **contents: Any) -> xr.Dataset:
+def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
     """The dataset of a store without its results: coordinates in memory, attributes, and what each variable is.
 
     `contents` are the arguments of `create`. Variables have the value with which they are filled.

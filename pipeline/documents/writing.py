@@ -47,7 +47,7 @@ def _wrapped(name: str, entries: list[str], indent: str) -> Iterator[str]:
     yield f"{indent}]"
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list | tuple):

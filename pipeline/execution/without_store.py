@@ -66,6 +66,6 @@ def computed(
 
 def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
     """The dataset of a plan as its store would give it, with these arrays as its variables."""
-    empty = template(plan.layout, **contents(plan))
+    empty = template(plan.layout, contents(plan))
     dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}
     return empty.assign({name: (dims[name], arrays[name], empty[name].attrs) for name in dims})

@@ -46,7 +46,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Result:
+class FunctionResult:
     """What a function gives: its home, the dims of one sample by name of result, and what it gives with `full`.
 
     A single result without a name is a DataArray, several are a Dataset.
@@ -58,27 +58,29 @@ class Result:
 
 
 STATUS: Mapping[str, tuple[str, ...]] = {"status": ()}
-RESULTS: Mapping[str, Result] = {
-    "inverse_dynamics": Result(
+RESULTS: Mapping[str, FunctionResult] = {
+    "inverse_dynamics": FunctionResult(
         "tasks.arrays.inverse",
         {"": ACTUATOR},
         {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS},
     ),
-    "joint_reactions": Result(
+    "joint_reactions": FunctionResult(
         "tasks.arrays.inverse", {"": (*JOINTS, *WRENCH)}, {"reaction": (*JOINTS, *WRENCH), **STATUS}
     ),
-    "inverse_kinematics": Result(
+    "inverse_kinematics": FunctionResult(
         "tasks.arrays.inverse", {"position": JOINTS, "velocity": JOINTS, "acceleration": JOINTS, **STATUS}
     ),
-    "forward_kinematics": Result("tasks.arrays.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}),
-    "forward_dynamics": Result("tasks.arrays.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
-    "inertia_matrix": Result("tasks.arrays.equations", {"": MATRIX}),
-    "constraint_forces": Result(
+    "forward_kinematics": FunctionResult(
+        "tasks.arrays.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}
+    ),
+    "forward_dynamics": FunctionResult("tasks.arrays.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
+    "inertia_matrix": FunctionResult("tasks.arrays.equations", {"": MATRIX}),
+    "constraint_forces": FunctionResult(
         "tasks.arrays.bearings",
         {"moment_across": JOINTS, "force_across": JOINTS, "along": JOINTS, "normal": JOINTS, **STATUS},
     ),
-    "bias_vector": Result("tasks.arrays.elements", {"": FREEDOM}),
-    "regressor": Result("tasks.identification.regressor", {"": (*ACTUATOR, "parameter")}),
+    "bias_vector": FunctionResult("tasks.arrays.elements", {"": FREEDOM}),
+    "regressor": FunctionResult("tasks.identification.regressor", {"": (*ACTUATOR, "parameter")}),
 }
 """The functions of `tasks` that take DataArrays."""
 
@@ -213,7 +215,7 @@ def _part(array: NDArray[Any], core: int, part: tuple[slice, ...]) -> NDArray[An
     return array.reshape(whole + array.shape[array.ndim - core :])[places]
 
 
-def _tuple(results: Any) -> tuple[NDArray[Any], ...]:
+def _tuple(results: NDArray[Any] | tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     return tuple(results) if isinstance(results, tuple) else (results,)
 
 

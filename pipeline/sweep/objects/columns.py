@@ -6,12 +6,29 @@ None of these libraries is imported: an object of theirs brings all that is need
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.documents.tables import Table, table
 from pipeline.errors import InputError, Problem, show
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class Frame(Protocol):
+    """A DataFrame of pandas, or what looks like one."""
+
+    columns: Any
+    index: Any
+    iloc: Any
+    attrs: Any
+
+
+TableLike = Union[Mapping[str, object], Frame, "xr.Dataset", NDArray[np.void]]
+"""Columns with names."""
 
 
 def is_table(value: object) -> bool:
@@ -20,7 +37,7 @@ def is_table(value: object) -> bool:
     return bool(names) or _is_frame(value) or _is_dataset(value)
 
 
-def columns_of(value: Any, key: str, names: Container[str]) -> Table:
+def columns_of(value: object, key: str, names: Container[str]) -> Table:
     """The columns of an object, for the argument `key`; a coordinate or level of an index is one where `names` has it.
 
     Raises InputError for an object without named columns, and for columns that cannot be used.
@@ -31,7 +48,7 @@ def columns_of(value: Any, key: str, names: Container[str]) -> Table:
         return table(_dataset(value, names), key)
     if isinstance(value, Mapping):
         return table(_spread(value), key)
-    if getattr(getattr(value, "dtype", None), "names", None):
+    if isinstance(value, np.ndarray) and value.dtype.names:
         return table(((name, value[name]) for name in value.dtype.names), key)
     shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
     hint = "Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."
@@ -39,15 +56,15 @@ def columns_of(value: Any, key: str, names: Container[str]) -> Table:
     raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}{shape}", rule, hint)])
 
 
-def _is_frame(value: object) -> bool:
+def _is_frame(value: object) -> TypeGuard[Frame]:
     return hasattr(value, "columns") and hasattr(value, "iloc")
 
 
-def _is_dataset(value: object) -> bool:
+def _is_dataset(value: object) -> TypeGuard[xr.Dataset]:
     return hasattr(value, "data_vars") and hasattr(value, "coords")
 
 
-def _frame(frame: Any, key: str, names: Container[str]) -> Iterator[tuple[str, object]]:
+def _frame(frame: Frame, key: str, names: Container[str]) -> Iterator[tuple[str, object]]:
     if not frame.index.is_unique:
         repeated = frame.index[frame.index.duplicated()].tolist()[0]
         got = f"a DataFrame whose index has {show(repeated)} twice"
@@ -61,7 +78,7 @@ def _frame(frame: Any, key: str, names: Container[str]) -> Iterator[tuple[str, o
         yield _header(name, frame.attrs.get("units", {}).get(name)), frame.iloc[:, place].to_numpy()
 
 
-def _dataset(dataset: Any, names: Container[str]) -> Iterator[tuple[str, object]]:
+def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, object]]:
     """Variables, and coordinates that are parameters, over all dims: the last dim changes fastest."""
     known = [name for name in (*dataset.coords, *dataset.data_vars) if name in dataset.data_vars or name in names]
     dims = [dim for dim in dataset.dims if any(dim in dataset[name].dims for name in known)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,16 @@ from pipeline.documents.tables import Table, table
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.objects.columns import columns_of, is_table
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 AXES = ("x", "y", "z")
 TIMES = ("t", "time", "times")
 WHOLE = ("position", "positions", "joints", "q")
 """Keys of arrays (point, coordinate)."""
 
 
-def points_of(value: Any, key: str, joints: Sequence[str] = ()) -> Table:
+def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
     """The table of waypoints that an object holds: t [s], then x, y, z [m] or the independent `joints` of a chain.
 
     An object is a table with these columns, a pair of times and positions (point, coordinate), a dict with `t` and
@@ -29,7 +32,7 @@ def points_of(value: Any, key: str, joints: Sequence[str] = ()) -> Table:
         return _renamed(columns_of(value, key, TIMES), key)
     if isinstance(value, Mapping):
         return _mapping(value, key, names)
-    if hasattr(value, "dims") and hasattr(value, "coords"):
+    if _is_data_array(value):
         return _data_array(value, key, names)
     if isinstance(value, tuple) and len(value) == 2:
         return _table(value[0], value[1], key, names)
@@ -41,19 +44,24 @@ def points_of(value: Any, key: str, joints: Sequence[str] = ()) -> Table:
     return _table(array[:, 0], array[:, 1:], key, names)
 
 
-def _mapping(value: Mapping[str, Any], key: str, names: Sequence[str]) -> Table:
+def _is_data_array(value: object) -> TypeGuard[xr.DataArray]:
+    return hasattr(value, "dims") and hasattr(value, "coords")
+
+
+def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Table:
     times = next((name for name in TIMES if name in value), None)
     whole = next((name for name in WHOLE if name in value), None)
     known = {times, whole} if whole else {times, *names}
     if times is None or {*value} != known:
         rule = f"t with position, or with {', '.join(names)}; or kind with what it takes"
-        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule)])
+        hint = "How a platform turns is said by turn, as in a file." if {"rotation", "rotations"} & {*value} else ""
+        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule, hint)])
     if whole:
         return _table(value[times], value[whole], key, names)
     return table((("t", value[times]), *((name, value[name]) for name in names)), key)
 
 
-def _data_array(value: Any, key: str, names: Sequence[str]) -> Table:
+def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
     dim = next((name for name in TIMES if name in value.coords and value.coords[name].dims == (name,)), None)
     if dim is None or value.ndim != 2:
         got = f"a DataArray with dims {', '.join(map(str, value.dims))}"
@@ -77,7 +85,7 @@ def _renamed(columns: Table, key: str) -> Table:
     )
 
 
-def _table(times: Any, positions: Any, key: str, names: Sequence[str]) -> Table:
+def _table(times: object, positions: object, key: str, names: Sequence[str]) -> Table:
     t: NDArray[np.float64] = np.asarray(times)
     places: NDArray[np.float64] = np.asarray(positions)
     if t.ndim != 1 or places.shape != (len(t), len(names)):

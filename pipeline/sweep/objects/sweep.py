@@ -6,15 +6,23 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.objects.columns import TableLike
+from robots.formats.description import Description
+from robots.model import Family, Robot
+
+RobotLike = str | os.PathLike[str] | Robot | Family | Description | Mapping[str, object]
+"""A robot: its name, its file, itself, or the content of a robot file."""
 
 
 def sweep(
-    robot: Any,
+    robot: RobotLike,
     *,
-    trajectories: Any,
-    time: Any,
-    design: Any = None,
+    trajectories: Mapping[str, object] | Sequence[object] | TableLike,
+    time: ArrayLike | Mapping[str, float],
+    design: TableLike | None = None,
     friction: Mapping[str, Any] | None = None,
     outputs: Sequence[str] | str = (),
     metrics: Sequence[str] | str = (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,7 @@ AXIS_KEYS = frozenset(info.alias or name for name, info in AxesSection.model_fie
 class Writer:
     """The sections of a sweep as plain data; arrays become `files`."""
 
-    robot: Any
+    robot: object
     folder: str | os.PathLike[str] = "."
     files: dict[str, bytes] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ class Writer:
         data = family and (catalog.FAMILIES.get(family.name) is family or isinstance(family.assemble, Description))
         return tuple(parameter.name for parameter in family.parameters) if family and data else ()
 
-    def _swept(self, design: Any) -> set[str]:
+    def _swept(self, design: object) -> set[str]:
         """Names of the parameters that a design sweeps."""
         if design is None:
             return set()
@@ -120,12 +120,12 @@ class Writer:
             return {str(name) for section in named for name in _names(section, self.names)}
         return {*columns_of(design, "design", self.names).columns}
 
-    def _design(self, value: Any) -> Any:
+    def _design(self, value: object) -> Any:
         if isinstance(value, Mapping) and not is_table(value) and {*value} <= AXIS_KEYS:
             return self._axes(value, "design", self.names)
         return self._table(columns_of(value, "design", self.names), "design")
 
-    def _friction(self, value: Any) -> Any:
+    def _friction(self, value: object) -> Any:
         if not isinstance(value, Mapping) or is_table(value):
             hint = "Such as friction={'law': 'coulomb_viscous', 'list': frame}."
             got = f"an object of type {type(value).__name__}"
@@ -133,7 +133,7 @@ class Writer:
         names = {p.name for law in LAWS.values() for p in (*law.parameters, *law.options)}
         return self._axes(value, "friction", names)
 
-    def _axes(self, section: Mapping[str, Any], key: str, names: Any) -> dict[str, Any]:
+    def _axes(self, section: Mapping[str, Any], key: str, names: Container[str]) -> dict[str, Any]:
         """A section of axes, whose lists may be tables; those become files."""
         result: dict[str, Any] = {}
         for name, value in section.items():
@@ -167,7 +167,7 @@ class Writer:
         self.files[file] = packed(columns)
         return file
 
-    def _trajectories(self, value: Any) -> dict[str, Any]:
+    def _trajectories(self, value: object) -> dict[str, Any]:
         if isinstance(value, list) and not _is_numbers(value):
             named = {f"trajectory_{number}": entry for number, entry in enumerate(value, 1)}
         elif isinstance(value, Mapping) and not is_table(value) and not {"kind", *TIMES} & {*value}:
@@ -176,7 +176,7 @@ class Writer:
             named = {"trajectory": value}
         return {name: self._trajectory(name, entry) for name, entry in named.items()}
 
-    def _trajectory(self, name: str, value: Any) -> Any:
+    def _trajectory(self, name: str, value: object) -> Any:
         key = f"trajectories.{name}"
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
@@ -195,22 +195,22 @@ class Writer:
         return family.reference.freedoms if family is not None and family.reference.is_chain else ()
 
 
-def _names(section: Any, names: Sequence[str]) -> Sequence[str]:
+def _names(section: object, names: Sequence[str]) -> Sequence[str]:
     return list(columns_of(section, "design", names).columns) if is_table(section) else list(section)
 
 
-def _is_long(section: Any) -> bool:
+def _is_long(section: object) -> bool:
     """Whether a mapping of columns has one that is too long for text."""
     if not isinstance(section, Mapping):
         return False
     return any(hasattr(values, "__len__") and len(values) > LISTED for values in section.values())
 
 
-def _is_numbers(value: list[Any]) -> bool:
+def _is_numbers(value: list[object]) -> bool:
     return bool(value) and isinstance(value[0], list) and all(isinstance(entry, int | float) for entry in value[0])
 
 
-def _time(value: Any) -> Any:
+def _time(value: object) -> Any:
     """The section of times: a dict, a pair of stop and step, or the times themselves, evenly spaced from zero."""
     if isinstance(value, Mapping):
         return plain(value, "time")
@@ -227,7 +227,7 @@ def _time(value: Any) -> Any:
     return {"stop": float(times[-1]), "samples": len(times)}
 
 
-def plain(value: Any, key: str) -> Any:
+def plain(value: object, key: str) -> Any:
     """Numbers, texts, lists and dicts of a value, without NumPy and others. Raises InputError for what is none."""
     if value is None or isinstance(value, bool | int | float | str):
         return _finite(value, key)
@@ -243,7 +243,7 @@ def plain(value: Any, key: str) -> Any:
     raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}", rule)])
 
 
-def _finite(value: Any, key: str) -> Any:
+def _finite(value: object, key: str) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         got = "NaN" if np.isnan(value) else repr(value)
         raise InputError([Problem(key, 0, 0, "", got, "a finite number")])

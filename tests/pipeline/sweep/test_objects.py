@@ -158,6 +158,14 @@ def test_trajectories_as_arrays(points: Any) -> None:
     np.testing.assert_array_equal(trajectory.points, np.column_stack([T, POINTS]))
 
 
+def test_points_may_turn() -> None:
+    turn = {"kind": "harmonic", "amplitude": np.array([0.1, 0.0, 0.0])}
+    points = {"t": T, "position": POINTS, "turn": turn}
+    (one,) = made(robot="gough_stewart", trajectories={"a": points}, time=(1.0, 0.01)).trajectories
+    assert one.turn is not None
+    assert one.turn.values["amplitude"] == (0.1, 0.0, 0.0)
+
+
 def test_joints_of_a_chain_as_arrays() -> None:
     robot = catalog.build("five_axis_tree")
     joints = robot.mechanism.freedoms
@@ -209,6 +217,7 @@ def test_robots_as_objects_and_files(tmp_path: Path) -> None:
         ({"trajectories": {"a": (T[::-1], POINTS)}}, "a.npz t: got 0.9655172413793103; expected a time later than 1.0 of the row before."),
         ({"trajectories": {"a": pd.DataFrame({"t": T, "x": T})}}, "a.npz: got 't,x'; expected the columns t,x,y,z."),
         ({"trajectories": {"a": {"t": T}}}, "trajectories.a: got the keys t; expected t with position, or with x, y, z; or kind with what it takes."),
+        ({"trajectories": {"a": {"t": T, "position": POINTS, "rotation": T}}}, "trajectories.a: got the keys t, position, rotation; expected t with position, or with x, y, z; or kind with what it takes. How a platform turns is said by turn, as in a file."),
         ({"trajectories": 3}, "trajectories.trajectory: got an object of type int of shape (); expected times and positions: (times, positions), or columns t, x, y, z."),
         ({"friction": 3}, "friction: got an object of type int; expected a dict with the law and what is swept. Such as friction={'law': 'coulomb_viscous', 'list': frame}."),
         ({"gravity": [0.0, 0.0, float("nan")]}, "gravity: got NaN; expected a finite number."),

@@ -18,7 +18,7 @@ SPARE_BLOCKS = 1
 """Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
 
 SPARE_SHARE = 4
-"""One more spare block for so many: on a large cluster several end between two looks of the client."""
+"""One more spare block for so many workers: on a large cluster several end between two looks of the client."""
 
 LIMB_THREADS = 2.0
 """Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
@@ -60,7 +60,7 @@ def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> i
     """
     workers = list(workers)
     wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
-    spare = SPARE_BLOCKS + wanted // SPARE_SHARE if wanted and all(worker.running for worker in workers) else 0
+    spare = SPARE_BLOCKS + len(workers) // SPARE_SHARE if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
 

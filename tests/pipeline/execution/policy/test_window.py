@@ -9,7 +9,7 @@ from pipeline.execution.policy.window import LIMB_THREADS, MOST, Worker, batch, 
 
 @pytest.mark.parametrize(
     ("workers", "threads", "expected"),
-    [(1, 1, 2), (1, 2, 2), (2, 1, 3), (1, 4, 3), (8, 1, 11), (8, 4, 21), (64, 1, 81), (1, 64, 41)],
+    [(1, 1, 2), (1, 2, 2), (2, 1, 3), (1, 4, 3), (8, 1, 11), (8, 4, 19), (64, 1, 81), (1, 64, 33)],
 )
 def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
     workers: int, threads: int, expected: int
@@ -18,7 +18,7 @@ def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
 
 
 def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
-    assert size([Worker(4)] * 8) == 32 + 1 + 8
+    assert size([Worker(4)] * 8) == 32 + 1 + 2
     assert size([Worker(4, limit=4 << 30)], memory=1 << 30) == 3
     assert size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 29) == 11
     assert size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 30) == 6

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-class Frame(Protocol):
+class FrameLike(Protocol):
     """A DataFrame of pandas, or what looks like one."""
 
     columns: Any
@@ -27,7 +27,7 @@ class Frame(Protocol):
     attrs: Any
 
 
-TableLike = Union[Mapping[str, object], Frame, "xr.Dataset", NDArray[np.void]]
+TableLike = Union[Mapping[str, object], FrameLike, "xr.Dataset", NDArray[np.void]]
 """Columns with names."""
 
 
@@ -56,7 +56,7 @@ def columns_of(value: object, key: str, names: Container[str]) -> Table:
     raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}{shape}", rule, hint)])
 
 
-def _is_frame(value: object) -> TypeGuard[Frame]:
+def _is_frame(value: object) -> TypeGuard[FrameLike]:
     return hasattr(value, "columns") and hasattr(value, "iloc")
 
 
@@ -64,7 +64,7 @@ def _is_dataset(value: object) -> TypeGuard[xr.Dataset]:
     return hasattr(value, "data_vars") and hasattr(value, "coords")
 
 
-def _frame(frame: Frame, key: str, names: Container[str]) -> Iterator[tuple[str, object]]:
+def _frame(frame: FrameLike, key: str, names: Container[str]) -> Iterator[tuple[str, object]]:
     if not frame.index.is_unique:
         repeated = frame.index[frame.index.duplicated()].tolist()[0]
         got = f"a DataFrame whose index has {show(repeated)} twice"

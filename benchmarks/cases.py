@@ -52,6 +52,11 @@ CASES: dict[str, Case] = {
             "blocks a second and memory of a pending block on 200 threads of light workers",
             "runs.coordinator:coordinator",
         ),
+        Case(
+            "small",
+            "small sweeps in this process; a million designs planned",
+            "runs.small:small",
+        ),
         Case("busy", "threads that a run keeps busy on clusters of many shapes, with sleeping tasks", "runs.busy:busy"),
         Case(
             "dataset", "identification data of many robots, and one of them identified", "runs.identification:dataset"

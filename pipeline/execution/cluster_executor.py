@@ -129,10 +129,16 @@ class ClusterExecutor:
         return time.perf_counter() - self._in_flight[key][1]
 
     def abandon(self, keys: Iterable[Key]) -> None:
-        """Restart the workers that work on these keys: nothing else ends a thread that does not return."""
+        """Restart the workers that work on these keys: nothing else ends a thread that does not return.
+
+        Workers without a nanny would end and not come back; they are left alone.
+        """
         abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
         with _translated_losses():
-            busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, abandoned)]
+            known = self.client.scheduler_info(n_workers=-1)["workers"]
+            started = {address for address, worker in known.items() if worker.get("nanny")}
+            processing = self.client.processing().items()
+            busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
             self.client.cancel(list(abandoned.values()), force=True)
             if busy:
                 self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)

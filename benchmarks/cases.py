@@ -53,6 +53,12 @@ CASES: dict[str, Case] = {
             "runs.coordinator:coordinator",
         ),
         Case(
+            "small",
+            "small sweeps in this process; a million designs planned",
+            "runs.small:small",
+        ),
+        Case("busy", "threads that a run keeps busy on clusters of many shapes, with sleeping tasks", "runs.busy:busy"),
+        Case(
             "dataset", "identification data of many robots, and one of them identified", "runs.identification:dataset"
         ),
         Case("large", "a run of 1e9 samples with metrics only: time, efficiency and memory", "runs.pipeline:large"),

@@ -52,8 +52,9 @@ is wrong with one, all of it at once, and what it would compute.
 ## Axes
 
 The sets of values of an axis, `design` or `friction`, are given by a `grid` (all combinations), a `list` (values
-that go together, lists or ranges of one length) or a `sample` (drawn at random from a seed). Where several are
-given, all combinations of their sets are taken: the grid is the slowest and the sample the fastest.
+that go together, lists or ranges of one length), a `file` (a table, a set in each row) or a `sample` (drawn at random
+from a seed). Where several are given, all combinations of their sets are taken: the grid is the slowest and the sample
+the fastest.
 
 ```yaml
 design:
@@ -64,6 +65,12 @@ design:
     - base_radius < upper_arm
     - 0.9 < upper_arm + rod_length < 1.4
 ```
+
+**Files** are in the folder of the sweep or below: CSV with a header, `.npy` with a structured array, `.npz` with an
+array for each name, or Parquet (`limbsweep[parquet]`). Columns have the names of parameters, in any order, and a unit
+in brackets where it is not SI: `upper_arm [mm]`. `columns` chooses some of them. A store keeps the file, so that it can
+be read again without it. Points of trajectories (`kind: waypoints`) may be in such files too, with columns `t, x, y, z`
+or `t` and the joints of a chain; an array without names has them in this order.
 
 **Samples** are the same for ever: they are made from the raw stream of one generator, not by functions that a
 library may change. Each parameter of each axis has a stream of its own, spawned from the seed by the two names, so

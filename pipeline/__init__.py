@@ -6,21 +6,25 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.execution.run import run
+    from pipeline.execution.run import compute, run, submit
+    from pipeline.execution.without_store import lazy
     from pipeline.robot_files.names import read_robot
     from pipeline.stores.append import append
     from pipeline.stores.verify import verify
     from pipeline.sweep.model import Sweep
     from pipeline.sweep.user_metrics import UserMetric
 
-__all__ = ["Sweep", "UserMetric", "append", "read_robot", "run", "verify"]
+__all__ = ["Sweep", "UserMetric", "append", "compute", "lazy", "read_robot", "run", "submit", "verify"]
 
 _HOMES = {
     "Sweep": "pipeline.sweep.model",
     "UserMetric": "pipeline.sweep.user_metrics",
     "append": "pipeline.stores.append",
+    "compute": "pipeline.execution.run",
+    "lazy": "pipeline.execution.without_store",
     "read_robot": "pipeline.robot_files.names",
     "run": "pipeline.execution.run",
+    "submit": "pipeline.execution.run",
     "verify": "pipeline.stores.verify",
 }
 

@@ -141,6 +141,11 @@ class Layout:
         """Shape of a variable."""
         return tuple(self.sizes[dim] for dim in self.variable(variable).dims)
 
+    def regions(self, variable: str) -> tuple[tuple[int, ...], ...]:
+        """Lengths of the regions of a variable along each of its dims."""
+        lengths = ((self.sizes[dim], self.block.get(dim, self.sizes[dim])) for dim in self.variable(variable).dims)
+        return tuple(tuple(min(part, size - at) for at in range(0, size, part)) for size, part in lengths)
+
     def shard(self, variable: str) -> tuple[int, ...]:
         """Shape of a shard: the region of a whole block, time rounded up to whole chunks."""
         return self._cut(self.variable(variable))[0]

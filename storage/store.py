@@ -114,6 +114,16 @@ def metadata(
     return described | Files.of(source_files(sources or {})) | Files(makers)
 
 
+def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
+    """The dataset of a store without its results: coordinates in memory, attributes, and what each variable is.
+
+    `contents` are the arguments of `create`. Variables have the value with which they are filled.
+    """
+    files = _memory(dict(metadata(layout, **contents)))
+    dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
+    return dataset.assign_coords({name: values.load() for name, values in dataset.coords.items()})
+
+
 def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
     """The results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
 

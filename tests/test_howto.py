@@ -30,7 +30,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
 
 print(pipeline.__file__)
-run.as_config = lambda cluster: ClusterConfig.of("synchronous")
+run.as_cluster = lambda cluster: ClusterConfig.of("synchronous")
 """
 MEASURED = """
 import tracemalloc

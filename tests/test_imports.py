@@ -55,6 +55,7 @@ ORDER = {
         "plan",
         "monitor",
         "cluster",
+        "labelled",
         "execution",
         "stores",
         "study",

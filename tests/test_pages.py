@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster.file import ClusterConfig, ClusterLike, as_config
+from pipeline.cluster.clients import ClusterLike, as_cluster
+from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
 from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
@@ -63,14 +64,14 @@ def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         (tmp_path / file).write_text(text.replace(old, new), "utf-8")
     monkeypatch.chdir(tmp_path)
     if not setting.processes:
-        monkeypatch.setattr(run, "as_config", _in_this_process)
+        monkeypatch.setattr(run, "as_cluster", _in_this_process)
     for command in setting.before:
         run_command(command, "before the page")
     run_page(name, TEXTS[name])
 
 
 def _in_this_process(cluster: ClusterLike) -> ClusterConfig:
-    return ClusterConfig.of("synchronous") if cluster is None else as_config(cluster)
+    return ClusterConfig.of("synchronous") if cluster is None else as_cluster(cluster)
 
 
 @pytest.mark.parametrize("name", PAGES)

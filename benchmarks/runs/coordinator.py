@@ -49,11 +49,11 @@ THREADS = 5
 def coordinator(size: Size) -> Iterator[Figure]:
     """Blocks a second in both granularities; memory of coordinator and scheduler for each block in flight."""
     workers, blocks = (40, 2000) if size.full else (2, 40)
-    with _light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
+    with light_cluster(workers) as address, connect(ClusterConfig.of("address", address=address)) as client:
         assert client is not None
         granularities: tuple[Granularity, ...] = ("block", "limb")
         for granularity in granularities:
-            made = _many_blocks(blocks if granularity == "block" else blocks // 4)
+            made = many_blocks(blocks if granularity == "block" else blocks // 4)
             busy = -_busy(client)
             seconds = _drive(made, client, granularity)
             busy += _busy(client)
@@ -69,7 +69,7 @@ def coordinator(size: Size) -> Iterator[Figure]:
         yield from _pending(client, blocks)
 
 
-def _many_blocks(blocks: int) -> Plan:
+def many_blocks(blocks: int) -> Plan:
     """A plan with a block for every design."""
     made = plan(Sweep.from_text(text(blocks // 4, 4, 1001, series=False)))
     layout = made.layout
@@ -141,7 +141,7 @@ def _busy(client: Any) -> NDArray[np.float64]:
 
 def _pending(client: Any, blocks: int) -> Iterator[Figure]:
     """Memory for each block that is on its way, its tasks waiting for one that does not end soon."""
-    made = _many_blocks(blocks)
+    made = many_blocks(blocks)
     before = _resident(), client.run_on_scheduler(_resident)
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         path = locate(Path(folder) / "run.zarr")
@@ -173,9 +173,9 @@ def _resident() -> int:
 
 
 @contextmanager
-def _light_cluster(workers: int) -> Iterator[str]:
-    """The address of a scheduler in a process of its own; its light workers share another one."""
-    with _process("scheduler") as scheduler, _process("workers", scheduler, str(workers)):
+def light_cluster(workers: int, threads: int = THREADS) -> Iterator[str]:
+    """The address of a scheduler in a process of its own; its light workers, of so many threads, share another one."""
+    with _process("scheduler") as scheduler, _process("workers", scheduler, str(workers), str(threads)):
         yield scheduler
 
 
@@ -202,14 +202,14 @@ def _schedule() -> None:
         sys.stdin.read()
 
 
-async def _work(address: str, count: int) -> None:
+async def _work(address: str, count: int, threads: int) -> None:
     from distributed import Worker
 
     logging.getLogger("distributed").setLevel(logging.ERROR)
     async with AsyncExitStack() as stack:
         for number in range(count):
             await stack.enter_async_context(
-                Worker(address, nthreads=THREADS, name=number, memory_limit=0, host="127.0.0.1", dashboard=False)
+                Worker(address, nthreads=threads, name=number, memory_limit=0, host="127.0.0.1", dashboard=False)
             )
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
@@ -227,7 +227,7 @@ def _serve(role: str, *words: str) -> None:
         if role == "scheduler":
             _schedule()
         else:
-            asyncio.run(_work(words[0], int(words[1])))
+            asyncio.run(_work(words[0], int(words[1]), int(words[2])))
 
 
 if __name__ == "__main__":

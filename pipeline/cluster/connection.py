@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pipeline.cluster.arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
+from pipeline.cluster.clients import Connectable, UserCluster, in_task
 from pipeline.cluster.dask_values import seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
@@ -40,14 +41,18 @@ PROBE_SECONDS = 0.8
 
 
 @contextmanager
-def connect(config: ClusterConfig | None = None) -> Iterator[Client | None]:
+def connect(config: Connectable | None = None) -> Iterator[Client | None]:
     """A client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
 
-    Yields None for the kinds `synchronous` and `threads`, where Dask's own scheduler computes in this process. Settings
-    are put back afterwards. Raises InputError where a package or program is missing, where no scheduler answers, and
-    where the cluster does not start or brings no worker in time.
+    A client or cluster of the user's own stays as it is. Yields None for the kinds `synchronous` and `threads`, where
+    Dask's own scheduler computes in this process. Settings are put back afterwards. Raises InputError where a package
+    or program is missing, where no scheduler answers, and where the cluster does not start or brings no worker in time.
     """
     config = config or ClusterConfig()
+    if isinstance(config, UserCluster):
+        with _of_the_user(config) as client:
+            yield client
+        return
     _require(config)
     with _settings(config):
         if config.kind.family == "process":
@@ -123,6 +128,22 @@ def _following(config: ClusterConfig) -> dict[str, Any]:
     pinned = {"distributed.nanny.pre-spawn-environ": dict(environ) | nanny_variables(config.settings)}
     secured = config.kind.family != "running" and security_of_settings() is not None
     return {**pinned, **(SECURE if secured else {})}
+
+
+@contextmanager
+def _of_the_user(cluster: UserCluster) -> Iterator[Client]:
+    """The client of a user; in a task the thread leaves its pool meanwhile, so that the blocks find room there."""
+    from distributed import Client, worker_client
+
+    cluster.require_usable()
+    with ExitStack() as stack:
+        if in_task():
+            client = stack.enter_context(worker_client())
+        if isinstance(cluster.owner, Client):
+            client = cluster.owner
+        elif cluster.owner is not None:
+            client = stack.enter_context(Client(cluster.owner, set_as_default=False))
+        yield client
 
 
 @contextmanager

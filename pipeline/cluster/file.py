@@ -82,17 +82,6 @@ class ClusterConfig:
         return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
 
 
-ClusterLike = str | os.PathLike[str] | ClusterConfig | None
-"""What names a cluster: its file, the checked content of one, or nothing for the default cluster."""
-
-
-def as_config(cluster: ClusterLike) -> ClusterConfig:
-    """The configuration of a cluster, however it is named. Raises InputError with all problems of its file."""
-    if isinstance(cluster, ClusterConfig):
-        return cluster
-    return ClusterConfig() if cluster is None else ClusterConfig.from_yaml(cluster)
-
-
 def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
     """The configuration in a document; `writers` says who else may write to its file. Raises InputError."""
     report = Report(document)

@@ -41,7 +41,7 @@ def dataset(
     subset: str | None,
     store: str | None,
     cluster: Path | None,
-    granularity: Granularity,
+    granularity: Granularity | None,
 ) -> None:
     """Generate identification data: run SWEEP, which has a section `measurement` or `split`, and write its card."""
     from pipeline.identification import dataset_card

@@ -61,7 +61,9 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
 @TARGET
 @CLUSTER
 @GRANULARITY
-def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
+def run(
+    sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity | None
+) -> None:
     """Run the sweep file SWEEP into a store; go on with a store that is not finished.
 
     A file with several robots makes a folder with a store for each. SWEEP may be a store: its own sweep then goes on in
@@ -90,7 +92,9 @@ def run(sweep: str, subset: str | None, store: str | None, cluster: Path | None,
 @TARGET
 @CLUSTER
 @GRANULARITY
-def submit(sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity) -> None:
+def submit(
+    sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity | None
+) -> None:
     """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
     from pipeline.execution.submit import submit as begin
 
@@ -181,17 +185,17 @@ def _check_name(store: str) -> None:
 
 
 def _command(
-    name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity, subset: str | None
+    name: str, sweep: str, store: str, cluster: Path | None, granularity: Granularity | None, subset: str | None
 ) -> str:
     """Write the command line that continues a run."""
     words = ["limbsweep", name, sweep, *(["--store", store] if store != sweep else [])]
     return shlex.join(words + options(subset, cluster, granularity))
 
 
-def options(subset: str | None, cluster: Path | None, granularity: str) -> list[str]:
+def options(subset: str | None, cluster: Path | None, granularity: str | None) -> list[str]:
     """Write the options that were given, to be given again."""
     words = ["--cluster", str(cluster)] if cluster else []
-    words += ["--granularity", granularity] if granularity != "limb" else []
+    words += ["--granularity", granularity] if granularity else []
     return words + (["--subset", subset] if subset else [])
 
 
@@ -217,7 +221,7 @@ def say_failed(results: Dataset) -> bool:
 
 
 def run_sweep(
-    what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity, again: str
+    what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity | None, again: str
 ) -> tuple[int, Dataset]:
     """Run or append with progress; the number of blocks that were given up, and the results."""
     from pipeline.execution.run import run

@@ -23,7 +23,12 @@ from pipeline.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, clus
 @GRANULARITY
 @click.option("--drop", is_flag=True, help="Give up an append that was interrupted; STORE is what it was.")
 def append(
-    store: str, sweep: Path | None, subset: str | None, cluster: Path | None, granularity: Granularity, drop: bool
+    store: str,
+    sweep: Path | None,
+    subset: str | None,
+    cluster: Path | None,
+    granularity: Granularity | None,
+    drop: bool,
 ) -> None:
     """Add to STORE the designs or friction sets that SWEEP has more, without computing again what is there."""
     from pipeline.monitor.status import failed_cases

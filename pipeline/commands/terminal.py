@@ -50,8 +50,7 @@ CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Clust
 GRANULARITY = click.option(
     "--granularity",
     type=click.Choice(["limb", "block"]),
-    default="limb",
-    help="One task for each limb, or one for each block; the same results.",
+    help="One task for each limb, or one for each block; the same results. Default: what keeps the cluster busy.",
 )
 
 

@@ -68,6 +68,20 @@ def read_bytes(name: str, limit: int) -> bytes:
     return data
 
 
+def write_new(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file that is not there, or that has this content already. Raises InputError."""
+    name = os.fspath(path)
+    try:
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "xb") as file:
+            file.write(data)
+    except FileExistsError:
+        if not os.path.isfile(name) or read_bytes(name, len(data)) != data:
+            raise _refuse(name, "a file that is there already", "a new file", "Choose another name.") from None
+    except OSError as error:
+        raise _refuse(name, f"a file that cannot be written ({error.strerror})", "a place to write to") from None
+
+
 def _unopened(name: str, error: OSError | ValueError) -> InputError:
     if isinstance(error, PermissionError):
         return _refuse(name, "no permission to read it", "a readable file", _owner(name))

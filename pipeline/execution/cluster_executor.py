@@ -7,14 +7,15 @@ grows with the sweep.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterLostError
 from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
-from pipeline.execution.graph import Granularity
-from pipeline.execution.policy.window import Window, workers_of
+from pipeline.execution.graph import Granularity, batch_graph
+from pipeline.execution.policy.window import LIMB_THREADS, Window, batch, workers_of
 from pipeline.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -26,13 +27,16 @@ HEARTBEAT_SECONDS = 15.0
 
 
 class ClusterExecutor:
-    """Graphs on a cluster, as many at once as `window` says at the time."""
+    """Graphs on a cluster, as many at once as `window` says at the time; blocks of one task in a `batch` of so many."""
 
-    def __init__(self, client: Client, window: Callable[[], int]) -> None:
+    def __init__(self, client: Client, window: Callable[[], int], batch: Callable[[], int] = lambda: 1) -> None:
         from distributed import as_completed
 
-        self.client, self.window = client, window
+        self.client, self.window, self.batch = client, window, batch
         self._in_flight: dict[Key, tuple[Future, float]] = {}
+        self._batches: dict[Key, list[Key]] = {}
+        """Keys of the blocks of each batch in flight."""
+        self._ready: deque[Result] = deque()
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
@@ -40,7 +44,7 @@ class ClusterExecutor:
     def room(self) -> int:
         """How many fewer are in flight than the window has room for."""
         with _translated_losses():
-            return max(0, self.window() - len(self._in_flight))
+            return max(0, self.window() * self.batch() - len(self._in_flight))
 
     @property
     def keys(self) -> list[Key]:
@@ -49,8 +53,19 @@ class ClusterExecutor:
 
     def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs in one message: each message costs the scheduler as much as several blocks."""
-        if graphs:
-            self._send(graphs, None)
+        with _translated_losses():
+            length = self.batch()
+        blocks = [
+            keyed for keyed in graphs if length > 1 and len(keyed[0]) == 1 and str(keyed[1][0]).startswith("store")
+        ]
+        sent = [keyed for keyed in graphs if keyed not in blocks]
+        for start in range(0, len(blocks), length):
+            part = blocks[start : start + length]
+            batch = batch_graph(part)
+            self._batches[batch[1]] = [key for _, key in part]
+            sent.append(batch)
+        if sent:
+            self._send(sent, None)
 
     def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
         """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
@@ -70,19 +85,21 @@ class ClusterExecutor:
         with _translated_losses():
             futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
         now = time.perf_counter()
-        self._in_flight |= {key: (future, now) for key, future in zip(keys, futures, strict=True)}
+        for key, future in zip(keys, futures, strict=True):
+            self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
         for future in futures:
             self._pending.add(future)
 
     def next(self, seconds: float) -> Result | None:
         """The next result of a key that was not abandoned."""
         deadline = time.perf_counter() + seconds
-        while self._wait(deadline):
+        while not self._ready and self._wait(deadline):
             future, value = next(self._pending)
             key: Any = future.key
-            if key in self._in_flight and self._in_flight[key][0] is future:
-                return self._receive(key, value)
-        return None
+            keys = [key for key in self._batches.pop(key, [key]) if self._in_flight.get(key, (None,))[0] is future]
+            if keys:
+                self._ready.extend(self._receive(keys, future, value))
+        return self._ready.popleft() if self._ready else None
 
     def _wait(self, deadline: float) -> bool:
         """Whether a result lies ready before the deadline [s, perf_counter]."""
@@ -95,24 +112,33 @@ class ClusterExecutor:
                 self._pending.thread_condition.wait(timeout=min(left, 0.1))
         return True
 
-    def _receive(self, key: Key, value: object) -> Result:
-        future, start = self._in_flight.pop(key)
+    def _receive(self, keys: Sequence[Key], future: Future, value: object) -> Iterator[Result]:
+        """The results of a task: one, or those of all blocks of a batch."""
+        starts = [self._in_flight.pop(key)[1] for key in keys]
         if future.status in ("cancelled", "lost"):
             raise ClusterLostError(LOST["CancelledError"])
         # Of an error `as_completed` gives the kind, the exception and its traceback.
         value = value[1] if future.status == "error" and isinstance(value, tuple) else value
         future.release()
-        return Result(key, value, time.perf_counter() - start)
+        values = value if isinstance(value, list) else [value] * len(keys)
+        for key, start, own in zip(keys, starts, values, strict=True):
+            yield Result(key, own, time.perf_counter() - start)
 
     def age(self, key: Key) -> float:
         """Seconds since a key was submitted."""
         return time.perf_counter() - self._in_flight[key][1]
 
     def abandon(self, keys: Iterable[Key]) -> None:
-        """Restart the workers that work on these keys: nothing else ends a thread that does not return."""
+        """Restart the workers that work on these keys: nothing else ends a thread that does not return.
+
+        Workers without a nanny would end and not come back; they are left alone.
+        """
         abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
         with _translated_losses():
-            busy = [worker for worker, tasks in self.client.processing().items() if _works_on(tasks, abandoned)]
+            known = self.client.scheduler_info(n_workers=-1)["workers"]
+            started = {address for address, worker in known.items() if worker.get("nanny")}
+            processing = self.client.processing().items()
+            busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
             self.client.cancel(list(abandoned.values()), force=True)
             if busy:
                 self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)
@@ -136,12 +162,27 @@ class ClusterExecutor:
             self.client.cancel(futures)
 
 
-def make_executor(client: Client | None, plan: Plan, granularity: Granularity = "limb") -> Executor:
-    """The executor of a plan's blocks: on a cluster, or in this process where there is none."""
+def make_executor(
+    client: Client | None, plan: Plan, granularity: Granularity = "limb", seconds: float | None = None
+) -> Executor:
+    """The executor of a plan's blocks: on a cluster, or in this process where there is none.
+
+    `seconds` is what a block takes on one core (absent: what the plan expects).
+    """
     if client is None:
         return InProcessExecutor()
-    parallel = len(plan.limbs) + 1 if granularity == "limb" else 1
-    return ClusterExecutor(client, Window(client, parallel, plan.block_memory))
+    if granularity == "limb":
+        return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory))
+    window, length = Window(client, 1.0, plan.block_memory), seconds or plan.work.computing / plan.blocks
+    return ClusterExecutor(client, window, lambda: batch(window.threads, length, plan.blocks))
+
+
+def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
+    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy."""
+    if client is None:
+        return "limb"
+    workers = workers_of(client.scheduler_info(n_workers=-1))
+    return "limb" if sum(worker.threads for worker in workers) <= plan.work.limb_threads else "block"
 
 
 def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:

@@ -13,13 +13,17 @@ the block. `granularity="block"` runs the same functions in one task.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from dask._task_spec import Task, TaskRef
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
 from distributed import secede
 from numpy.typing import NDArray
 
@@ -34,6 +38,7 @@ from pipeline.sweep.user_metric import PreparedMetric
 from robots.quantities import QUANTITIES
 from storage.errors import StoreError
 from storage.ledger import Receipt
+from storage.schema import SPLIT
 from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
@@ -42,6 +47,9 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.commanded import Motions
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric
+
+if TYPE_CHECKING:
+    from dask.array import Array
 
 Granularity = Literal["limb", "block"]
 Writer = StoreWriter | Comparer
@@ -98,10 +106,40 @@ def table(columns: Mapping[str, NDArray[np.float64]], length: int) -> NDArray[np
 
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
-    block = block_of(plan, index)
-    store: Key = (f"store-{run}", index)
+    key: Key = (f"store-{run}", index)
     if granularity == "block":
-        return {store: Task(store, _whole_block, block, writer)}, store
+        return {key: Task(key, _whole_block, block_of(plan, index), writer)}, key
+    return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
+
+
+def lazy_arrays(plan: Plan) -> dict[str, Array]:
+    """Every variable of a plan as an array of Dask: a chunk for each block, all from the limb tasks of that block."""
+    from dask.array import Array  # takes as long as all else that a small run in this process needs
+
+    layout, token = plan.layout, f"{plan.sweep.fingerprint[:16]}-{tokenize(plan.layout.as_dict())[:8]}"
+    values = f"values-{token}"
+    layers: dict[str, TaskGraph] = {values: {}} | {f"{name}-{token}": {} for name in layout.variables}
+    for index in range(plan.blocks):
+        key: Key = (values, index)
+        layers[values] |= _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
+        places = dict(zip(SPLIT, layout.unravel(index), strict=True))
+        for name in layout.owned(index):
+            chunk = (f"{name}-{token}", *(places.get(dim, 0) for dim in layout.variable(name).dims))
+            layers[chunk[0]][chunk] = Task(chunk, operator.getitem, TaskRef(key), name)
+    depends = {layer: set() if layer == values else {values} for layer in layers}
+    graph = HighLevelGraph(layers, depends)
+    return {
+        name: Array(graph, f"{name}-{token}", layout.regions(name), dtype=layout.variable(name).dtype)
+        for name in layout.variables
+    }
+
+
+def _limb_graph(
+    plan: Plan, last: Key, run: str, bodies: tuple[Callable[..., object], Callable[..., object]], *arguments: object
+) -> KeyedGraph:
+    """A task for each limb of a block; the `last` one is the first of the `bodies`, or the second after reactions."""
+    index = last[1]
+    block = block_of(plan, index)
     root = (f"trajectories-{run}", index)
     limbs = [(f"{name}-{run}", index) for name in plan.limbs]
     graph: TaskGraph = {root: Task(root, _root, block)}
@@ -109,16 +147,24 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
         graph[key] = Task(key, _limb, TaskRef(root), k)
     shares = [TaskRef(key) for key in limbs]
     if not block.request.reactions:
-        graph[store] = Task(store, _assemble_and_store, TaskRef(root), writer, *shares)
-        return graph, store
+        graph[last] = Task(last, bodies[0], TaskRef(root), *arguments, *shares)
+        return graph, last
     assembled = (f"assemble-{run}", index)
     graph[assembled] = Task(assembled, _assemble, TaskRef(root), *shares)
     reacting = [(f"{name}-reactions-{run}", index) for name in plan.limbs]
     for k, key in enumerate(reacting):
         graph[key] = Task(key, _reactions, TaskRef(root), TaskRef(assembled), k)
-    last = (TaskRef(key) for key in reacting)
-    graph[store] = Task(store, _store, TaskRef(root), TaskRef(assembled), writer, *last)
-    return graph, store
+    reactions = (TaskRef(key) for key in reacting)
+    graph[last] = Task(last, bodies[1], TaskRef(root), TaskRef(assembled), *arguments, *reactions)
+    return graph, last
+
+
+def batch_graph(graphs: Sequence[KeyedGraph]) -> KeyedGraph:
+    """One task for graphs of one task each; its result is a list of their values, of errors where they raise."""
+    name, index = graphs[0][1][0], graphs[0][1][1]
+    key = (f"blocks-{str(name).rpartition('-')[2]}", index)
+    calls = tuple((graph[task].func, tuple(graph[task].args)) for graph, task in graphs)
+    return {key: Task(key, _several, _Calls(calls))}, key
 
 
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
@@ -193,6 +239,17 @@ def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Ar
     return _written(rooted.block, writer, assembled.arrays | compute.gathered(reactions))
 
 
+@_task
+def _assemble_and_keep(rooted: _Rooted, *limbs: Arrays) -> Arrays:
+    assembled = compute.assembled(rooted.block, rooted.motions, limbs)
+    return compute.completed(rooted.block, assembled.arrays)[0]
+
+
+@_task
+def _keep(rooted: _Rooted, assembled: Assembled, *reactions: Arrays) -> Arrays:
+    return compute.completed(rooted.block, assembled.arrays | compute.gathered(reactions))[0]
+
+
 def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
     """Store what a block has computed, with user metrics."""
     stored, warnings = compute.completed(block, arrays)
@@ -207,8 +264,35 @@ def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
 
 def _make_room() -> None:
     """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
+    if _MORE_TO_DO.get():
+        return
     with suppress(ValueError):  # not on a worker
         secede()
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Functions with their arguments, which Dask does not look into."""
+
+    calls: tuple[tuple[Callable[..., object], tuple[object, ...]], ...]
+
+
+_MORE_TO_DO: ContextVar[bool] = ContextVar("_MORE_TO_DO", default=False)
+"""Whether this thread goes on with another block of its task."""
+
+
+def _several(batch: _Calls) -> list[object]:
+    """The values of calls, one after another; an error is a value, so that it takes no other block with it."""
+    values: list[object] = []
+    for number, (function, arguments) in enumerate(batch.calls, 1):
+        more = _MORE_TO_DO.set(number < len(batch.calls))
+        try:
+            values.append(function(*arguments))
+        except (StoreError, TaskError) as error:
+            values.append(error)
+        finally:
+            _MORE_TO_DO.reset(more)
+    return values
 
 
 @_task

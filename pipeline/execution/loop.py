@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -44,6 +44,8 @@ class RunLoop:
     notify: Listener
     granularity: Granularity = "limb"
     timeouts: Timeouts = DEFAULTS
+    stop: Callable[[], bool] = lambda: False
+    """Whether somebody in this process has asked the run to end."""
     samples: int = 0
     failed_cases: int = 0
     agenda: Agenda = field(init=False)
@@ -162,7 +164,7 @@ class RunLoop:
     def _check(self) -> None:
         """Look for requests to cancel, time limits, slow blocks and silence."""
         self._checked = time.monotonic()
-        if cancel_requested(self.writer.location):
+        if self.stop() or cancel_requested(self.writer.location):
             raise RunCancelledError("cancelled; what has been stored stays")
         self._abandon_overdue()
         self._back_up_slow()

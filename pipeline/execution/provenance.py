@@ -86,7 +86,9 @@ class VersionError(InputError):
         super().__init__(_problem(cluster, difference) for difference in differences)
 
     def __str__(self) -> str:
-        """The lines of the problems, and the table."""
+        """The lines of the problems, and the table where there are several."""
+        if len(self.differences) == 1:
+            return super().__str__()
         rows = [("package", "here", "there", "workers")]
         rows += [(row.package, row.here, row.there, _some(row.workers)) for row in self.differences[:LIMIT]]
         widths = [max(len(row[i]) for row in rows) for i in range(3)]

@@ -6,32 +6,38 @@ here or by force, goes on with the blocks that have none.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.cluster.clients import ClusterLike, Connectable, UserCluster, as_cluster, in_task, one_of
 from pipeline.cluster.connection import connect, scalers
-from pipeline.cluster.file import ClusterConfig, ClusterLike, as_config
+from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.walltime import require_walltime
-from pipeline.errors import ClusterLostError, RunCancelledError, RunStoppedError
-from pipeline.execution.cluster_executor import make_executor
+from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
+from pipeline.execution.cluster_executor import choose_granularity, make_executor
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.graph import Granularity
+from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
 from pipeline.execution.signals import orderly_end
+from pipeline.execution.without_store import computed, lazy
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
 from pipeline.plan.plan import Plan
+from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
@@ -47,47 +53,157 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 2.0
 
+SMALL_SECONDS = 5.0
+"""Seconds of one core below which a run computes in this process: processes of their own take longer to begin."""
+
 
 def run(
     sweep: Sweep,
     store: LocationLike | None = None,
     cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
-    granularity: Granularity = "limb",
+    granularity: Granularity | None = None,
     timeouts: Timeouts = DEFAULTS,
     metrics: Mapping[str, UserFunction | UserMetric] | None = None,
+    *,
+    client: ClusterLike = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
     `metrics` are functions of a user's own by name, see `pipeline.sweep.user_metrics`: part of what the store is of.
-    Without a store the results are in memory. `cluster` is a cluster file; without one a cluster is made on this
-    machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
-    also where the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or
-    somebody cancels: what has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners;
-    blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then False.
+    Without a store the results are in memory. `client`, or `cluster`, is a client of Dask, a cluster object, the
+    address of a scheduler or a cluster file; without one it is the cluster of the task that calls, or of the default
+    client; where there is none, this process for small work, else a cluster on this machine for the run. The cluster of
+    a user is never shut down. With an asynchronous client of the running event loop the results are to be awaited.
+    `granularity`: one task for each limb or one for each block; absent: limbs where that keeps the cluster as busy.
+
+    Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError also where the store
+    cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody cancels: what
+    has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners; blocks that fail
+    altogether are told too and left out of the dataset, whose attribute `finished` is then False.
     """
-    sweep = with_metrics(sweep, metrics) if metrics else sweep
-    if store is None:
-        return _run_in_memory(sweep, cluster, listeners, granularity, timeouts)
-    place, config = locate(store), as_config(cluster)
-    plan = plan_at(sweep, place)
-    if not (place.exists() and is_finished(plan, place)):
-        _Run(plan, place, config, tuple(listeners), granularity, timeouts).complete()
-    return open_results(place, unfinished=True)
+    task = _Task(
+        with_metrics(sweep, metrics) if metrics else sweep,
+        store,
+        as_cluster(one_of(cluster, client)),
+        tuple(listeners),
+        granularity,
+        timeouts,
+    )
+    if task.asynchronous:
+        return task.begin()  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
+    return task.complete()
 
 
-def _run_in_memory(
+def compute(
     sweep: Sweep,
-    cluster: ClusterLike,
-    listeners: Sequence[Listener],
-    granularity: Granularity,
-    timeouts: Timeouts,
+    listeners: Sequence[Listener] = (),
+    metrics: Mapping[str, UserFunction | UserMetric] | None = None,
 ) -> Dataset:
-    folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
-    try:
-        return run(sweep, folder / "results.zarr", cluster, listeners, granularity, timeouts).load()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    """Run a sweep in this process, by a thread for each core, without cluster and store; the results in memory.
+
+    What `run` does by itself with small work. Raises InputError.
+    """
+    return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics)
+
+
+def submit(
+    sweep: Sweep,
+    store: LocationLike | None = None,
+    cluster: ClusterLike = None,
+    listeners: Sequence[Listener] = (),
+    granularity: Granularity | None = None,
+    timeouts: Timeouts = DEFAULTS,
+    metrics: Mapping[str, UserFunction | UserMetric] | None = None,
+    *,
+    client: ClusterLike = None,
+) -> RunHandle:
+    """Begin what `run` does in a thread of this process and return at once: a handle with status, result and cancel.
+
+    For a run that outlives this process see `limbsweep submit`. Raises InputError for what names no cluster, and in a
+    task of Dask, which may end before its run does.
+    """
+    if in_task():
+        hint = "Call run in a task, and submit the task: client.submit(function)."
+        raise InputError([Problem("submit", 0, 0, "", "a call in a task of Dask", "run", hint)])
+    sweep = with_metrics(sweep, metrics) if metrics else sweep
+    chosen = as_cluster(one_of(cluster, client))
+    return _Task(sweep, store, chosen, tuple(listeners), granularity, timeouts).begin()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What `run` was called with."""
+
+    sweep: Sweep
+    store: LocationLike | None
+    cluster: Connectable
+    listeners: tuple[Listener, ...]
+    granularity: Granularity | None
+    timeouts: Timeouts
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether waiting in this thread would stop the cluster."""
+        return isinstance(self.cluster, UserCluster) and self.cluster.asynchronous
+
+    def begin(self) -> RunHandle:
+        """Complete it in a thread of its own."""
+
+        def action(listen: Listener, stop: Callable[[], bool]) -> Dataset:
+            return replace(self, listeners=(listen, *self.listeners)).complete(stop)
+
+        return RunHandle(action, asyncio.get_running_loop() if self.asynchronous else None)
+
+    def complete(self, stop: Callable[[], bool] = lambda: False) -> Dataset:
+        """Run to the end."""
+        if self.store is None:
+            return self._in_memory(stop)
+        place = locate(self.store)
+        plan = plan_at(self.sweep, place)
+        if not (place.exists() and is_finished(plan, place)):
+            cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
+            _Run(plan, place, cluster, self.listeners, self.granularity, self.timeouts, stop).complete()
+        return open_results(place, unfinished=True)
+
+    def _in_memory(self, stop: Callable[[], bool]) -> Dataset:
+        plan = plan_sweep(self.sweep)
+        cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
+        if isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "threads":
+            try:
+                return computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
+            except RunCancelledError:
+                raise
+            except Exception:  # a case that cannot be computed: a run finds out which, and leaves it out
+                logging.getLogger(__name__).debug("a block failed in memory", exc_info=True)
+        folder = Path(tempfile.mkdtemp(prefix="limbsweep-"))
+        try:
+            if isinstance(cluster, UserCluster) and not _all_see(cluster, folder):
+                return _gathered(plan, cluster)
+            here = replace(self, store=folder / "results.zarr", cluster=cluster)
+            return here.complete(stop).load(scheduler="threads")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _all_see(cluster: UserCluster, folder: Path) -> bool:
+    """Whether all workers see a folder of this machine."""
+    with connect(cluster) as client:
+        return client is not None and all(client.run(os.path.isdir, str(folder)).values())
+
+
+def _gathered(plan: Plan, cluster: UserCluster) -> Dataset:
+    """The results of a plan on workers that share no disk with this machine."""
+    with connect(cluster) as client:
+        assert client is not None, "a user's cluster has a client"
+        preflight(client, plan, cluster.source)
+        return lazy(plan.sweep).load(scheduler=client)
+
+
+def near(plan: Plan) -> ClusterConfig:
+    """The cluster of this machine that has a plan done first: threads of this process where it is small."""
+    small = plan.work.seconds < SMALL_SECONDS and not plan.sweep.user_metrics
+    return ClusterConfig.of("threads") if small else ClusterConfig()
 
 
 @dataclass(frozen=True)
@@ -96,18 +212,20 @@ class _Run:
 
     plan: Plan
     place: Location
-    config: ClusterConfig
+    cluster: Connectable
     listeners: tuple[Listener, ...]
-    granularity: Granularity
+    granularity: Granularity | None
     timeouts: Timeouts
+    stop: Callable[[], bool]
 
     def complete(self) -> None:
         """Run to the end. A cluster of the run's own that is lost is started again, once."""
         import dask
 
-        require_walltime(self.config, self.plan)
+        if isinstance(self.cluster, ClusterConfig):
+            require_walltime(self.cluster, self.plan)
         default = dask.config.get("scheduler", None)
-        restarts = 0 if self.config.runs_already else 1
+        restarts = 0 if self.cluster.runs_already else 1
         lost: str | None = None
         while True:
             try:
@@ -122,7 +240,7 @@ class _Run:
 
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
-        with connect(self.config) as client:
+        with connect(self.cluster) as client:
             self._check(client)
             create_store(self.plan, self.place)
             with (
@@ -140,20 +258,21 @@ class _Run:
     def _check(self, client: Client | None) -> None:
         """See that workers and disk can do it. Raises InputError."""
         if client is not None:
-            preflight(client, self.plan, self.config.source)
+            preflight(client, self.plan, self.cluster.source)
         if not self.place.exists():
             require_space(self.place, *stored_size(self.plan))
 
     def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
-        executor = make_executor(client, self.plan, self.granularity)
-        loop = RunLoop(self.plan, StoreWriter(self.place), ledger, executor, notify, self.granularity, self.timeouts)
+        granularity, plan = self.granularity or choose_granularity(self.plan, client), self.plan
+        executor, writer = make_executor(client, plan, granularity), StoreWriter(self.place)
+        loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop)
         try:
-            notify(Started(self.plan.blocks, ledger.count, self.plan.block_samples, _dashboard(client)))
+            notify(Started(plan.blocks, ledger.count, plan.block_samples, _dashboard(client), granularity))
             loop.run()
         except BaseException as error:
-            if client is not None and isinstance(error, ClusterLostError):
+            if client is not None and isinstance(error, ClusterLostError) and isinstance(self.cluster, ClusterConfig):
                 _close(client)
             with suppress(OSError):  # of a listener that writes to a terminal that has gone; the log comes first
                 notify(Stopped(_reason(error), isinstance(error, RunCancelledError | KeyboardInterrupt)))

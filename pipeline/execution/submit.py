@@ -58,11 +58,11 @@ class RunRequest:
     sweep: Sweep
     store: Location
     cluster: ClusterConfig
-    granularity: Granularity
+    granularity: Granularity | None
 
 
 def submit(
-    sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity = "limb"
+    sweep: Sweep, store: LocationLike, cluster: ClusterConfig | None = None, granularity: Granularity | None = None
 ) -> SubmittedRun:
     """Start a run that goes on without this process, and come back once its first block is on its way, or it waits.
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ruamel.yaml.comments import CommentedMap
 
+from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
-from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.documents.outputs import write_text
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
@@ -110,7 +110,7 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
     run = uuid.uuid4().hex[:8]
     text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
     jobs = (ExciteJob(text, name, k, options) for name, entry in wanted.items() for k in range(entry.count))
-    with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+    with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):
             _, name, number = result.key
             if isinstance(result.value, BaseException):

@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
-from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.documents.outputs import output
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
@@ -141,7 +141,7 @@ def identify(
     options = (method, clean, source)
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
     identified, run = Identified({}, {}), uuid.uuid4().hex[:8]
-    with connect(as_config(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
+    with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))
             if isinstance(result.value, BaseException):

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Started:
-    """The run begins: blocks of the plan, how many are done already, samples of a full block, link to the dashboard."""
+    """The run begins: blocks of the plan, how many are done already, samples of a full block, link to the dashboard.
+
+    granularity: what has a task of its own, "limb" or "block"; empty in logs of older versions.
+    """
 
     total_blocks: int
     done_blocks: int
     samples_per_block: int
     dashboard: str | None
+    granularity: str = ""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,8 @@ def headline(event: Started) -> str:
     samples = count(event.total_blocks * event.samples_per_block)
     resumed = f", {event.done_blocks} done before" if event.done_blocks else ""
     dashboard = f"; dashboard {event.dashboard}" if event.dashboard else ""
-    return f"{event.total_blocks} blocks, {samples} samples{resumed}{dashboard}"
+    whole = ", a task for each" if event.granularity == "block" else ""
+    return f"{event.total_blocks} blocks{whole}, {samples} samples{resumed}{dashboard}"
 
 
 def summary(event: Finished) -> str:

@@ -49,6 +49,16 @@ TASK = 1e-3
 """Seconds of a task in scheduler and worker, whatever is in it."""
 
 
+SCHEDULED = 0.5e-3
+"""Seconds that the scheduler, which is one thread, is busy with a task."""
+
+BUSY = 0.5
+"""Share of a run that the scheduler may be busy with limb tasks: beyond it, workers would wait for it now and then."""
+
+LITTLE = 1.0
+"""Seconds of the scheduler that are not worth a thought."""
+
+
 @dataclass(frozen=True)
 class Work:
     """What decides the time of a plan; `joints` and `actuators` are those of the whole robot."""
@@ -70,10 +80,21 @@ class Work:
     @property
     def seconds(self) -> float:
         """Seconds of one core for the whole plan."""
+        return self.computing + self.tasks * TASK
+
+    @property
+    def computing(self) -> float:
+        """Seconds of one core that are spent in tasks."""
         known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
         operations = count * (known.reactions if self.reacts else known.dynamics)
         sample = operations * OPERATION + GLUE + self.friction_sets * self.actuators * FRICTION
-        return self.samples * sample + self.stored * STORED + self.tasks * TASK
+        return self.samples * sample + self.stored * STORED
+
+    @property
+    def limb_threads(self) -> float:
+        """Threads up to which tasks for each limb keep a cluster busy; with more the scheduler falls behind."""
+        scheduled = self.tasks * SCHEDULED
+        return float("inf") if scheduled <= LITTLE else BUSY * self.computing / scheduled
 
     @property
     def text(self) -> str:

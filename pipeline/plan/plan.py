@@ -158,11 +158,17 @@ class Plan:
         """Bytes of all variables, before compression."""
         return sum(self.layout.bytes(name) for name in self.layout.variables)
 
+    @property
+    def _limb_bound(self) -> str:
+        """Up to how many threads a run takes limb tasks, in words; nothing where it always does."""
+        threads = self.work.limb_threads
+        return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
+
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
-        tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs"
+        tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs{self._limb_bound}"
         return [
             ("robot", self.sweep.robot),
             *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),

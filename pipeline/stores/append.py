@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.cluster.clients import ClusterLike
 from pipeline.cluster.connection import connect
-from pipeline.cluster.file import ClusterConfig, ClusterLike
+from pipeline.cluster.file import ClusterConfig
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import contents, plan_at
 from pipeline.execution.graph import Granularity
@@ -45,7 +46,7 @@ def append(
     sweep: Sweep,
     cluster: ClusterLike = None,
     listeners: Sequence[Listener] = (),
-    granularity: Granularity = "limb",
+    granularity: Granularity | None = None,
 ) -> Dataset:
     """Make a finished store larger: `sweep` is that of the store with designs or friction sets added at the end.
 

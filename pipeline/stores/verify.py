@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
-from pipeline.cluster.file import ClusterLike, as_config
 from pipeline.documents.units import size
 from pipeline.errors import ClusterLostError, RunStoppedError
 from pipeline.execution.cluster_executor import make_executor
@@ -123,7 +123,7 @@ def _recompute(
     sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]
     chosen = sorted(random.Random(verification.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
-        with connect(as_config(cluster)) as client:
+        with connect(as_cluster(cluster)) as client:
             differences = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error

@@ -16,6 +16,7 @@ from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import FrictionGroupSection as Section
 from pipeline.sweep.sections import FrictionSection as Friction
+from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import CURVES, FORCE, LAWS
 from robots.joint_places import JointPlace
@@ -87,7 +88,11 @@ class _Entry:
 
 
 def read_friction(
-    report: Report, section: Friction | None, mechanism: Mechanism | None, seed: int | None
+    report: Report,
+    section: Friction | None,
+    mechanism: Mechanism | None,
+    seed: int | None,
+    files: SideFiles | None = None,
 ) -> FrictionAxis:
     """The friction sets of a section; without a mechanism, joints are not looked up. Problems go to `report`."""
     if section is None:
@@ -102,7 +107,7 @@ def read_friction(
         fixed |= check_fixed(report, entry.table(), values, (*entry.path, "parameters"), keys)
     if len(report.problems) > before and not table:
         return NO_FRICTION
-    axis = AxisReader(report, table, fixed, seed).axis(section, PATH)
+    axis = AxisReader(report, table, fixed, seed, files).axis(section, PATH)
     groups, places = [], [_places(report, entry, mechanism) for entry in entries]
     _check_once(report, entries, places)
     parameters: dict[str, Parameter] = {}

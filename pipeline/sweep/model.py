@@ -6,21 +6,22 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.documents.files import read_yaml
+from pipeline.documents.files import read_yaml, write_new
 from pipeline.documents.yaml import parse_yaml
-from pipeline.errors import Problem
+from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.limits import describe_limits
 from pipeline.sweep.measurement import DatasetSplit, describe_sensors
+from pipeline.sweep.objects.writing import Writer
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
-from pipeline.sweep.side_files import FileSource, source_of
+from pipeline.sweep.side_files import FileSource, Folder, MemoryFiles, source_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
@@ -33,7 +34,7 @@ from robots.trajectories.trajectory import Trajectory
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """A checked sweep; make one with `from_yaml` or `from_text`. Equal fingerprints mean equal content."""
+    """A checked sweep; make one with `from_yaml`, `from_text` or `from_dict`. Equal fingerprints mean equal content."""
 
     title: str
     robot: str
@@ -66,12 +67,40 @@ class Sweep:
         return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
 
     @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
+        """Make a sweep of what a file would say, as `pipeline.sweep.objects.sweep` takes it. Raises InputError."""
+        rest = {key: value for key, value in data.items() if key not in ("robot", "limbsweep")}
+        writer = Writer(data.get("robot"), folder)
+        if "robot" not in data:
+            raise InputError([Problem(name, 0, 0, "", "no key 'robot'", "'robot', which is required", "Add it.")])
+        text = writer.text(rest)
+        try:
+            return cls.from_text(text, name, MemoryFiles(writer.files, Folder(Path(folder))))
+        except InputError as error:  # the user has not seen the text: its lines say nothing
+            raise InputError(replace(problem, line=0, column=0) for problem in error.problems) from None
+
+    @classmethod
     def from_text(cls, text: str, name: str = "sweep", folder: str | os.PathLike[str] | FileSource = ".") -> Sweep:
         """Read the text of a sweep file; messages call it `name`, files that it names are in `folder`.
 
         Raises InputError.
         """
+        if not isinstance(text, str):
+            hint = "Call Sweep.from_dict with a dict, or sweep(robot, ...) with objects."
+            got = f"an object of type {type(text).__name__}"
+            raise InputError([Problem(name, 0, 0, "", got, "the text of a sweep file", hint)])
         return cls(**read_parts(parse_yaml(text, name), source_of(folder)))
+
+    def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the text of the sweep file; with a path, also write it there, and the files that it names beside it.
+
+        Files that are there already are not overwritten, unless they have the same content. Raises InputError.
+        """
+        if path is not None:
+            contents = {Path(path).name: self.text.encode(), **self.sources}
+            for name, data in contents.items():
+                write_new(Path(path).parent / name, data)
+        return self.text
 
     @property
     def family(self) -> Family:

@@ -47,7 +47,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     report.take(problems)
     sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
-    design = read_designs(report, file, robot, families(description))
+    files = SideFiles(source)
+    design = read_designs(report, file, robot, families(description), files)
     mechanism = design.family.reference if design else None
     _check_names(report, file)
     _check_outputs(report, file, mechanism)
@@ -55,9 +56,9 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, file.metrics, section)
-    friction = read_friction(report, file.friction, mechanism, file.seed) if "friction" in sound else None
+    friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
     grid = _read_time(report, file.time) if "time" in sound else None
-    files, trajectories = SideFiles(source), tuple[Trajectory, ...]()
+    trajectories = tuple[Trajectory, ...]()
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, files, mechanism, grid)
         check_points(report, trajectories, grid.duration if grid else 0.0)

@@ -18,6 +18,7 @@ from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import RobotSection, SweepFile
+from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.description import Description
@@ -70,7 +71,7 @@ def families(description: Description | None) -> Mapping[str, Family]:
 
 
 def read_designs(
-    report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family]
+    report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family], files: SideFiles | None = None
 ) -> DesignAxis | None:
     """Read the designs of the robot that the file names; None where it is not known, which is reported."""
     robot, section = _choose_robot(report, file.robots, robot, families)
@@ -81,9 +82,10 @@ def read_designs(
     values = file.parameters if section.parameters is None else section.parameters
     fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
     design, path = section.design or file.design, _section_path("design", robot, section)
-    axis = AxisReader(report, table, fixed, file.seed).axis(design, path)
-    if design is not None and design.grid is None and design.listed is None and design.sample is None:
-        report(path, Got("no axis"), "grid, list or sample", "Leave design out for a single design.")
+    axis = AxisReader(report, table, fixed, file.seed, files).axis(design, path)
+    parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
+    if all(part is None for part in parts):
+        report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")
     return DesignAxis(family, fixed, axis)
 
 

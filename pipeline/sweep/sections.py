@@ -74,13 +74,19 @@ class SampleSection(Section):
 
 
 class AxesSection(Section):
-    """One axis: a grid, a list, a sample, or all combinations of these where several are given."""
+    """One axis: a grid, a list, a file, a sample, or all combinations of these where several are given."""
 
     grid: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
         default=None, description="all combinations of the values; the last parameter changes fastest"
     )
     listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
         default=None, alias="list", description="values that go together, all lists and ranges of one length"
+    )
+    file: Text | None = Field(
+        default=None, description="a table beside the sweep, CSV, .npy, .npz or .parquet, a set in each row"
+    )
+    columns: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
+        default=None, description="which columns of the file; default: all"
     )
     sample: SampleSection | None = Field(default=None, description="a seeded random sample")
     derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(

@@ -6,12 +6,15 @@ Whatever is read is kept with the sweep, so that its store can hold it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from pipeline.documents.files import read_bytes
+from pipeline.documents.report import Report
+from pipeline.documents.tables import TABLE_BYTES, Table, parse_table
+from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem
 from storage import sources
 from storage.places.access import locate
@@ -111,6 +114,45 @@ class SideFiles:
         if name not in self.contents:
             self.contents[name] = self.source.read(name, limit)
         return self.contents[name]
+
+    def table(
+        self, report: Report, name: str, path: KeyPath, limit: int = TABLE_BYTES, positions: Sequence[str] = ()
+    ) -> Table | None:
+        """The table in a file that the key at `path` names; None where it is not sound, which is reported."""
+        if not self.source.holds(name):
+            hint = "Copy it there: a sweep reads no files from elsewhere."
+            report(path, name, "a file in the folder of the sweep or below", hint)
+            return None
+        try:
+            return parse_table(self.read(name, limit), name, self.source.shown(name), positions)
+        except InputError as error:
+            report.problems += error.problems
+            return None
+
+
+@dataclass(frozen=True)
+class MemoryFiles:
+    """Files that are in memory, such as the arrays of a sweep made from objects; no others may be named."""
+
+    contents: Mapping[str, bytes] = field(repr=False)
+    folder: Folder = Folder(Path())
+
+    @property
+    def root(self) -> Path:
+        """The folder for robot files."""
+        return self.folder.path
+
+    def holds(self, name: str) -> bool:
+        """Whether there is such a file, here or in the folder."""
+        return name in self.contents or self.folder.holds(name)
+
+    def shown(self, name: str) -> str:
+        """The name of a file."""
+        return name if name in self.contents else self.folder.shown(name)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """The content of a file; those in memory have no limit. Raises InputError."""
+        return self.contents[name] if name in self.contents else self.folder.read(name, limit)
 
 
 def source_of(place: str | os.PathLike[str] | FileSource) -> FileSource:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.signal import butter, lfilter, sosfiltfilt
 
 from robots.measurement import FORCES, MEASUREMENT, POSITIONS
 from robots.parameters import ParameterError, complete
@@ -87,6 +86,8 @@ def coloured(white: Array, time: float, step: float) -> np.ndarray:
     keep = float(np.exp(-step / time))
     driven = white * np.sqrt(1.0 - keep * keep)
     driven[0] = white[0]
+    from scipy.signal import lfilter  # a third of all that a small run imports
+
     return np.asarray(lfilter([1.0], [1.0, -keep], driven, axis=0))
 
 
@@ -94,5 +95,7 @@ def filtered(values: Mapping[str, float], step: float, signal: Array) -> np.ndar
     """The signal through the Butterworth filter, forth and back, so that it is not late."""
     if not values["cutoff"]:
         return np.asarray(signal)
+    from scipy.signal import butter, sosfiltfilt
+
     sections = butter(round(values["order"]), values["cutoff"], fs=1.0 / step, output="sos")
     return np.asarray(sosfiltfilt(sections, signal, axis=0))

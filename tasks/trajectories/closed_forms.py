@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicSpline
 
 from robots.trajectories.kinds import HARMONICS, JOINT_MOTIONS, MOTIONS, Value
 from tasks.kernels.cache import kernel
@@ -145,6 +144,8 @@ def grid(centre: ArrayLike, size: ArrayLike, counts: ArrayLike) -> Numbers:
 
 def waypoints(times: Numbers, points: Numbers | None) -> Numbers:
     """Motion (3 k, samples) along the C2 cubic spline through `points` (n, 1 + k), times first; at rest at its ends."""
+    from scipy.interpolate import CubicSpline  # slow to import, and few sweeps have points
+
     assert points is not None, "a spline has points"
     curve = CubicSpline(points[:, 0], points[:, 1:], bc_type="clamped")
     inside = np.clip(times, points[0, 0], points[-1, 0])

@@ -28,6 +28,8 @@ WANTED = {
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),
     "friction_sets": ("ratio",),
     "friction": ("delta_3rr2rrr, constant load", "hexapod_6rrrprr, reaction load"),
+    "small": ("1e5 samples in a new process", "again in the same process", "1,000 designs of a DataFrame, the plan"),
+    "busy": ("2 x 1 threads, limb tasks", "2 x 1 threads, block tasks", "1000 cores, on paper"),
     "coordinator": ("block tasks", "  coordinator alone", "scheduler, each pending block"),
     "peers": ("five_axis_tree, inverse dynamics: limbsweep", "hexapod_6rrrprr, closed-loop reactions: limbsweep"),
     "start": ("five_bar, process start to first forces",),

@@ -17,11 +17,22 @@ if TYPE_CHECKING:
 SPARE_BLOCKS = 1
 """Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
 
+SPARE_SHARE = 4
+"""One more spare block for so many workers: on a large cluster several end between two looks of the client."""
+
+LIMB_THREADS = 2.0
+"""Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
+
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
 
 BASE_MEMORY = 256 << 20
 """Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
+TASK_RATE = 200.0
+"""Tasks a second that scheduler and client do with half of their time."""
+
+LEAST_ROUNDS = 8
+"""Tasks that each thread does at least: while the last of them end, threads wait."""
 
 REFRESH_SECONDS = 2.0
 MOST = 20_000
@@ -44,13 +55,25 @@ class Worker:
         return max(0.0, FULL * self.limit - BASE_MEMORY) / memory if self.limit and memory else float("inf")
 
 
-def size(workers: Iterable[Worker], parallel: int = 1, memory: int = 0) -> int:
-    """Blocks in flight: `parallel` tasks of a block run at once and together take `memory` bytes. At least one."""
+def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> int:
+    """Blocks in flight: each keeps `parallel` threads of one worker busy and takes `memory` bytes. At least one.
+
+    A worker has at least one block, however few threads it has: its limb tasks then run one after another.
+    """
     workers = list(workers)
-    wanted = math.ceil(sum(min(worker.threads / parallel, worker.holds(memory)) for worker in workers))
-    spare = SPARE_BLOCKS if wanted and all(worker.running for worker in workers) else 0
+    wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
+    spare = SPARE_BLOCKS + len(workers) // SPARE_SHARE if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
+
+
+def batch(threads: int, seconds: float, blocks: int) -> int:
+    """Blocks of one task each that are sent as one, where each takes so many `seconds`: one on clusters of usual size.
+
+    On large ones so many that the scheduler keeps up with their ends, and that a thread has some rounds of them.
+    """
+    needed = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
+    return max(1, min(needed, blocks // (threads * LEAST_ROUNDS))) if threads else 1
 
 
 def workers_of(information: Mapping[str, Any]) -> list[Worker]:
@@ -70,16 +93,28 @@ class Window:
     """The number of blocks in flight for the workers that a cluster has now."""
 
     def __init__(
-        self, client: Client, parallel: int = 1, memory: int = 0, clock: Callable[[], float] = time.monotonic
+        self, client: Client, parallel: float = 1.0, memory: int = 0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.client, self.parallel, self.memory = client, parallel, memory
         self._clock = clock
         self._asked = float("-inf")
         self._size = 1
+        self._threads = 0
 
     def __call__(self) -> int:
         """The size as of a moment ago."""
-        if self._clock() - self._asked >= REFRESH_SECONDS:
-            self._size = size(workers_of(self.client.scheduler_info(n_workers=-1)), self.parallel, self.memory)
-            self._asked = self._clock()
+        self._refresh()
         return self._size
+
+    @property
+    def threads(self) -> int:
+        """Threads of all workers, as of a moment ago."""
+        self._refresh()
+        return self._threads
+
+    def _refresh(self) -> None:
+        if self._clock() - self._asked >= REFRESH_SECONDS:
+            workers = workers_of(self.client.scheduler_info(n_workers=-1))
+            self._size = size(workers, self.parallel, self.memory)
+            self._threads = sum(worker.threads for worker in workers)
+            self._asked = self._clock()

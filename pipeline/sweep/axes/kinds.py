@@ -7,6 +7,7 @@ Conditions, derived parameters and parts of axes are in `pipeline.sweep.axes.der
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.documents.yaml import MAX_NODES
 from pipeline.sweep.axes import samples
 
 Array = NDArray[np.float64]
@@ -23,6 +25,9 @@ Indices = NDArray[np.int64]
 
 MAX_SAMPLES = 10**10
 """Samples of a sweep: designs x friction sets x trajectories x times."""
+
+MAX_LISTED = MAX_NODES
+"""Numbers of a column that are told one by one: as many as a sweep file may list. Longer ones are told by a digest."""
 
 MAX_DRAWN = 10**7
 """Numbers in a seeded sample: it is drawn whole, because a Latin hypercube is one object."""
@@ -75,6 +80,25 @@ class ExplicitValues:
         return np.asarray(self.numbers, float)[indices]
 
 
+@dataclass(frozen=True, eq=False)
+class ArrayValues:
+    """Numbers of a table, in SI: as many as memory holds. They mean what the same numbers in a list mean."""
+
+    numbers: Array
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return len(self.numbers)
+
+    def take(self, indices: Indices) -> Array:
+        """The numbers at `indices`, in SI units."""
+        return self.numbers[indices]
+
+
+Column = Range | ExplicitValues | ArrayValues
+
+
 @dataclass(frozen=True)
 class Axis(ABC):
     """One axis of a sweep: the parameters that change along it, and how many sets of values it has."""
@@ -111,7 +135,7 @@ class Axis(ABC):
 class Grid(Axis):
     """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
 
-    columns: tuple[Range | ExplicitValues, ...]
+    columns: tuple[Column, ...]
 
     @property
     def size(self) -> int:
@@ -135,7 +159,7 @@ class Grid(Axis):
 class Listed(Axis):
     """Columns of equal length whose values go together, row by row."""
 
-    columns: tuple[Range | ExplicitValues, ...]
+    columns: tuple[Column, ...]
 
     @property
     def size(self) -> int:
@@ -249,7 +273,11 @@ def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> d
     return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
 
 
-def _column(column: Range | ExplicitValues) -> Any:
+def _column(column: Column) -> Any:
+    if isinstance(column, ArrayValues) and column.size > MAX_LISTED:
+        return {"sha256": hashlib.sha256(column.numbers.astype("<f8").tobytes()).hexdigest(), "count": column.size}
+    if isinstance(column, ArrayValues):
+        return {"values": column.numbers.tolist()}
     if isinstance(column, ExplicitValues):
         return {"values": list(column.numbers)}
     return [column.start, column.stop, column.num, *(["log"] if column.log else [])]

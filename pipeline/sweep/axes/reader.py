@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.documents.report import Got, Report
+import numpy as np
+
+from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.axes.kinds import (
     MAX_DRAWN,
     NOTHING,
+    Array,
+    ArrayValues,
     Axis,
     ExplicitValues,
     Grid,
@@ -27,7 +31,8 @@ from pipeline.sweep.axes.kinds import (
 )
 from pipeline.sweep.axes.samples import SamplingMethod
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
-from robots.parameters import LARGEST, Parameter
+from pipeline.sweep.side_files import SideFiles
+from robots.parameters import LARGEST, Parameter, nearest
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -49,6 +54,7 @@ class AxisReader:
     parameters: Mapping[str, Parameter]
     fixed: Mapping[str, float]
     seed: int | None = None
+    files: SideFiles | None = None
 
     def axis(self, section: AxesSection | None, path: KeyPath) -> Axis:
         """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
@@ -70,6 +76,10 @@ class AxisReader:
             parts.append(self._grid(section.grid, (*path, "grid")))
         if section.listed is not None:
             parts.append(self._listed(section.listed, (*path, "list")))
+        if section.file is not None:
+            parts.append(self._filed(section.file, section.columns, (*path, "file")))
+        elif section.columns is not None:
+            self.report((*path, "columns"), Got("columns without a file"), "file beside them", "Add file.")
         if section.sample is not None:
             parts.append(self._sample(section.sample, (*path, "sample")))
         names = [name for part in parts for name in part.names]
@@ -98,6 +108,40 @@ class AxisReader:
             hint = "Equal rows are one and the same set, computed twice."
             self.report(path, Got(f"row {rows[1]} like row {rows[0]}"), "rows that differ, counted from 0", hint)
         return Listed(tuple(columns), read)
+
+    def _filed(self, file: str, columns: tuple[str, ...] | None, path: KeyPath) -> Axis:
+        """Read the sets of a table in a file; a problem inside it is told with the name of the file."""
+        table = self.files.table(self.report, file, path) if self.files else None
+        if table is None:
+            return NOTHING
+        read: dict[str, ArrayValues] = {}
+        for name in columns or table.columns:
+            if name not in table.columns:
+                self.report.unknown((*path[:-1], "columns", name), table.columns, "column of the file")
+            elif name not in self.parameters:
+                hint = f"{sentence(nearest(name, self.parameters))} Choose others with columns."
+                self.report(path, Got(f"a column {name!r}"), "columns that are parameters", hint)
+            else:
+                read[name] = ArrayValues(self._checked(name, table.columns[name], table.units.get(name), path))
+        return Listed(tuple(read), tuple(read.values())) if read else NOTHING
+
+    def _checked(self, name: str, numbers: Array, unit: str | None, path: KeyPath) -> Array:
+        """Convert a column to SI and report the first number out of bounds."""
+        parameter = self.parameters[name]
+        if name in self.fixed:
+            got = Got(f"a column {name} that is also fixed at {self.fixed[name]!r}")
+            self.report(path, got, "a parameter once", "Remove it here or under parameters.")
+        if unit and (wrong := check_unit(unit, parameter.unit)):
+            self.report(path, Got(f"the unit {unit!r} of the column {name}"), *wrong)
+            return numbers
+        row = UNITS[unit or "1"]
+        values = numbers * row.factor / row.divisor
+        inside = (values >= parameter.lower) & (values <= parameter.upper)
+        if not inside.all():
+            first = int(np.argmin(inside))
+            value, hint = float(values[first]), _guess(parameter, float(values[first]), axis=False) if not unit else ""
+            self.report(path, Got(f"{value!r} in row {first} of the column {name}"), _bounds_text(parameter), hint)
+        return values
 
     def _column(self, name: str, column: ColumnSection, path: KeyPath) -> Range | ExplicitValues:
         self._check_name(name, path)

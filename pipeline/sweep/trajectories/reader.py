@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.files import decode
-from pipeline.documents.points import POINTS_BYTES, parse_points
+from pipeline.documents.points import POINTS_BYTES, parse_points, time_problems
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.tables import SUFFIXES, Table
+from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
-from pipeline.errors import InputError
+from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.turns import describe, read_turn
@@ -56,6 +58,11 @@ class Mover:
     def motions(self) -> Mapping[str, Motion]:
         """The kinds of trajectory that it can have."""
         return JOINT_MOTIONS if self.joints else MOTIONS
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns of a file with its motion, and what each measures, in SI."""
+        return {"t": "s", **(dict.fromkeys(self.joints, "rad or m") or dict.fromkeys(AXES, "m"))}
 
     def __str__(self) -> str:
         """For messages."""
@@ -107,25 +114,54 @@ class TrajectoryReader:
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
         load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self._points)
-        columns = ("t", *(mover.joints or AXES))
-        points = self._points(section, path, columns) if motion.points_file else None
+        points = self._points(section, path, mover.columns) if motion.points_file else None
         return Trajectory(kind, values, points, turn, load, name)
 
-    def _points(self, section: Mapping[str, Any], path: KeyPath, columns: Sequence[str]) -> NDArray[np.float64] | None:
-        """The points of the CSV file that a section names."""
+    def _points(
+        self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]
+    ) -> NDArray[np.float64] | None:
+        """The points of the file that a section names; `columns` says what each measures, in SI."""
         file = section.get("file")
         if not isinstance(file, str) or not file:
             got = Got("no file") if file is None else file
             self.report(path if file is None else (*path, "file"), got, "file, the name of a CSV")
             return None
+        here = (*path, "file")
+        if not file.lower().endswith(SUFFIXES[1:]):
+            return self._text_points(file, here, columns)
+        table = self.files.table(self.report, file, here, POINTS_BYTES, tuple(columns))
+        return None if table is None else self._ordered(table, file, here, columns)
+
+    def _text_points(self, file: str, path: KeyPath, columns: Mapping[str, str]) -> NDArray[np.float64] | None:
         if not self.files.source.holds(file):
             hint = "Copy it there: a sweep reads no files from elsewhere."
-            self.report((*path, "file"), file, "a file in the folder of the sweep or below", hint)
+            self.report(path, file, "a file in the folder of the sweep or below", hint)
             return None
         try:
             shown = self.files.source.shown(file)
             text = decode(self.files.read(file, POINTS_BYTES), shown)
-            return parse_points(text, shown, columns)
+            return parse_points(text, shown, tuple(columns), tuple(columns.values()))
         except InputError as error:
             self.report.problems += error.problems
             return None
+
+    def _ordered(
+        self, table: Table, file: str, path: KeyPath, columns: Mapping[str, str]
+    ) -> NDArray[np.float64] | None:
+        """The columns of a table in order and in SI, with times that increase."""
+        shown = self.files.source.shown(file)
+        if {*table.columns} != {*columns}:
+            got = ",".join(table.columns)
+            self.report.problems.append(Problem(shown, 0, 0, "", show(got), f"the columns {','.join(columns)}"))
+            return None
+        points = []
+        for name, measured in columns.items():
+            unit = table.units.get(name, "1")
+            if name in table.units and (wrong := check_unit(unit, measured)):
+                self.report(path, Got(f"the unit {unit!r} of the column {name}"), *wrong)
+                return None
+            points.append(table.columns[name] * UNITS[unit].factor / UNITS[unit].divisor)
+        if problems := list(time_problems(points[0], shown, first_row=0)):
+            self.report.problems += problems[:1]
+            return None
+        return np.ascontiguousarray(np.stack(points, axis=1))

@@ -13,10 +13,12 @@ from dask._task_spec import Task
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.cluster_executor import ClusterExecutor, _works_on
+from pipeline.execution.cluster_executor import ClusterExecutor, _works_on, choose_granularity
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, failure
 from pipeline.execution.policy.attempts import Failure
 from pipeline.execution.policy.window import Window
+from pipeline.plan.plan import plan
+from tests.pipeline.runs import FEW, sweep
 
 
 def work(index: int, seconds: float = 0.0) -> KeyedGraph:
@@ -172,3 +174,59 @@ def test_what_an_exception_says_of_its_block() -> None:
     assert failure(OSError("a\nb")) == Failure("raised", "OSError: a b")
     with pytest.raises(ClusterLostError, match="there are no workers"):
         failure(NoWorkerError("x"))
+
+
+def block(index: int) -> KeyedGraph:
+    """A graph of one task that stores a block."""
+    key = ("store-run", index)
+    return {key: Task(key, guarded, index, 0.0)}, key
+
+
+def guarded(index: int, seconds: float) -> int:
+    try:
+        return square(index, seconds)
+    except ValueError as error:
+        raise TaskError.of(error) from None
+
+
+def test_blocks_in_one_task_have_results_and_errors_of_their_own(client: Any) -> None:
+    with closing(ClusterExecutor(client, lambda: 2, lambda: 5)) as executor:
+        assert executor.room == 10
+        executor.submit(*(block(index) for index in range(10)), work(30))
+        assert executor.room == 0
+        assert len(client.futures) == 3
+        found: dict[Any, Any] = {}
+        while executor.keys or len(found) < 11:
+            result = executor.next(60.0)
+            assert result is not None
+            found[result.key] = result.value
+    assert {key[0] for key in found} == {"store-run", "square-run"}
+    assert str(found.pop(("store-run", 7))) == "ValueError: seven"
+    assert all(value == key[1] ** 2 for key, value in found.items())
+
+
+def test_a_batch_that_is_abandoned_is_computed_nowhere(client: Any) -> None:
+    with closing(ClusterExecutor(client, lambda: 2, lambda: 2)) as executor:
+        key, other = ("store-run", 40), ("store-run", 41)
+        executor.submit(({key: Task(key, square, 40, 3600.0)}, key), ({other: Task(other, square, 41, 3600.0)}, other))
+        _settles(lambda: not any(client.processing().values()))
+        executor.abandon([key, other])
+        assert executor.keys == []
+        assert executor.next(0.1) is None
+
+
+def test_a_large_cluster_gets_one_task_a_block_or_less() -> None:
+    class Large:
+        def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+            worker = {"nthreads": 10, "memory_limit": 0, "metrics": {}}
+            return {"workers": {str(number): worker for number in range(100)}}
+
+    long = plan(sweep(FEW, **{"{values: [0.22, 0.25, 0.28, 0.31]}": "{start: 0.22, stop: 0.31, num: 10000000}"}))
+    large: Any = Large()
+    assert long.work.limb_threads < 1000
+    assert choose_granularity(long, large) == "block"
+    assert choose_granularity(plan(sweep(FEW)), large) == "limb"
+    assert choose_granularity(long, None) == "limb"
+    rows = dict(long.rows())
+    assert f"on more than {long.work.limb_threads:,.0f} threads one task a block" in rows["tasks"]
+    assert "on more than" not in dict(plan(sweep(FEW)).rows())["tasks"]

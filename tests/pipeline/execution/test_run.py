@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import xarray
 
+from pipeline.cluster.clients import as_cluster
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.cluster.file import as_config
 from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run
 from pipeline.monitor.events import BlockDone, Event, Finished, Started
@@ -92,8 +92,8 @@ def test_a_cluster_made_for_the_run_gives_the_same_bits(
 
 
 def test_without_a_cluster_file_one_is_made_on_this_machine(tmp_path: Path) -> None:
-    assert as_config(None) == ClusterConfig()
-    assert as_config(SYNCHRONOUS) is SYNCHRONOUS
+    assert as_cluster(None) == ClusterConfig()
+    assert as_cluster(SYNCHRONOUS) is SYNCHRONOUS
 
 
 # equality with what a user can compute otherwise
@@ -272,7 +272,7 @@ def test_listeners_hear_of_every_block_once(monkeypatch: pytest.MonkeyPatch) -> 
     run(sweep(FEW), None, SYNCHRONOUS, [events.append, events.append])
     first, second, *between, last, _ = events
     assert first is second
-    assert first == Started(total_blocks=48, done_blocks=0, samples_per_block=41, dashboard=None)
+    assert first == Started(total_blocks=48, done_blocks=0, samples_per_block=41, dashboard=None, granularity="limb")
     assert sorted(done(between)) == sorted([*range(48), *range(48)])  # type: ignore[arg-type]
     assert all(isinstance(each, BlockDone) and each.samples == 41 and each.seconds > 0 for each in between)
     assert isinstance(last, Finished)

@@ -1,0 +1,187 @@
+"""How busy a run keeps the threads of clusters of many shapes: workers whose tasks sleep as long as they would compute.
+
+Coordinator and scheduler do all that they do in a run; graphs, window, ledger and the sizes of what tasks hand on are
+those of a run. What a task would take is measured here on a real block, and scaled to one length of a block. The share
+of busy threads counts from the first block's submission to the last one's receipt.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dask._task_spec import Task
+
+from benchmarks.figures import Figure, Size, require
+from benchmarks.runs.coordinator import light_cluster, many_blocks
+from benchmarks.runs.sweeps import text
+from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.cluster_executor import choose_granularity, make_executor
+from pipeline.execution.contents import create_store
+from pipeline.execution.executor import KeyedGraph
+from pipeline.execution.graph import Granularity, block_of
+from pipeline.execution.loop import RunLoop
+from pipeline.execution.policy.window import LEAST_ROUNDS, TASK_RATE, batch
+from pipeline.plan.plan import Plan, plan
+from pipeline.sweep.model import Sweep
+from storage.ledger import Ledger, Receipt
+from storage.places.access import locate
+from storage.store import StoreWriter
+from tasks.blocks import compute
+
+BLOCK_SECONDS = 0.5
+"""Of one core: what a block of two million samples of a Delta takes."""
+
+ROUNDS = 20
+"""Blocks for each thread."""
+
+SHAPES = ((2, 1), (1, 4), (8, 1), (8, 4), (64, 1), (1, 64))
+"""Workers and the threads of each."""
+
+LARGE = (100, 10)
+"""A cluster of 1000 threads."""
+
+LENGTHS = ((4.0, 10), (0.5, 80))
+"""Seconds of a block, and blocks for each thread, on the large cluster."""
+
+PAPER = (10, 100, 1000, 10_000)
+"""Cores for which is told how long a task has to be."""
+
+VARIED = 0.2
+"""How much longer or shorter blocks take than their mean."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of the tasks of a block: its first one, that of a limb, its last one."""
+
+    root: float
+    limb: float
+    last: float
+
+    @classmethod
+    def measured(cls, made: Plan) -> Parts:
+        """Those of the first block of a plan, the second time that it is computed here."""
+        block = block_of(made, 0)
+        for _ in range(2):
+            times = [time.perf_counter()]
+            root = compute.motions(block)
+            times.append(time.perf_counter())
+            limbs = [compute.limb(block, root, k) for k in range(len(made.limbs))]
+            times.append(time.perf_counter())
+            compute.completed(block, compute.assembled(block, root, limbs).arrays)
+            times.append(time.perf_counter())
+        first, middle, last = (after - before for before, after in itertools.pairwise(times))
+        return cls(first, middle / len(limbs), last)
+
+    def total(self, limbs: int) -> float:
+        """Seconds of a block."""
+        return self.root + limbs * self.limb + self.last
+
+    def scaled(self, seconds: float, limbs: int) -> Parts:
+        """The same shares of a block that takes so many seconds."""
+        factor = seconds / self.total(limbs)
+        return Parts(self.root * factor, self.limb * factor, self.last * factor)
+
+
+def busy(size: Size) -> Iterator[Figure]:
+    """Share of busy threads for several shapes of a cluster, limb and block tasks. Raises CheckError."""
+    small = plan(Sweep.from_text(text(10, 10, 10_001 if size.full else 101, series=False)))
+    parts, limbs = Parts.measured(small), len(small.limbs)
+    alone = (parts.root + limbs * parts.limb + parts.last) / (parts.root + parts.limb + parts.last)
+    what = f"first task {parts.root / parts.total(limbs):.0%}, last one {parts.last / parts.total(limbs):.0%} of it"
+    yield Figure("threads that one block of limb tasks keeps busy", alone, "", what)
+    seconds = BLOCK_SECONDS if size.full else 0.02
+    for workers, threads in SHAPES if size.full else SHAPES[:1]:
+        granularities: tuple[Granularity, ...] = ("limb", "block")
+        for granularity in granularities:
+            rounds = ROUNDS if size.full else 2
+            share, chosen = _share(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
+            name = f"{workers} x {threads} threads, {granularity} tasks"
+            yield Figure(name, 100.0 * share, "%", f"blocks of {seconds:g} s; a run takes {chosen} tasks")
+    yield from _large(parts, limbs, size)
+
+
+def _large(parts: Parts, limbs: int, size: Size) -> Iterator[Figure]:
+    """A thousand threads, with blocks of several lengths, and what larger clusters would need, on paper."""
+    workers, threads = LARGE if size.full else (2, 2)
+    for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
+        together = batch(workers * threads, seconds, workers * threads * rounds)
+        share, _ = _share(parts.scaled(seconds, limbs), workers, threads, rounds, "block")
+        what = f"blocks of {seconds:g} s, {together} in a task; {rounds} blocks a thread"
+        yield Figure(f"{workers * threads} threads", 100.0 * share, "%", what)
+    for cores in PAPER:
+        seconds = cores / TASK_RATE
+        what = (
+            f"a task at least; {cores * seconds * LEAST_ROUNDS / 3600:.3g} core hours for {LEAST_ROUNDS} rounds of them"
+        )
+        yield Figure(f"{cores} cores, on paper", seconds, "s", what)
+
+
+def _share(parts: Parts, workers: int, threads: int, rounds: int, granularity: Granularity) -> tuple[float, str]:
+    """The share of busy threads, and the granularity that a run would choose. Raises CheckError."""
+    made = many_blocks(4 * math.ceil(workers * threads * rounds / 4))
+    with light_cluster(workers, threads) as address, connect(ClusterConfig.of("address", address=address)) as client:
+        assert client is not None
+        client.wait_for_workers(workers, timeout=120)
+        with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+            path = locate(Path(folder) / "run.zarr")
+            create_store(made, path)
+            with Ledger.open(path, made.blocks) as ledger:
+                executor = make_executor(client, made, granularity, parts.total(len(made.limbs)))
+                loop = Sleeping(made, StoreWriter(path), ledger, executor, lambda event: None, granularity)
+                loop.parts = parts
+                begin = time.perf_counter()
+                loop.run()
+                seconds = time.perf_counter() - begin
+                require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
+        work = sum(_varied(index) for index in range(made.blocks)) * parts.total(len(made.limbs))
+        return work / (workers * threads * seconds), choose_granularity(made, client)
+
+
+class Sleeping(RunLoop):
+    """A run loop whose tasks sleep as long as they would compute."""
+
+    parts: Parts
+
+    def graph(self, attempt: Any) -> KeyedGraph:
+        """The graph of a block, with the arguments and dependencies of its tasks."""
+        graph, key = super().graph(attempt)
+        factor, limbs = _varied(attempt.block), len(self.plan.limbs)
+        handed = self.plan.block_samples * self.plan.memory.handed_on // (limbs + 1)
+        tasks = {}
+        for name, task in graph.items():
+            seconds = self.parts.limb
+            if name == key:
+                seconds = self.parts.last if len(graph) > 1 else self.parts.total(limbs)
+            elif str(name[0]).startswith("trajectories"):
+                seconds = self.parts.root
+            tasks[name] = Task(name, _sleep, seconds * factor, handed, name == key, key[1], *task.args)
+        return tasks, key
+
+
+def _varied(index: int) -> float:
+    """How long a block takes beside the mean, by a fixed rule that looks like chance."""
+    return 1.0 + VARIED * (2.0 * (index * 0.6180339887 % 1.0) - 1.0)
+
+
+class _Weight:
+    """A result that takes no memory and says that it does."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __sizeof__(self) -> int:
+        return self.size
+
+
+def _sleep(seconds: float, size: int, last: bool, index: int, *arguments: Any) -> Any:
+    time.sleep(seconds)
+    names = ("peak_force", "rms_force", "failed_samples", "worst_status")
+    return Receipt(index, dict.fromkeys(names, 0), 0) if last else _Weight(size)

@@ -1,0 +1,79 @@
+"""Small work: a sweep from the start of a process, the same again, beside a cluster; and a large sweep only planned.
+
+A program as well: `python -m benchmarks.runs.small` runs a sweep of 1e5 samples in a new process and prints its times.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from benchmarks.figures import Figure, Size, best, require
+from benchmarks.runs.sweeps import text
+
+SAMPLES = (10, 10, 1001)
+"""Upper arms, base radii and times: 1e5 samples."""
+
+MILLION = 10**6
+
+
+def small(size: Size) -> Iterator[Figure]:
+    """Seconds of small sweeps, by where they are computed. Raises CheckError where results differ."""
+    from pipeline.cluster.file import ClusterConfig
+    from pipeline.execution.run import compute, run
+    from pipeline.sweep.model import Sweep
+
+    words = [sys.executable, "-m", "benchmarks.runs.small"]
+    begin = time.perf_counter()
+    told = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    what = f"of which {told['imports']:.2g} s until the sweep is read; {told['cpu']:.2g} s of processor time"
+    yield Figure("1e5 samples in a new process", time.perf_counter() - begin, "s", what)
+    sweep = Sweep.from_text(text(*SAMPLES, series=False))
+    expected = compute(sweep)
+    yield Figure("again in the same process", best(lambda: compute(sweep), 5 if size.full else 1), "s")
+    begin = time.perf_counter()
+    same = run(sweep, cluster=ClusterConfig.of("local")).drop_attrs().equals(expected.drop_attrs())
+    yield Figure("on a cluster of this machine for the run", time.perf_counter() - begin, "s")
+    require(same, "a cluster gives other results than this process")
+    yield from _million(MILLION if size.full else 1000)
+
+
+def _million(designs: int) -> Iterator[Figure]:
+    """A sweep of many designs from a DataFrame, made and planned."""
+    import numpy as np
+    import pandas as pd
+
+    from pipeline.plan.plan import plan
+    from pipeline.sweep.objects.sweep import sweep
+
+    rng = np.random.default_rng(1)
+    columns = {"upper_arm": rng.uniform(0.2, 0.3, designs), "base_radius": rng.uniform(0.12, 0.18, designs)}
+    frame = pd.DataFrame(columns)
+    before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    circle = {"circle": {"kind": "circle", "radius": 0.1}}
+    made = sweep("delta_3rr2rrr", design=frame, trajectories=circle, time=(1.0, 0.01), metrics=["peak_force"])
+    seconds, begin = time.perf_counter() - begin, time.perf_counter()
+    blocks = plan(made).blocks
+    planned, grown = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    yield Figure(f"{designs:,} designs of a DataFrame, the sweep", seconds, "s", f"fingerprint {made.fingerprint[:8]}")
+    what = f"{blocks} blocks; memory grew by {grown / 1024:.0f} MiB at most in both"
+    yield Figure(f"{designs:,} designs of a DataFrame, the plan", planned, "s", what)
+
+
+def main() -> None:
+    """Print the times of a run in this process as one line of JSON."""
+    begin = time.perf_counter()
+    from pipeline import Sweep, run
+
+    sweep = Sweep.from_text(text(*SAMPLES, series=False))
+    imports = time.perf_counter() - begin
+    run(sweep)
+    print(json.dumps({"imports": imports, "cpu": time.process_time()}))
+
+
+if __name__ == "__main__":
+    main()

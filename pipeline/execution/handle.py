@@ -1,0 +1,135 @@
+"""A run that goes on in a thread of this process: how far it is, its result, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pipeline.errors import InputError, Problem, RunCancelledError
+from pipeline.monitor.events import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+HandleState = Literal["starting", "running", "finished", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class HandleStatus:
+    """How far a run is: its blocks, those done, those given up, cases that hold NaN, seconds since it began."""
+
+    state: HandleState = "starting"
+    blocks: int = 0
+    done: int = 0
+    failed: int = 0
+    cases: int = 0
+    seconds: float = 0.0
+
+    def after(self, event: Event) -> HandleStatus:
+        """The status once an event has happened."""
+        match event:
+            case Started():
+                return replace(self, state="running", blocks=event.total_blocks, done=event.done_blocks)
+            case BlockDone():
+                return replace(self, done=self.done + 1)
+            case BlockFailed():
+                return replace(self, failed=self.failed + 1)
+            case CaseFailed():
+                return replace(self, cases=self.cases + 1)
+        return self
+
+
+class RunHandle:
+    """A run in a thread of its own: `status()`, `result()`, `cancel()`; it can be awaited. It ends with this process.
+
+    `action` is called with a listener for its events, and with what says whether somebody has asked it to end.
+    """
+
+    def __init__(self, action: Callable[[Listener, Callable[[], bool]], Dataset], loop: object = None) -> None:
+        self._future: Future[Dataset] = Future()
+        self._stop = threading.Event()
+        self._status, self._start, self._end = HandleStatus(), time.monotonic(), float("inf")
+        self._loop = loop
+        threading.Thread(target=self._work, args=(action,), name="limbsweep-run", daemon=True).start()
+
+    def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset]) -> None:
+        try:
+            dataset = action(self._listen, self._stop.is_set)
+        except BaseException as error:
+            self._end = time.monotonic()
+            state: HandleState = "cancelled" if isinstance(error, RunCancelledError) else "failed"
+            self._status = replace(self._status, state=state)
+            self._future.set_exception(error)
+        else:
+            self._end = time.monotonic()
+            self._status = replace(self._status, state="finished")
+            self._future.set_result(dataset)
+
+    def _listen(self, event: Event) -> None:
+        self._status = self._status.after(event)
+
+    def status(self) -> HandleStatus:
+        """How far it is, at once."""
+        return replace(self._status, seconds=min(time.monotonic(), self._end) - self._start)
+
+    def done(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self._future.done()
+
+    def result(self, timeout: float | None = None) -> Dataset:
+        """Wait for the results, `timeout` seconds at most, and return them as `run` does; raises what `run` raises.
+
+        Raises TimeoutError, and InputError in the thread of an asynchronous client, whose run would wait for it.
+        """
+        if self._loop is not None and self._loop is _running_loop() and not self._future.done():
+            got = "result() in the thread of its event loop, which would block both"
+            raise InputError([Problem("an asynchronous client", 0, 0, "", got, "an await", "Write: await handle.")])
+        return self._future.result(timeout)
+
+    def cancel(self, timeout: float | None = 120.0) -> bool:
+        """Ask it to end and wait until it has; whether that came before its end. What has been stored stays.
+
+        Raises TimeoutError where a task holds it up for longer than `timeout` seconds.
+        """
+        self._stop.set()
+        if self._loop is None or self._loop is not _running_loop():
+            self._future.exception(timeout)
+        return not self._future.done() or isinstance(self._future.exception(), RunCancelledError)
+
+    def __await__(self) -> Generator[Any, None, Dataset]:
+        """Wait for the results while the event loop goes on; a cancelled wait cancels the run."""
+        return self._wait().__await__()
+
+    async def _wait(self) -> Dataset:
+        try:
+            return await asyncio.wrap_future(self._future)
+        except (asyncio.CancelledError, CancelledError):
+            self._stop.set()
+            raise
+
+    def __repr__(self) -> str:
+        """State and progress in a line."""
+        status = self.status()
+        failures = f", {status.failed} failed" if status.failed else ""
+        return f"<run {status.state}: {status.done:,} of {status.blocks:,} blocks{failures}, {status.seconds:.1f} s>"
+
+    def _repr_html_(self) -> str:
+        """The same with a bar, for notebooks."""
+        status = self.status()
+        return (
+            f"<div><progress value='{status.done}' max='{max(1, status.blocks)}'></progress> "
+            f"{status.state}: {status.done:,} of {status.blocks:,} blocks, {status.seconds:.1f} s</div>"
+        )
+
+
+def _running_loop() -> object:
+    """The event loop of this thread; an object that is no loop where none runs."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return object()

@@ -1,0 +1,71 @@
+"""Results without a store: computed in this process, or as arrays of Dask that are computed when they are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cluster.arguments import cores
+from pipeline.errors import RunCancelledError
+from pipeline.execution.contents import contents
+from pipeline.execution.graph import block_of, lazy_arrays
+from pipeline.monitor.events import BlockDone, Finished, Listener, Started, broadcast
+from pipeline.plan.plan import Plan
+from pipeline.plan.plan import plan as plan_sweep
+from storage.store import template
+from tasks.blocks import compute as blocks
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from pipeline.sweep.model import Sweep
+
+
+def lazy(sweep: Sweep) -> Dataset:
+    """The results of a sweep as a dataset of Dask arrays: nothing is computed before it is asked for.
+
+    A chunk is a block of the plan. Its limb tasks become part of the graph in which they are asked for, on the cluster
+    or scheduler that computes that, so that `xarray.map_blocks`, reductions and `to_zarr` compose with them. The bits
+    are those of `run`. A block that cannot be computed raises TaskError there. Raises InputError.
+    """
+    plan = plan_sweep(sweep)
+    return dataset(plan, lazy_arrays(plan))
+
+
+def computed(
+    plan: Plan, listeners: Sequence[Listener] = (), stop: Callable[[], bool] = lambda: False, threads: int | None = None
+) -> Dataset:
+    """The results of a plan in memory, by threads of this process (absent: one a core); the bits are those of a run.
+
+    Raises what a block raises, and RunCancelledError where `stop` says so.
+    """
+    layout, notify, start = plan.layout, broadcast(tuple(listeners)), time.perf_counter()
+    arrays = {name: np.empty(layout.shape(name), layout.variable(name).dtype) for name in layout.variables}
+
+    def fill(index: int) -> int:
+        begin = time.perf_counter()
+        if stop():
+            raise RunCancelledError("cancelled")
+        for name, values in blocks.whole(block_of(plan, index)).items():
+            arrays[name][layout.region(index, name)] = values
+        notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
+        return plan.samples_of(index)
+
+    notify(Started(plan.blocks, 0, plan.block_samples, None, "block"))
+    with ThreadPoolExecutor(threads or cores()) as pool:
+        samples = sum(pool.map(fill, range(plan.blocks)))
+    results = dataset(plan, arrays)
+    notify(Finished(samples, time.perf_counter() - start, 0))
+    return results
+
+
+def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
+    """The dataset of a plan as its store would give it, with these arrays as its variables."""
+    empty = template(plan.layout, contents(plan))
+    dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}
+    return empty.assign({name: (dims[name], arrays[name], empty[name].attrs) for name in dims})

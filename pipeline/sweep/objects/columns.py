@@ -1,0 +1,101 @@
+"""Columns of numbers in whatever a user keeps them: dicts, structured arrays, pandas DataFrames, xarray Datasets.
+
+None of these libraries is imported: an object of theirs brings all that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.documents.tables import Table, table
+from pipeline.errors import InputError, Problem, show
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class FrameLike(Protocol):
+    """A DataFrame of pandas, or what looks like one."""
+
+    columns: Any
+    index: Any
+    iloc: Any
+    attrs: Any
+
+
+TableLike = Union[Mapping[str, object], FrameLike, "xr.Dataset", NDArray[np.void]]
+"""Columns with names."""
+
+
+def is_table(value: object) -> bool:
+    """Whether an object has named columns by itself: a data frame, a dataset, a structured array."""
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    return bool(names) or _is_frame(value) or _is_dataset(value)
+
+
+def columns_of(value: object, key: str, names: Container[str]) -> Table:
+    """The columns of an object, for the argument `key`; a coordinate or level of an index is one where `names` has it.
+
+    Raises InputError for an object without named columns, and for columns that cannot be used.
+    """
+    if _is_frame(value):
+        return table(_frame(value, key, names), key)
+    if _is_dataset(value):
+        return table(_dataset(value, names), key)
+    if isinstance(value, Mapping):
+        return table(_spread(value), key)
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return table(((name, value[name]) for name in value.dtype.names), key)
+    shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
+    hint = "Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."
+    rule = "columns with names: a dict, a DataFrame, a Dataset or a structured array"
+    raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}{shape}", rule, hint)])
+
+
+def _is_frame(value: object) -> TypeGuard[FrameLike]:
+    return hasattr(value, "columns") and hasattr(value, "iloc")
+
+
+def _is_dataset(value: object) -> TypeGuard[xr.Dataset]:
+    return hasattr(value, "data_vars") and hasattr(value, "coords")
+
+
+def _frame(frame: FrameLike, key: str, names: Container[str]) -> Iterator[tuple[str, object]]:
+    if not frame.index.is_unique:
+        repeated = frame.index[frame.index.duplicated()].tolist()[0]
+        got = f"a DataFrame whose index has {show(repeated)} twice"
+        raise InputError(
+            [Problem(key, 0, 0, "", got, "an index without duplicates", "Use frame.reset_index(drop=True).")]
+        )
+    for level in frame.index.names:
+        if level in names and level not in frame.columns:
+            yield str(level), frame.index.get_level_values(level).to_numpy()
+    for place, name in enumerate(frame.columns):
+        yield _header(name, frame.attrs.get("units", {}).get(name)), frame.iloc[:, place].to_numpy()
+
+
+def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, object]]:
+    """Variables, and coordinates that are parameters, over all dims: the last dim changes fastest."""
+    known = [name for name in (*dataset.coords, *dataset.data_vars) if name in dataset.data_vars or name in names]
+    dims = [dim for dim in dataset.dims if any(dim in dataset[name].dims for name in known)]
+    sizes = {dim: dataset.sizes[dim] for dim in dims}
+    for name in known:
+        variable = dataset[name].reset_coords(drop=True)
+        whole = variable.expand_dims({dim: sizes[dim] for dim in dims if dim not in variable.dims}).transpose(*dims)
+        yield _header(name, variable.attrs.get("units")), whole.to_numpy().reshape(-1)
+
+
+def _spread(columns: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Columns of a dict; single numbers go with every row."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    length = max((len(values) for values in arrays.values() if values.ndim), default=1)
+    for name, values in arrays.items():
+        yield str(name), values if values.ndim else np.broadcast_to(values, (length,))
+
+
+def _header(name: object, unit: object) -> str:
+    return f"{name} [{unit}]" if unit and "[" not in str(name) else str(name)

@@ -1,0 +1,95 @@
+"""Trajectories as arrays: times with positions of the platform or of the independent joints of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.documents.tables import Table, table
+from pipeline.errors import InputError, Problem
+from pipeline.sweep.objects.columns import columns_of, is_table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AXES = ("x", "y", "z")
+TIMES = ("t", "time", "times")
+WHOLE = ("position", "positions", "joints", "q")
+"""Keys of arrays (point, coordinate)."""
+
+
+def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
+    """The table of waypoints that an object holds: t [s], then x, y, z [m] or the independent `joints` of a chain.
+
+    An object is a table with these columns, a pair of times and positions (point, coordinate), a dict with `t` and
+    `position` or `joints`, a DataArray along time, or an array (point, 1 + coordinate). Raises InputError.
+    """
+    names = joints or AXES
+    if is_table(value):
+        return _renamed(columns_of(value, key, TIMES), key)
+    if isinstance(value, Mapping):
+        return _mapping(value, key, names)
+    if _is_data_array(value):
+        return _data_array(value, key, names)
+    if isinstance(value, tuple) and len(value) == 2:
+        return _table(value[0], value[1], key, names)
+    array = np.asarray(value, dtype=float) if isinstance(value, list | np.ndarray) else np.empty(())
+    if array.ndim != 2:
+        got = f"an object of type {type(value).__name__} of shape {array.shape}"
+        rule = f"times and positions: (times, positions), or columns t, {', '.join(names)}"
+        raise InputError([Problem(key, 0, 0, "", got, rule)])
+    return _table(array[:, 0], array[:, 1:], key, names)
+
+
+def _is_data_array(value: object) -> TypeGuard[xr.DataArray]:
+    return hasattr(value, "dims") and hasattr(value, "coords")
+
+
+def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Table:
+    times = next((name for name in TIMES if name in value), None)
+    whole = next((name for name in WHOLE if name in value), None)
+    known = {times, whole} if whole else {times, *names}
+    if times is None or {*value} != known:
+        rule = f"t with position, or with {', '.join(names)}; or kind with what it takes"
+        hint = "How a platform turns is said by turn, as in a file." if {"rotation", "rotations"} & {*value} else ""
+        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule, hint)])
+    if whole:
+        return _table(value[times], value[whole], key, names)
+    return table((("t", value[times]), *((name, value[name]) for name in names)), key)
+
+
+def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
+    dim = next((name for name in TIMES if name in value.coords and value.coords[name].dims == (name,)), None)
+    if dim is None or value.ndim != 2:
+        got = f"a DataArray with dims {', '.join(map(str, value.dims))}"
+        raise InputError([Problem(key, 0, 0, "", got, "dims (time, axis) with a coordinate time")])
+    (other,) = (name for name in value.dims if name != dim)
+    moved = value.transpose(dim, other)
+    if other in value.coords and {*map(str, value.coords[other].values)} == {*names}:
+        moved = moved.sel({other: list(names)})
+    return _table(value.coords[dim].to_numpy(), moved.to_numpy(), key, names)
+
+
+def _renamed(columns: Table, key: str) -> Table:
+    """The table with its times under their short name."""
+    long = next((name for name in TIMES[1:] if name in columns.columns), None)
+    if long is None or "t" in columns.columns:
+        return columns
+    change = {long: "t"}
+    return Table(
+        {change.get(name, name): values for name, values in columns.columns.items()},
+        {change.get(name, name): unit for name, unit in columns.units.items()},
+    )
+
+
+def _table(times: object, positions: object, key: str, names: Sequence[str]) -> Table:
+    t: NDArray[np.float64] = np.asarray(times)
+    places: NDArray[np.float64] = np.asarray(positions)
+    if t.ndim != 1 or places.shape != (len(t), len(names)):
+        got = f"times of shape {t.shape} with positions of shape {places.shape}"
+        rule = f"shapes (points,) and (points, {len(names)}): {', '.join(names)}"
+        raise InputError([Problem(key, 0, 0, "", got, rule)])
+    return table((("t", t), *zip(names, places.T, strict=True)), key)

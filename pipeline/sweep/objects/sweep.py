@@ -1,0 +1,61 @@
+"""`sweep`: a sweep from objects, equal in meaning and fingerprint to that of a file that says the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.objects.columns import TableLike
+from robots.formats.description import Description
+from robots.model import Family, Robot
+
+RobotLike = str | os.PathLike[str] | Robot | Family | Description | Mapping[str, object]
+"""A robot: its name, its file, itself, or the content of a robot file."""
+
+
+def sweep(
+    robot: RobotLike,
+    *,
+    trajectories: Mapping[str, object] | Sequence[object] | TableLike,
+    time: ArrayLike | Mapping[str, float],
+    design: TableLike | None = None,
+    friction: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | str = (),
+    metrics: Sequence[str] | str = (),
+    parameters: Mapping[str, float] | None = None,
+    gravity: Sequence[float] | None = None,
+    title: str = "",
+    precision: str | None = None,
+    limits: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    measurement: Mapping[str, float] | None = None,
+    split: Mapping[str, float] | None = None,
+    subsets: Mapping[str, Any] | None = None,
+    subset: str | None = None,
+    folder: str | os.PathLike[str] = ".",
+) -> Sweep:
+    """Make a sweep from objects; the keys are those of a sweep file, and what a file may say may be a dict here.
+
+    robot: the name of a robot, a robot, the path of a robot file, or its content.
+    design: columns of parameters with a row for each design, as a dict of arrays, a pandas DataFrame, an xarray Dataset
+    (all combinations of its dims) or a structured array; or a dict with `grid`, `list`, `sample`, `file`, `derive`,
+    `where` as in a file. A name may end with a unit, `upper_arm [mm]`; default SI. Long tables are kept as arrays.
+    friction: a dict with `law`, `joints` and so on as in a file; `list` may be a table too.
+    trajectories: by name, dicts as in a file, or points: (times, positions), a table with t, x, y, z or t and the
+    independent joints of a chain, a DataArray (time, axis). Positions count from the reference position [m], as in
+    files. A spline goes through them (kind `waypoints`).
+    time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
+    folder: where files that are named are.
+
+    Raises InputError with what is wrong, in which argument. `Sweep.to_yaml` writes the file.
+    """
+    sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
+    sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
+    sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
+    sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
+    given = {key: value for key, value in sections.items() if value is not None}
+    return Sweep.from_dict({"robot": robot, **given}, folder=folder)

@@ -1,0 +1,250 @@
+"""Write a sweep of objects as the text of a sweep file, and its arrays as files beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline.documents.tables import Table, packed
+from pipeline.documents.writing import yaml_text
+from pipeline.errors import InputError, Problem
+from pipeline.robot_files.names import is_file
+from pipeline.robot_files.reader import read_robot
+from pipeline.sweep.objects.columns import columns_of, is_table
+from pipeline.sweep.objects.motions import TIMES, points_of
+from pipeline.sweep.sections import FORMAT, AxesSection
+from robots import catalog
+from robots.formats import writing
+from robots.formats.description import Description, describe
+from robots.friction.laws import LAWS
+from robots.model import Family, Robot
+
+INLINE = 64
+"""Numbers of a table that the text lists; more are kept as arrays."""
+
+LISTED = 10_000
+"""Numbers of a grid or list in the text: reading text is slow."""
+
+AXIS_KEYS = frozenset(info.alias or name for name, info in AxesSection.model_fields.items())
+
+
+@dataclass
+class Writer:
+    """The sections of a sweep as plain data; arrays become `files`."""
+
+    robot: object
+    folder: str | os.PathLike[str] = "."
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if hasattr(self.robot, "__fspath__") or (isinstance(self.robot, str) and is_file(self.robot)):
+            self.robot = read_robot(os.path.join(self.folder, self.robot))
+
+    def text(self, sections: Mapping[str, Any]) -> str:
+        """The text of the sweep file. Raises InputError for objects that cannot be used."""
+        data = dict(sections)
+        head, parameters = self._robot()
+        if parameters or data.get("parameters"):
+            own = plain(data.get("parameters") or {}, "parameters")
+            swept = self._swept(data.get("design"))
+            data["parameters"] = {name: value for name, value in parameters.items() if name not in swept} | own
+        readers = {"design": self._design, "friction": self._friction, "trajectories": self._trajectories}
+        readers["time"] = _time
+        for key, value in data.items():
+            data[key] = readers[key](value) if key in readers and value is not None else plain(value, key)
+        names = ("outputs", "metrics")
+        data |= {key: [data[key]] for key in names if isinstance(data.get(key), str)}
+        data = {key: value for key, value in data.items() if value is not None and value not in ({}, [])}
+        return yaml_text({"limbsweep": FORMAT}) + head + yaml_text(data)
+
+    def _robot(self) -> tuple[str, dict[str, float]]:
+        """The line of the robot, and its parameters that are not the default."""
+        robot = self.robot
+        if isinstance(robot, str):
+            return yaml_text({"robot": robot}), {}
+        if isinstance(robot, Robot):
+            own = {p.name: float(robot.values[p.name]) for p in robot.family.parameters}
+            own = {p.name: own[p.name] for p in robot.family.parameters if own[p.name] != p.default}
+            return (self._family(robot.family, robot), own if self.names else {})
+        if isinstance(robot, Family):
+            return self._family(robot, Robot.of(robot, {})), {}
+        if isinstance(robot, Description):
+            return f"robot: {writing.flow(robot)}\n", {}
+        if isinstance(robot, Mapping):
+            return yaml_text({"robot": plain(robot, "robot")}), {}
+        rule = "the name of a robot, a robot file, or a robot"
+        raise InputError([Problem("robot", 0, 0, "", f"an object of type {type(robot).__name__}", rule)])
+
+    def _family(self, family: Family, robot: Robot) -> str:
+        if catalog.FAMILIES.get(family.name) is family:
+            return yaml_text({"robot": family.name})
+        try:
+            description = family.assemble if isinstance(family.assemble, Description) else describe(robot)
+            return f"robot: {writing.flow(description)}\n"
+        except ValueError as error:
+            hint = "Write a robot file, or add it to the catalogue."
+            raise InputError([Problem("robot", 0, 0, "", f"a robot of code ({error})", "one of data", hint)]) from None
+
+    @property
+    def family(self) -> Family | None:
+        """The family of the robot, where it is known without reading text."""
+        robot = self.robot
+        if isinstance(robot, Robot):
+            return robot.family
+        if isinstance(robot, Description):
+            return robot.family
+        if isinstance(robot, str) and robot in catalog.FAMILIES:
+            return catalog.FAMILIES[robot]
+        return robot if isinstance(robot, Family) else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the robot's parameters; none where they are not known yet, or the robot is written in numbers."""
+        family = self.family
+        data = family and (catalog.FAMILIES.get(family.name) is family or isinstance(family.assemble, Description))
+        return tuple(parameter.name for parameter in family.parameters) if family and data else ()
+
+    def _swept(self, design: object) -> set[str]:
+        """Names of the parameters that a design sweeps."""
+        if design is None:
+            return set()
+        if isinstance(design, Mapping) and not is_table(design) and {*design} <= AXIS_KEYS:
+            sample = design.get("sample") or {}
+            named = [design.get("grid") or {}, design.get("list") or {}, design.get("derive") or {}]
+            named.append(sample.get("parameters", {}) if isinstance(sample, Mapping) else {})
+            return {str(name) for section in named for name in _names(section, self.names)}
+        return {*columns_of(design, "design", self.names).columns}
+
+    def _design(self, value: object) -> Any:
+        if isinstance(value, Mapping) and not is_table(value) and {*value} <= AXIS_KEYS:
+            return self._axes(value, "design", self.names)
+        return self._table(columns_of(value, "design", self.names), "design")
+
+    def _friction(self, value: object) -> Any:
+        if not isinstance(value, Mapping) or is_table(value):
+            hint = "Such as friction={'law': 'coulomb_viscous', 'list': frame}."
+            got = f"an object of type {type(value).__name__}"
+            raise InputError([Problem("friction", 0, 0, "", got, "a dict with the law and what is swept", hint)])
+        names = {p.name for law in LAWS.values() for p in (*law.parameters, *law.options)}
+        return self._axes(value, "friction", names)
+
+    def _axes(self, section: Mapping[str, Any], key: str, names: Container[str]) -> dict[str, Any]:
+        """A section of axes, whose lists may be tables; those become files."""
+        result: dict[str, Any] = {}
+        for name, value in section.items():
+            if name == "list" and (is_table(value) or _is_long(value)):
+                result |= self._table(columns_of(value, f"{key}.list", names), key)
+            elif name == "grid" and _is_long(value):
+                got = f"a grid of a parameter with more than {LISTED:,} values"
+                hint = "Make all combinations yourself, such as by a DataFrame."
+                raise InputError([Problem(f"{key}.grid", 0, 0, "", got, f"at most {LISTED:,}", hint)])
+            else:
+                result[name] = plain(value, f"{key}.{name}")
+        return result
+
+    def _table(self, columns: Table, key: str) -> dict[str, Any]:
+        """A table as a list in the text, or as a file."""
+        headers = {n: f"{n} [{columns.units[n]}]" if n in columns.units else n for n in columns.columns}
+        if sum(map(len, columns.columns.values())) <= INLINE:
+            return {"list": {name: self._listed(columns, name) for name in columns.columns}}
+        return {"file": self._keep(key, {headers[name]: values for name, values in columns.columns.items()})}
+
+    @staticmethod
+    def _listed(columns: Table, name: str) -> Any:
+        values = columns.columns[name].tolist()
+        return {"values": values, "unit": columns.units[name]} if name in columns.units else values
+
+    def _keep(self, name: str, columns: Mapping[str, Any]) -> str:
+        """Keep a table as a file; its name."""
+        file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.npz"
+        while file in self.files:
+            file = f"{file.removesuffix('.npz')}_.npz"
+        self.files[file] = packed(columns)
+        return file
+
+    def _trajectories(self, value: object) -> dict[str, Any]:
+        if isinstance(value, list) and not _is_numbers(value):
+            named = {f"trajectory_{number}": entry for number, entry in enumerate(value, 1)}
+        elif isinstance(value, Mapping) and not is_table(value) and not {"kind", *TIMES} & {*value}:
+            named = {str(name): entry for name, entry in value.items()}
+        else:
+            named = {"trajectory": value}
+        return {name: self._trajectory(name, entry) for name, entry in named.items()}
+
+    def _trajectory(self, name: str, value: object) -> Any:
+        key = f"trajectories.{name}"
+        if isinstance(value, Mapping) and "kind" in value and not is_table(value):
+            return plain(value, key)
+        rest = {}
+        if isinstance(value, Mapping) and "turn" in value and not is_table(value):
+            rest = {"turn": plain(value["turn"], f"{key}.turn")}
+            value = {part: entry for part, entry in value.items() if part != "turn"}
+        points = points_of(value, key, self._joints)
+        columns = {f"{n} [{points.units[n]}]" if n in points.units else n: v for n, v in points.columns.items()}
+        return {"kind": "waypoints", "file": self._keep(name, columns), **rest}
+
+    @property
+    def _joints(self) -> Sequence[str]:
+        """The independent joints of a chain; none for a platform."""
+        family = self.family
+        return family.reference.freedoms if family is not None and family.reference.is_chain else ()
+
+
+def _names(section: object, names: Sequence[str]) -> Sequence[str]:
+    return list(columns_of(section, "design", names).columns) if is_table(section) else list(section)
+
+
+def _is_long(section: object) -> bool:
+    """Whether a mapping of columns has one that is too long for text."""
+    if not isinstance(section, Mapping):
+        return False
+    return any(hasattr(values, "__len__") and len(values) > LISTED for values in section.values())
+
+
+def _is_numbers(value: list[object]) -> bool:
+    return bool(value) and isinstance(value[0], list) and all(isinstance(entry, int | float) for entry in value[0])
+
+
+def _time(value: object) -> Any:
+    """The section of times: a dict, a pair of stop and step, or the times themselves, evenly spaced from zero."""
+    if isinstance(value, Mapping):
+        return plain(value, "time")
+    if isinstance(value, tuple) and len(value) == 2 and not any(hasattr(entry, "__len__") for entry in value):
+        return {"stop": plain(value[0], "time"), "step": plain(value[1], "time")}
+    times = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value, dtype=float)
+    hint = "Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."
+    if times.ndim != 1 or len(times) < 2:
+        raise InputError([Problem("time", 0, 0, "", f"times of shape {times.shape}", "at least two times", hint)])
+    even = np.linspace(0.0, times[-1], len(times))
+    if not np.isfinite(times).all() or not np.allclose(times, even, rtol=0.0, atol=1e-9 * abs(float(times[-1]))):
+        got = f"times from {float(times[0])!r} that are not evenly spaced from zero"
+        raise InputError([Problem("time", 0, 0, "", got, "evenly spaced times from zero", hint)])
+    return {"stop": float(times[-1]), "samples": len(times)}
+
+
+def plain(value: object, key: str) -> Any:
+    """Numbers, texts, lists and dicts of a value, without NumPy and others. Raises InputError for what is none."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return _finite(value, key)
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry, f"{key}.{name}") for name, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return [plain(entry, key) for entry in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist(), key)
+    if hasattr(value, "to_numpy"):
+        return plain(value.to_numpy(), key)
+    rule = "numbers, texts, lists and dicts"
+    raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}", rule)])
+
+
+def _finite(value: object, key: str) -> Any:
+    if isinstance(value, float) and not np.isfinite(value):
+        got = "NaN" if np.isnan(value) else repr(value)
+        raise InputError([Problem(key, 0, 0, "", got, "a finite number")])
+    return value

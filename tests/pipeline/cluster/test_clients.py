@@ -1,0 +1,219 @@
+"""Runs on clusters that a user has already: clients, cluster objects, addresses, tasks, event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+
+from pipeline.cluster import clients
+from pipeline.cluster.clients import UserCluster, as_cluster, in_task
+from pipeline.cluster.file import ClusterConfig
+from pipeline.errors import InputError, RunCancelledError
+from pipeline.execution.run import SMALL_SECONDS, near, run, submit
+from pipeline.monitor.events import Event, Started
+from pipeline.plan.plan import plan
+from pipeline.stores.verify import verify
+from tests.pipeline.clusters import by_hand
+from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, slowly, sweep, wrap_blocks
+
+LISTENING = {"processes": False, "dashboard_address": "127.0.0.1:0"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    # workers of this process make their client for tasks the default one, and leave that in the settings
+    with dask.config.set(scheduler=None), LocalCluster(n_workers=2, threads_per_worker=1, **LISTENING) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    with Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def expected() -> str:
+    return content_hash(run(sweep(FEW), cluster=SYNCHRONOUS))
+
+
+def hashed() -> str:
+    return content_hash(run(sweep(FEW)))
+
+
+def test_a_client_and_a_cluster_object_stay_as_they_are(client: Client, cluster: LocalCluster, expected: str) -> None:
+    assert content_hash(run(sweep(FEW), client=client)) == expected
+    assert content_hash(run(sweep(FEW), cluster=cluster)) == expected
+    assert (client.status, cluster.status.name, len(cluster.workers)) == ("running", "running", 2)
+    assert client.submit(sum, [1, 2]).result() == 3
+
+
+def test_the_default_client_is_used_where_there_is_one(cluster: LocalCluster, expected: str) -> None:
+    with Client(cluster) as default:
+        chosen = as_cluster()
+        assert isinstance(chosen, UserCluster)
+        assert chosen.owner is default
+        assert hashed() == expected
+        assert default.status == "running"
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process without a default client: those that workers of this process made for tasks stay as the default."""
+
+    def none() -> Client:
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr("distributed.default_client", none)
+
+
+@pytest.mark.usefixtures("alone")
+def test_without_one_a_cluster_is_made_for_the_run() -> None:
+    assert as_cluster() == ClusterConfig()
+
+
+def test_tasks_run_sweeps_on_their_own_cluster_with_fewer_threads_than_tasks(client: Client, expected: str) -> None:
+    futures = [client.submit(hashed, pure=False) for _ in range(3)]
+    assert client.gather(futures) == [expected] * 3
+    assert client.submit(in_task).result()
+    assert not in_task()
+
+
+def test_delayed_calls_run_sweeps(expected: str) -> None:
+    assert dask.compute(dask.delayed(hashed)(), dask.delayed(hashed)(), scheduler="threads") == (expected,) * 2
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_process_that_may_start_none_takes_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Daemon:
+        daemon = True
+
+    monkeypatch.setattr(clients.multiprocessing, "current_process", Daemon)
+    chosen = as_cluster()
+    assert isinstance(chosen, ClusterConfig)
+    assert chosen.cluster.kind == "threads"
+
+
+@pytest.mark.parametrize("text", ["tcp://127.0.0.1:8786", "127.0.0.1:8786"])
+def test_addresses_are_no_files(text: str) -> None:
+    chosen = as_cluster(text)
+    assert isinstance(chosen, ClusterConfig)
+    assert chosen.cluster.address == "tcp://127.0.0.1:8786"
+
+
+def test_small_work_is_done_in_this_process() -> None:
+    many = "{start: 0.22, stop: 0.31, num: 1000000}"
+    small, large = plan(sweep(FEW)), plan(sweep(FEW, **{"{values: [0.22, 0.25, 0.28, 0.31]}": many}))
+    assert small.work.seconds < SMALL_SECONDS < large.work.seconds
+    assert (near(small).cluster.kind, near(large).cluster.kind) == ("threads", "local")
+
+
+def test_what_cannot_be_used_is_told_in_a_line(cluster: LocalCluster, client: Client) -> None:
+    with Client(cluster, set_as_default=False) as closed:
+        pass
+    refusals = {
+        "the client: got one whose status is closed; expected one that is connected. "
+        "Make a new one: Client(address).": {"client": closed},
+        "client: got an object of type int; expected a client or cluster of Dask, the address of a scheduler, or a "
+        "cluster file. Start one with dask.distributed.Client, or leave it out.": {"client": 3},
+        "client: got a client beside a cluster; expected one of them. Leave one out.": {
+            "client": client,
+            "cluster": cluster,
+        },
+    }
+    for text, arguments in refusals.items():
+        with pytest.raises(InputError) as refused:
+            run(sweep(FEW), **arguments)  # type: ignore[arg-type]
+        assert str(refused.value) == text
+
+
+def test_an_asynchronous_client_is_awaited(tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.3)
+
+    async def main() -> None:
+        async with Client(asynchronous=True, n_workers=1, threads_per_worker=2, **LISTENING) as owner:
+            awaited: Any = run(sweep(FEW), tmp_path / "s.zarr", client=owner)
+            with pytest.raises(InputError, match="would block both; expected an await"):
+                awaited.result()
+            results = await awaited
+            with dask.config.set(scheduler="synchronous"):  # Dask computes on no asynchronous client without await
+                assert content_hash(results) == expected
+            with pytest.raises(InputError, match="would block its own event loop; expected a call from another thread"):
+                verify(tmp_path / "s.zarr", recompute=1.0, cluster=owner)
+            assert not (await asyncio.to_thread(verify, tmp_path / "s.zarr", 1.0, cluster=owner)).findings
+            with ThreadPoolExecutor(1) as pool:
+                blocked = pool.submit(run, sweep(FEW), None, owner)
+                with pytest.raises(InputError, match="an event loop that is blocked for"):
+                    blocked.result(20)
+            assert owner.status == "running"
+
+    with dask.config.set(scheduler=None):
+        asyncio.run(main())
+
+
+def test_a_handle_tells_how_far_it_is_and_can_be_cancelled(
+    client: Client, tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_finely(monkeypatch)
+    wrap_blocks(monkeypatch, slowly, 0.05)
+    begun = threading.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Started):
+            begun.set()
+
+    handle = submit(sweep(FEW), tmp_path / "s.zarr", client=client, listeners=[listen])
+    assert begun.wait(20)
+    assert handle.cancel()
+    status = handle.status()
+    assert (status.state, status.blocks) == ("cancelled", 48)
+    assert status.done < 48
+    with pytest.raises(RunCancelledError, match="what has been stored stays"):
+        handle.result()
+    again = submit(sweep(FEW), tmp_path / "s.zarr", client=client)
+    assert content_hash(again.result(60)) == expected
+    assert again.status().state == "finished"
+    assert again.status().done == 48
+    assert not again.cancel()
+    assert "finished: 48 of 48 blocks" in repr(again)
+    assert "<progress value='48' max='48'>" in again._repr_html_()
+
+
+def test_a_task_submits_nothing_that_outlives_it(client: Client) -> None:
+    with pytest.raises(InputError, match="submit: got a call in a task of Dask; expected run"):
+        client.submit(submit, sweep(FEW), pure=False).result()
+
+
+BLOCKED = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pipeline", "tasks", "storage", "robots"):
+            raise ModuleNotFoundError(f"No module named {name!r}")
+
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def test_workers_without_the_package_are_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "blocked.py").write_text(BLOCKED)
+    with by_hand(tmp_path, 0) as made:
+        made.add_worker("--preload", str(tmp_path / "blocked.py"), "--no-nanny")
+        with Client(made.address, set_as_default=False) as owner:
+            owner.wait_for_workers(1, timeout=60)
+            with pytest.raises(InputError) as refused:
+                run(sweep(FEW), client=owner)
+            assert owner.status == "running"
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith("the client worker tcp://127.0.0.1:")
+    assert "No module named 'pipeline'" in line
+    assert "expected limbsweep to be installed there. Install the same versions on all machines" in line

@@ -1,0 +1,44 @@
+"""How many blocks are in flight, and how many of them in one task."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.execution.policy.window import LIMB_THREADS, MOST, Worker, batch, size
+
+
+@pytest.mark.parametrize(
+    ("workers", "threads", "expected"),
+    [(1, 1, 2), (1, 2, 2), (2, 1, 3), (1, 4, 3), (8, 1, 11), (8, 4, 19), (64, 1, 81), (1, 64, 33)],
+)
+def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
+    workers: int, threads: int, expected: int
+) -> None:
+    assert size([Worker(threads)] * workers, LIMB_THREADS) == expected
+
+
+def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
+    assert size([Worker(4)] * 8) == 32 + 1 + 2
+    assert size([Worker(4, limit=4 << 30)], memory=1 << 30) == 3
+    assert size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 29) == 11
+    assert size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 30) == 6
+    assert size([Worker(1, running=False)] * 8, LIMB_THREADS) == 1
+    assert size([Worker(100)] * 1000) == MOST
+    assert size([]) == 1
+
+
+@pytest.mark.parametrize(
+    ("threads", "seconds", "blocks", "expected"),
+    [
+        (2, 0.5, 10_000, 1),  # a laptop
+        (64, 0.5, 10_000, 1),
+        (1000, 0.5, 10**6, 10),  # 200 tasks a second
+        (1000, 5.0, 10**6, 1),
+        (1000, 0.5, 20_000, 2),  # eight rounds for each thread
+        (1000, 0.5, 100, 1),
+        (10_000, 1e-4, 10**9, 12_500),
+        (0, 0.5, 100, 1),
+    ],
+)
+def test_blocks_share_a_task_on_large_clusters_alone(threads: int, seconds: float, blocks: int, expected: int) -> None:
+    assert batch(threads, seconds, blocks) == min(expected, 50_000)

@@ -28,6 +28,7 @@ WANTED = {
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),
     "friction_sets": ("ratio",),
     "friction": ("delta_3rr2rrr, constant load", "hexapod_6rrrprr, reaction load"),
+    "rest": ("irb6, elbow coupler_foot coupler_head, stiction", "three_loop_leg, all, coulomb"),
     "coordinator": ("block tasks", "  coordinator alone", "scheduler, each pending block"),
     "peers": ("five_axis_tree, inverse dynamics: limbsweep", "hexapod_6rrrprr, closed-loop reactions: limbsweep"),
     "start": ("five_bar, process start to first forces",),

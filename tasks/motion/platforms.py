@@ -178,7 +178,7 @@ def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
     count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
     if count not in (1, 4):
         raise TypeError(
-            f"force: got a function of {count} arguments; expected one of time, or one of time, position, rotation, twist"
+            f"force: got a function of {count} arguments; expected one of time, or of time, position, rotation, twist"
         )
     return count == 4
 

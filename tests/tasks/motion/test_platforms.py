@@ -435,7 +435,7 @@ def test_a_damper_as_feedback_brings_a_platform_home_whatever_the_form() -> None
         (
             lambda t, x: np.zeros(3),
             TypeError,
-            "got a function of 2 arguments; expected one of time, or one of time, position",
+            "got a function of 2 arguments; expected one of time, or of time, position",
         ),
         (lambda t, p, r, v: np.zeros(2), ValueError, r"force: got an array of shape \(2,\); expected \(3,\)"),
     ],

@@ -350,6 +350,12 @@ class Loaded:
         rows = ((abs(pushed.rows[k]) @ free, abs(pushed.drift[k])) for k in pushed.sticking)
         return [a + b + abs(diagonal) @ sizes for (a, b), diagonal in zip(rows, self._mobility, strict=True)]
 
+    @cached_property
+    def _turning(self) -> list[Scalar]:
+        """Size of what velocity adds to the acceleration of joints that may rest, before it cancels."""
+        rates = abs(self.pushed.rows) @ abs(array(self.pushed.speed))
+        return [rates[k] * rates[k] for k in self.pushed.sticking]
+
     def breaking(self, moved: Moved) -> list[Scalar]:
         """Accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
 
@@ -361,7 +367,8 @@ class Loaded:
         for i, k in enumerate(self.pushed.sticking):
             diagonal, share = self._mobility[i, i], moved.change[k] / (moved.parts[i] + NOTHING)
             left = diagonal - stiffness.quadratic(self._mobility[i] * array(moved.holds))
-            share = where(abs(share) > BREAKING, share, 0.0)
+            noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED
+            share = where(abs(moved.change[k]) > noise, share, 0.0)
             loose = where(moved.holds[i] > 0.5, 0.0, where(left > diagonal * DEPENDENT, share, 0.0))
             result[k] = where(self._resting[i] > 0.5, loose, share * self.pushed.modes.rest[k])
         return result
@@ -379,8 +386,8 @@ class Loaded:
             alone = parts / where(diagonal > 0.0, diagonal, 1.0)
             limit = where(friction[i] < 0.0, self.limits[1][i], self.limits[0][i])
             within = abs(friction[i]) <= limit * (1.0 + WITHIN) + alone * ROUNDED
-            balanced = abs(change[k]) <= parts * BALANCED + NOTHING
-            forth = side * change[k] >= -(parts * BALANCED + NOTHING)
+            noise = parts * BALANCED + self._turning[i] * ROUNDED + NOTHING
+            balanced, forth = abs(change[k]) <= noise, side * change[k] >= -noise
             good = where(hold, where(within, where(balanced, 1.0, 0.0), 0.0), where(forth, 1.0, 0.0))
             accepted = accepted * where(rests, good, 1.0)
             # what holds in place of a joint at its limit would, if it gave way a little, ask more of the joint

@@ -62,6 +62,14 @@ class ForwardFriction:
         law, values = self.joint.group.law, self.joint.own
         return where(holding < 0.0, breakaway(law, -1.0, load, values), breakaway(law, 1.0, load, values))
 
+    def holds(self, side: float, load: Scalar, loose: Scalar, memory: Scalar) -> Scalar:
+        """Largest friction at rest against motion to a `side`; where it is `loose`, that of the motion as it begins."""
+        law, values = self.joint.group.law, self.joint.own
+        most = breakaway(law, side, load, values)
+        if self.law.breakaway is None:
+            return most
+        return where(loose > 0.5, self.law.force(memory, side * ONSET, load, **values) * side, most)
+
     def memory_rate(self, velocity: Scalar, load: Scalar, memory: Scalar) -> Scalar:
         """Time derivative of the memory."""
         rate = self.law.rate

@@ -29,7 +29,7 @@ from tasks.motion.system import ChainSystem
 
 
 class ChainMotion(NamedTuple):
-    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): INTEGRATION_FAILED of a case that ended.
+    """Times (kept,) [s]; q, qd (kept, *batch, freedom); status (*batch): of a case that ended why, see `Status`.
 
     Of joints with friction, in the order of the groups: friction (kept, *batch, joint) [N m or N]; stuck, whether they
     hold; memory of their law, bristles' deflection or the state of stiction; loss, work that friction has taken [J].
@@ -48,12 +48,17 @@ class ChainMotion(NamedTuple):
 
 
 class ChainAcceleration(NamedTuple):
-    """Accelerations qdd (*batch, freedom), friction and stuck (*batch, joint with friction), status (*batch)."""
+    """Accelerations qdd (*batch, freedom), friction and stuck (*batch, joint with friction), status (*batch).
+
+    unique (*batch): whether friction at rest is determined. Where joints that hold depend on each other it is not, and
+    is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED where none was found.
+    """
 
     qdd: np.ndarray
     friction: np.ndarray
     stuck: np.ndarray
     status: np.ndarray
+    unique: np.ndarray
 
 
 def accelerate_chain(
@@ -69,11 +74,11 @@ def accelerate_chain(
     with np.errstate(all="ignore"):  # a failed sample holds NaN
         now = begun(system, state, pushes, 0.0, 1.0)
     rates, samples = now.rates, int(np.prod(batch, dtype=int))
-    padded = (rates.rate[system.layout.at["qd"]], rates.braking, now.modes.stuck > 0.5)
+    padded = (rates.rate[system.layout.at["qd"]], rates.braking, (now.modes.rest > 0.5) & (rates.breaking == 0.0))
     qdd, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
     status = rates.status[:samples].astype(np.int8).reshape(batch)
     qdd[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
-    return ChainAcceleration(qdd, braking, stuck, status)
+    return ChainAcceleration(qdd, braking, stuck, status, (rates.dependent[:samples] < 0.5).reshape(batch))
 
 
 def simulate_chain(
@@ -137,7 +142,7 @@ def begun(system: ChainSystem, state: np.ndarray, pushes: Pushes, start: float, 
     """The first moment: joints without velocity hold, if they can."""
     push, now = pushes.over(start, step, state[: 2 * system.layout.free]), np.zeros(state.shape[1])
     modes = system.first_modes(state, push(now, state))
-    return Moment(*system.settled(state, modes, modes.stuck > 0.5, lambda at: push(now, at)))
+    return Moment(*system.settled(state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
 
 def collected(system: ChainSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:
@@ -154,8 +159,9 @@ def collected(system: ChainSystem, history: Sequence[tuple[float, Moment]], batc
     series["friction"] = stacked([moment.rates.braking for moment in moments])
     for values in series.values():
         values[ended] = np.nan
-    stuck = stacked([moment.modes.stuck > 0.5 for moment in moments]) & ~ended[..., None]
-    first = stacked([moments[0].rates.status[None]])[0, ..., 0]
-    status = np.where(ended.any(axis=0), np.where(first > 0.5, first, Status.INTEGRATION_FAILED), Status.OK)
+    stuck = stacked([moment.modes.rest > 0.5 for moment in moments]) & ~ended[..., None]
+    reasons = stacked([moment.rates.status[None] for moment in moments])[..., 0]
+    reason = np.take_along_axis(reasons, ended.argmax(axis=0)[None], axis=0)[0]
+    status = np.where(ended.any(axis=0), np.where(reason > 0.5, reason, Status.INTEGRATION_FAILED), Status.OK)
     times = np.array([time for time, _ in history])
     return ChainMotion(times, stuck=stuck, status=status.astype(np.int8), **series)

@@ -16,12 +16,12 @@ from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, platforms
 from tasks.motion.chains import ChainMotion
 from tasks.motion.forms import Form
-from tasks.motion.platforms import Load, Simulation
+from tasks.motion.platforms import Feedback, Load, Simulation
 from tasks.motion.pushes import Acting
 
 
 def simulate(
-    robot: Robot, *, force: Acting, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
+    robot: Robot, *, force: Acting | Feedback, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Load | None = None, load_axes: LoadAxes | None = None,
     form: Form | None = None, close: bool | None = None,
@@ -38,20 +38,20 @@ def simulate(
         platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
         _refuse(robot, chains.simulate_chain, {**platform, "form": form, "close": close})
         return chains.simulate_chain(
-            robot, force=force, step=step, steps=steps, gravity=gravity, every=every,
+            robot, force=cast(Acting, force), step=step, steps=steps, gravity=gravity, every=every,
             q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0,
         )  # fmt: skip
     chain = {"q": q, "qd": qd, "friction": friction, "memory": memory, "method": method, "start": start}
     _refuse(robot, platforms.simulate, chain)
     return platforms.simulate(
-        robot, force=cast(Load, force), step=step, steps=steps, gravity=gravity, every=every,
+        robot, force=cast(Load | Feedback, force), step=step, steps=steps, gravity=gravity, every=every,
         position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
         form=form or "task_space", close=close is not False,
     )  # fmt: skip
 
 
 def simulate_adaptive(
-    robot: Robot, *, force: Acting, times: ArrayLike, gravity: ArrayLike = GRAVITY,
+    robot: Robot, *, force: Acting | Feedback, times: ArrayLike, gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Load | None = None, load_axes: LoadAxes | None = None,
@@ -67,7 +67,7 @@ def simulate_adaptive(
         platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
         _refuse(robot, adaptive.simulate_chain_adaptive, platform)
         return adaptive.simulate_chain_adaptive(
-            robot, force=force, times=times, gravity=gravity, rtol=rtol, atol=atol,
+            robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
             q=q, qd=qd, friction=friction, memory=memory, balance=adaptive.BALANCE if balance is None else balance,
         )  # fmt: skip
     _refuse(
@@ -76,7 +76,7 @@ def simulate_adaptive(
         {"q": q, "qd": qd, "friction": friction, "memory": memory, "balance": balance},
     )
     return platforms.simulate_adaptive(
-        robot, force=cast(Load, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
+        robot, force=cast(Load | Feedback, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
         position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
     )  # fmt: skip
 

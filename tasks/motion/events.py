@@ -27,6 +27,9 @@ LOCATED = 1e-13
 
 TRIES = 60
 
+SATURATED = 1e-11
+"""Margin that does not tell how far the event is: a joint may be at its limit long before those beside it are."""
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -39,7 +42,7 @@ class Moment:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All of it."""
         r = self.rates
-        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.status
+        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
 
     def like(self, arrays: Iterable[np.ndarray]) -> Moment:
         """A moment of the same system from its arrays."""
@@ -72,10 +75,12 @@ class Stepper:
         width = start.state.shape[1]
         end, rough = self._moved(start, np.zeros(width), np.ones(width), self.push)
         cut = rough | (self._margins(start, end) < 0.0).any(axis=0)
-        if not cut.any():
-            return end
-        columns = _padded(np.flatnonzero(cut))
-        return end.replaced(columns, self._in_pieces(start.of(columns), self.push.of(columns)))
+        if cut.any():
+            columns = _padded(np.flatnonzero(cut))
+            end = end.replaced(columns, self._in_pieces(start.of(columns), self.push.of(columns)))
+        ended = ~np.isfinite(start.rates.rate).all(axis=0)
+        end.rates.status[ended] = start.rates.status[ended]
+        return end
 
     def _margins(self, start: Moment, end: Moment) -> np.ndarray:
         return self.system.margins(start.rates, start.modes, end.rates)
@@ -122,8 +127,13 @@ class Stepper:
             return end, share
         at, since, mine = start.of(chosen), begun[chosen], push.of(chosen)
         there, reached = self._located(at, end.of(chosen), since, share[chosen], mine)
-        stopping = (self._margins(at, there) <= 0.0) & (at.modes.stuck < 0.5)
-        after = self.system.settled(there.state, at.modes, stopping, lambda state: mine(since + reached, state))
+        stopping = (self._margins(at, there) <= 0.0) & (at.modes.rest < 0.5)
+        fastest = np.abs(at.rates.velocity).max(axis=0, initial=0.0)
+
+        def force(state: np.ndarray) -> np.ndarray:
+            return mine(since + reached, state)
+
+        after = self.system.settled(there.state, at.modes, stopping, force, fastest)
         share = share.copy()
         share[chosen] = reached
         return end.replaced(chosen, Moment(*after)), share
@@ -139,7 +149,8 @@ class Stepper:
             wide = high - low > LOCATED * share
             if not wide.any():
                 break
-            part = 0.5 if k % 4 == 3 else np.clip(below / (below - above), 1e-3, 1.0 - 1e-3)
+            part = np.clip(below / (below - above), 1e-3, 1.0 - 1e-3)
+            part = np.where((k % 4 == 3) | (below <= SATURATED), 0.5, part)
             middle = np.where(wide, low + (high - low) * part, high)
             there, _ = self._moved(start, begun, middle, push)
             value = self._margins(start, there).min(axis=0)

@@ -26,6 +26,8 @@ from tasks.programs import equations
 
 Form = Literal["task_space", "joint", "actuator"]
 OfTime = Callable[[float], np.ndarray]
+OfPose = Callable[[float, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Forces (size, padded samples) at a time, position (3, padded samples), rotation (9, ...) and twist (6, ...)."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +56,19 @@ class State:
 class System:
     """A robot under forces and loads, functions of time (size, padded samples), in one of the forms.
 
-    The load is in the axes of the world, or `with_platform` in those of the platform. Raises ValueError for a form that
-    does not exist or does not suit the robot.
+    `feedback`, where there is one, takes the place of the forces. The load is in the axes of the world, or
+    `with_platform` in those of the platform. Raises ValueError for a form that does not exist or does not suit the
+    robot.
     """
 
     def __init__(
-        self, robot: Robot, form: Form, gravity: ArrayLike, force: OfTime, load: OfTime, *, with_platform: bool = False
-    ):
+        self, robot: Robot, form: Form, gravity: ArrayLike, force: OfTime, load: OfTime, *,
+        with_platform: bool = False, feedback: OfPose | None = None,
+    ):  # fmt: skip
         if form not in get_args(Form):
             raise ValueError(f"form: got {form!r}; expected one of {', '.join(get_args(Form))}")
         self.model, self.form, self.force, self.load = Model(robot, gravity), form, force, load
-        self.with_platform = with_platform
+        self.with_platform, self.feedback = with_platform, feedback
         self.freedoms = self.model.freedoms
         if form == "actuator" and self.model.actuators != len(self.freedoms):
             raise ValueError(
@@ -109,7 +113,10 @@ class System:
         speed = self.speed(state)
         motion = self._motion(state, speed)
         parts = self._shares(motion, state)
-        force, load = self.force(t)[None], np.ascontiguousarray(self._load_in_world(t, state)[self.freedoms])[None]
+        force, load = (
+            self._force(t, state, speed)[None],
+            np.ascontiguousarray(self._load_in_world(t, state)[self.freedoms])[None],
+        )
         if self.form == "actuator":
             total = self.model.total(motion, parts)
             change, status = self._actuator_change(total, state, force, load), self.model.status(parts, total)
@@ -120,6 +127,12 @@ class System:
             values[:, status != Status.OK] = np.nan
         rates = tuple(parts[Indexed("rates", k)][0] for k in range(len(state.angles)))
         return State(twist[3:], quaternions.rate(state.quaternion, twist[:3]), change, rates)
+
+    def _force(self, t: float, state: State, speed: np.ndarray) -> np.ndarray:
+        if self.feedback is None:
+            return self.force(t)
+        rotation = quaternions.rotation_matrix(state.quaternion).reshape(9, -1)
+        return self.feedback(t, state.position, rotation, self.twist(speed))
 
     def _load_in_world(self, t: float, state: State) -> np.ndarray:
         load = self.load(t)

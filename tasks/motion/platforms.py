@@ -7,8 +7,9 @@ quaternion: no parameterisation has a singularity.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,10 +24,13 @@ from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded
 from tasks.mathematics import quaternions
-from tasks.motion.forms import Form, OfTime, State, System
+from tasks.motion.forms import Form, OfPose, OfTime, State, System
 
 Load = ArrayLike | Callable[[float], ArrayLike]
 """Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
+
+Feedback = Callable[[float, np.ndarray, np.ndarray, np.ndarray], ArrayLike]
+"""Forces (*batch, actuator) from time [s], position (*batch, 3), rotation (*batch, 3, 3) and twist (*batch, 6)."""
 
 _RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
 
@@ -67,7 +71,7 @@ class Kept(NamedTuple):
 
 
 def simulate(
-    robot: Robot, *, force: Load, step: float, steps: int,
+    robot: Robot, *, force: Load | Feedback, step: float, steps: int,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
     form: Form = "task_space", every: int = 1, close: bool = True,
@@ -75,7 +79,8 @@ def simulate(
     """Integrate the motion of a batch of cases with constant steps [s].
 
     position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
-    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; `load_axes` are those
+    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; a force may be a
+    function of time, position, rotation and twist too, which is called in every stage of a step. `load_axes` are those
     of the "world", or of the "platform", with which the load then turns. Every n-th step is kept, the start included.
     Without `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot
     make, and a form that does not exist or does not suit the robot.
@@ -99,7 +104,7 @@ def simulate(
 
 
 def simulate_adaptive(
-    robot: Robot, *, force: Load, times: ArrayLike,
+    robot: Robot, *, force: Load | Feedback, times: ArrayLike,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12,
@@ -145,7 +150,7 @@ def _opened(
     robot: Robot,
     form: Form,
     gravity: ArrayLike,
-    force: Load,
+    force: Load | Feedback,
     loading: tuple[Load | None, LoadAxes],
     moving: inputs.Moving,
     start: float = 0.0,
@@ -153,14 +158,44 @@ def _opened(
     """The system, its motion at the start and the batch dims, from what a caller gives."""
     load, axes = loading
     inputs.check_load_axes(axes)
-    forces = _Input("force", force, len(robot.mechanism.actuators), start)
-    loads = _Input("load", np.zeros(6) if load is None else load, 6, start)
     if moving.get("position") is None:
         moving = {**moving, "position": robot.mechanism.platform.home.position}
+    size = len(robot.mechanism.actuators)
+    loads = _Input("load", np.zeros(6) if load is None else load, 6, start)
+    control = force if is_feedback(force) else None
+    forces = _Input("force", np.zeros(size) if control else cast(Load, force), size, start)
     shapes = {acting.name: acting.first.shape[:-1] for acting in (forces, loads)}
     batch, motion = inputs.moving_input(robot, moving, shapes)
     acting = (forces.of_time(batch), loads.of_time(batch))
-    return System(robot, form, gravity, *acting, with_platform=axes == "platform"), motion, batch
+    closed = _of_rows(control, size, batch) if control else None
+    return System(robot, form, gravity, *acting, with_platform=axes == "platform", feedback=closed), motion, batch
+
+
+def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
+    """Whether it is a function of the state. Raises TypeError for a function of something else."""
+    if not callable(force):
+        return False
+    parameters = inspect.signature(force).parameters.values()
+    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    if count not in (1, 4):
+        raise TypeError(
+            f"force: got a function of {count} arguments; expected one of time, or of time, position, rotation, twist"
+        )
+    return count == 4
+
+
+def _of_rows(control: Feedback, size: int, batch: Batch) -> OfPose:
+    """The same on rows of padded samples. Raises ValueError for forces that do not fit."""
+    samples = int(np.prod(batch, dtype=int))
+
+    def forces(time: float, position: np.ndarray, rotation: np.ndarray, twist: np.ndarray) -> np.ndarray:
+        position, rotation, twist = (x[:, :samples].T.reshape(*batch, -1) for x in (position, rotation, twist))
+        acting = control(time, position, rotation.reshape(*batch, 3, 3), twist)
+        if np.shape(acting)[-1:] != (size,) or np.ndim(acting) > 1 + len(batch):
+            raise ValueError(f"force: got an array of shape {np.shape(acting)}; expected {(*batch, size)}")
+        return batches.rows(np.asarray(acting, dtype=float), batch)
+
+    return forces
 
 
 class _Input:

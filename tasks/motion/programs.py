@@ -24,12 +24,13 @@ from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
 from tasks.motion.forward import Modes, Moved, Pushed, Stage
-from tasks.motion.loads import Loads
+from tasks.motion.loads import Loads, SettledMotion
 from tasks.programs.actuation import joint_kinds
 
-OF_JOINTS = ("braking", "velocity", "change", "limit", "remembered")
-"""Of every joint with friction: its friction, velocity, the rate of that, the most that holds it against what it holds
-now, and the memory of its law once it is here."""
+OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
+"""Of every joint with friction: its friction, velocity, the most that holds it against what it holds now, the memory of
+its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
+magnitudes of all that its velocity is the sum of."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,11 @@ def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
 
 @functools.cache
 def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False) -> Program:
-    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what stuck joints allow, and `status`."""
+    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what joints at rest allow, and `status`.
+
+    `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
+    stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
+    """
     structure, parts = structure_of(family), layout(family, groups)
 
     def one_sample(
@@ -80,16 +85,19 @@ def motion_program(family: Family, groups: tuple[FrictionGroup, ...], implicit: 
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
-        modes = Modes(given["modes"][: parts.joints], given["modes"][parts.joints :], memory)
+        levels, direction = given["modes"][: parts.joints], given["modes"][parts.joints :]
+        modes = Modes(*_rest(levels), direction, memory)
         stage = _stage(parts, given.get("stage"))
         pushed = Pushed(mounted, solved, qd, array(gravity), force, joints, modes, stage)
-        loads, unsettled = Loads(family, groups, pushed).settled()
-        moved = pushed.moved(loads)
-        status = where(unsettled > 0.5, float(Status.FRICTION_NOT_CONVERGED), solved.status)
+        settled = Loads(family, groups, pushed).settled()
+        breaking = settled.loaded.breaking(settled.moved)
+        status = where(settled.unsettled > 0.5, float(Status.FRICTION_NOT_CONVERGED), solved.status)
+        staying = settled.loaded.moved([0.0] * len(pushed.sticking))
         return {
-            "rate": _rate(pushed, moved),
-            "joints": [x for each in _of_joints(pushed, moved, loads) for x in each],
-            "kept_speed": pushed.kept_speed(loads),
+            "rate": _rate(pushed, staying, settled.moved.friction),
+            "joints": [x for each in _of_joints(pushed, settled, breaking) for x in each],
+            "kept_speed": settled.loaded.kept_speed(),
+            "dependent": [settled.loaded.dependent(breaking)],
             "status": [where(pushed.massless, float(Status.SINGULAR), status)],
         }
 
@@ -106,15 +114,22 @@ def _stage(parts: Layout, given: Array | None) -> Stage:
     return Stage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
 
 
-def _rate(pushed: Pushed, moved: Moved) -> list[Scalar]:
-    taken = [tau * v for tau, v in zip(moved.friction, pushed.velocity, strict=True)]
+def _rest(levels: Array) -> tuple[Array, Array]:
+    """`rest` and `loose` of Modes, from `tasks.motion.system.Modes`."""
+    resting, loose = ([where(level > bound, 1.0, 0.0) for level in levels] for bound in (0.5, 1.5))
+    return array(resting), array(loose)
+
+
+def _rate(pushed: Pushed, moved: Moved, friction: list[Scalar]) -> list[Scalar]:
+    taken = [tau * v for tau, v in zip(friction, pushed.velocity, strict=True)]
     driven = [u * v for u, v in zip(pushed.push, pushed.jacobian @ array(pushed.speed), strict=True)]
     return [*pushed.speed, *moved.acceleration, *moved.memory_rate, *taken, *driven]
 
 
-def _of_joints(pushed: Pushed, moved: Moved, loads: list[Scalar]) -> tuple[list[Scalar], ...]:
-    joints, velocity = pushed.joints, list(pushed.velocity)
-    limits = [each.limit(load, tau) for each, load, tau in zip(joints, loads, moved.friction, strict=True)]
-    given = zip(joints, velocity, pushed.modes.stuck, pushed.modes.memory, strict=True)
-    remembered = [each.remembered(v, stuck, z) for each, v, stuck, z in given]
-    return moved.friction, velocity, list(pushed.rows @ moved.acceleration + pushed.drift), limits, remembered
+def _of_joints(pushed: Pushed, settled: SettledMotion, breaking: list[Scalar]) -> tuple[list[Scalar], ...]:
+    joints, velocity, moved = pushed.joints, list(pushed.velocity), settled.moved
+    limits = [x.limit(load, tau) for x, load, tau in zip(joints, settled.loaded.loads, moved.friction, strict=True)]
+    states = zip(joints, velocity, pushed.modes.rest, pushed.modes.memory, strict=True)
+    remembered = [each.remembered(v, still, z) for each, v, still, z in states]
+    rates = list(abs(pushed.rows) @ abs(array(pushed.speed)))
+    return moved.friction, velocity, limits, remembered, breaking, rates

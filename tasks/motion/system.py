@@ -29,21 +29,30 @@ Force = Callable[[np.ndarray], np.ndarray]
 ROUNDING = 1e-12
 """Share of a limit, or of a velocity, that counts as none."""
 
+STOPPED = 1e-10
+"""Share of the largest velocity of a joint in a step below which one is at rest where another comes to rest."""
+
+ROUNDS = 3
+"""Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
+
+LOOSE = 2.0
+"""In the place of 1 in `Modes.rest`: at rest, after friction has been exceeded."""
+
 
 @dataclass(frozen=True)
 class Modes:
-    """Which joints are stuck (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
+    """Which joints are at rest (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
 
     both: np.ndarray
 
     @classmethod
-    def of(cls, stuck: np.ndarray, direction: np.ndarray) -> Modes:
+    def of(cls, resting: np.ndarray, direction: np.ndarray) -> Modes:
         """From the two."""
-        return cls(np.concatenate([stuck, direction]))
+        return cls(np.concatenate([resting, direction]))
 
     @property
-    def stuck(self) -> np.ndarray:
-        """1 where a joint is stuck."""
+    def rest(self) -> np.ndarray:
+        """1 where a joint is at rest, LOOSE where it may hold no more than the friction of motion."""
         return self.both[: len(self.both) // 2]
 
     @property
@@ -54,12 +63,16 @@ class Modes:
 
 @dataclass(frozen=True)
 class Rates:
-    """What a chain does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed stuck joints allow."""
+    """What a chain does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed joints at rest allow.
+
+    dependent, status (samples,): as of the program.
+    """
 
     layout: Layout
     rate: np.ndarray
     joints: np.ndarray
     kept_speed: np.ndarray
+    dependent: np.ndarray
     status: np.ndarray
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -99,7 +112,8 @@ class ChainSystem:
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
         if status.any():
             rate[:, status != Status.OK] = np.nan
-        return Rates(self.layout, rate, outputs["joints"][0], outputs["kept_speed"][0], status)
+        joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
+        return Rates(self.layout, rate, joints, kept, dependent, status)
 
     def _run(self, implicit: bool) -> Kernel:
         if implicit not in self._kernels:
@@ -107,10 +121,11 @@ class ChainSystem:
         return self._kernels[implicit]
 
     def first_modes(self, state: np.ndarray, force: np.ndarray) -> Modes:
-        """The modes with which a motion starts: joints without velocity are stuck until `settled` says otherwise."""
+        """The modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
         none = np.zeros((self.layout.joints, state.shape[1]))
-        velocity = self.rates(state, Modes.of(none, none), force).velocity
-        still = np.abs(velocity) <= ROUNDING * np.abs(velocity).max(axis=0, initial=0.0)
+        rates = self.rates(state, Modes.of(none, none), force)
+        velocity = rates.velocity
+        still = np.abs(velocity) <= ROUNDING * np.maximum(rates.rates, np.abs(velocity).max(axis=0, initial=0.0))
         return Modes.of(
             np.where(self.sticking[:, None] & still, 1.0, 0.0),
             np.where(self.sticking[:, None] & ~still, np.sign(velocity), 0.0),
@@ -119,55 +134,64 @@ class ChainSystem:
     def margins(self, start: Rates, modes: Modes, end: Rates) -> np.ndarray:
         """How far each joint is from the end of its mode (joint, samples), relative; negative: it is past it.
 
-        A joint that moves stops where its velocity changes its sign, one that is stuck breaks away beyond its limit.
+        A joint that moves stops where its velocity changes its sign; one at rest breaks away where all that are at rest
+        cannot hold it together, although it alone may be at its limit long before.
         """
         size = np.maximum(np.abs(start.velocity), np.abs(end.velocity)) + np.finfo(float).tiny
         moving = modes.direction * end.velocity / size + ROUNDING
-        holding = 1.0 - np.abs(end.braking) / (end.limit + np.finfo(float).tiny) + ROUNDING
-        result = np.where(modes.stuck > 0.5, holding, moving)
+        room = np.maximum(1.0 - np.abs(end.braking) / (end.limit + np.finfo(float).tiny), 0.0) + ROUNDING
+        result = np.where(modes.rest > 0.5, np.where(end.breaking != 0.0, -np.abs(end.breaking), room), moving)
         result[~self.sticking] = np.inf
         return result
 
     def settled(
-        self, state: np.ndarray, modes: Modes, stopping: np.ndarray, force: Force
+        self, state: np.ndarray, modes: Modes, stopping: np.ndarray, force: Force, fastest: np.ndarray | None = None
     ) -> tuple[np.ndarray, Modes, Rates]:
         """State, modes and rates after joints (joint, samples) have come to a stop: which stay, which move on.
 
-        Joints that stop are stuck at first. Then the joint that is furthest beyond its limit breaks away, one after the
-        other, until all that are stuck hold, and all that move have a force that moves them; one that has none is stuck
-        again. At last velocities are those that stuck joints allow. A joint that only turns round, because the loop
-        that it is in makes it, cannot hold and goes on.
+        All joints at rest are solved for together; those that do not hold move on the way that they are accelerated.
+        Where friction of motion is less than what held, those that break away are asked again with that, which may
+        loosen others. `fastest` (samples,), the largest velocity of a joint before, says which others have stopped with
+        these: in a loop joints do so at one instant. At last velocities are those that joints at rest allow.
         """
-        modes = Modes.of(np.where(stopping, 1.0, modes.stuck), np.where(stopping, 0.0, modes.direction))
-        state, push, fresh = state.copy(), force(state), np.zeros_like(stopping)
-        rates = self.rates(state, modes, push)
-        state[self.layout.at["memory"]] = rates.remembered
-        for _ in range(3 * self.layout.joints + 3):
-            rates = self.rates(state, modes, push)
-            change = self._change(modes, rates, fresh)
-            if not change.any():
+        state, resting = state.copy(), stopping | (modes.rest > 0.5)
+        if fastest is not None:
+            rates = self._at_rest(state, resting, modes, force)
+            slow = STOPPED * np.maximum(fastest, np.abs(rates.velocity).max(axis=0, initial=0.0))
+            resting |= (np.abs(rates.velocity) <= slow) & self.sticking[:, None] & stopping.any(axis=0)
+        for _ in range(ROUNDS):
+            state, modes, rates = self._divided(state, resting, stopping, modes, force)
+            lost = (rates.breaking != 0.0).any(axis=0) & (rates.status == Status.OK)
+            if not lost.any():
                 break
-            loose = change & (modes.stuck > 0.5)
-            fresh = fresh | loose
-            modes = Modes.of(
-                np.where(change, 1.0 - modes.stuck, modes.stuck),
-                np.where(loose, np.sign(rates.braking), np.where(change, 0.0, modes.direction)),
-            )
-        staying = (stopping & (modes.stuck > 0.5)).any(axis=0)
-        if staying.any():
-            speed = self.layout.at["qd"]
-            state[speed] = np.where(staying, rates.kept_speed, state[speed])
-            rates = self.rates(state, modes, force(state))
+            resting = modes.rest > 0.5
+        rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_NOT_CONVERGED)
         return state, modes, rates
 
-    def _change(self, modes: Modes, rates: Rates, fresh: np.ndarray) -> np.ndarray:
-        """The joint of each sample that changes its mode first, (joint, samples)."""
-        beyond = np.abs(rates.braking) / (rates.limit + np.finfo(float).tiny) - 1.0
-        urgency = np.where((modes.stuck > 0.5) & (beyond > ROUNDING), beyond, 0.0)
-        back = fresh & (modes.stuck < 0.5) & (modes.direction * rates.change < 0.0)
-        urgency = np.where(back, np.inf, urgency)
-        urgency[~self.sticking] = 0.0
-        first = np.zeros(urgency.shape, dtype=bool)
-        if len(urgency):
-            first[np.argmax(urgency, axis=0), np.arange(urgency.shape[1])] = True
-        return first & (urgency > 0.0)
+    def _at_rest(self, state: np.ndarray, resting: np.ndarray, modes: Modes, force: Force) -> Rates:
+        trial = Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+        return self.rates(state, trial, force(state))
+
+    def _divided(
+        self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: Modes, force: Force
+    ) -> tuple[np.ndarray, Modes, Rates]:
+        """Joints at `rest` (joint, samples) divided into those that hold and those that break away."""
+        state, trial = state.copy(), Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+        rates = self.rates(state, trial, force(state))
+        state[self.layout.at["memory"]] = rates.remembered
+        for _ in range(self.layout.joints + 1):
+            rates = self.rates(state, trial, force(state))
+            loosened = (trial.rest == 1.0) & (rates.breaking != 0.0)
+            if not loosened.any():
+                break
+            trial = Modes.of(np.where(loosened, LOOSE, trial.rest), trial.direction)
+        broken = resting & (rates.breaking != 0.0)
+        modes = Modes.of(
+            np.where(resting & ~broken, 1.0, 0.0), np.where(broken, np.sign(rates.breaking), trial.direction)
+        )
+        wrong = broken & (modes.direction * rates.velocity < 0.0)
+        corrected = ((stopping & ~broken) | wrong).any(axis=0)
+        if corrected.any():
+            speed = self.layout.at["qd"]
+            state[speed] = np.where(corrected, rates.kept_speed, state[speed])
+        return state, modes, self.rates(state, modes, force(state))

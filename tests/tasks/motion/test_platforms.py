@@ -10,7 +10,7 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
 from tasks.motion import platforms as simulation
 from tasks.motion.forms import Form
 from tasks.motion.platforms import Simulation
@@ -386,3 +386,60 @@ def test_a_force_that_changes_its_shape_is_refused() -> None:
 
 def test_the_weights_of_the_stages_are_those_of_runge_and_kutta() -> None:
     assert sum(weight for _, weight in simulation._RK4) == 6.0
+
+
+# --- feedback ---------------------------------------------------------------------------------------------------------
+
+
+def sprung(robot: Robot, stiffness: float, damping: float) -> Any:
+    """Actuator forces of a spring and a damper between the platform and its home, with weight compensated."""
+    home = np.array(robot.mechanism.platform.home.position)
+
+    def force(t: float, position: np.ndarray, rotation: np.ndarray, twist: np.ndarray) -> np.ndarray:
+        at = equations_of_motion(robot, position=position)
+        wrench = at.gravity - stiffness * (position - home) - damping * twist[..., 3:]
+        return np.asarray(np.linalg.solve(np.swapaxes(at.jacobian, -1, -2), wrench[..., None])[..., 0])
+
+    return force
+
+
+def test_a_spring_as_feedback_keeps_what_energy_it_has() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    home = np.array(robot.mechanism.platform.home.position)
+    start = home + np.array([[0.05, 0.0, 0.0], [0.0, -0.03, 0.02]])
+    run: dict[str, Any] = {"position": start, "step": 2e-3, "steps": 100, "every": 10}
+    found = simulate(robot, force=sprung(robot, 2000.0, 0.0), **run)
+    assert (found.status == Status.OK).all()
+    kinetic = equations_of_motion(robot, position=found.position, twist=found.twist).kinetic_energy
+    energy = kinetic + 1000.0 * ((found.position - home) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(energy, np.broadcast_to(energy[0], energy.shape), rtol=1e-6)
+    assert kinetic.max() > 0.3 * energy[0].max()
+    alone = simulate(robot, force=sprung(robot, 2000.0, 0.0), **{**run, "position": start[0]})
+    np.testing.assert_array_equal(alone.position, found.position[:, 0])
+    exact = simulate_adaptive(robot, force=sprung(robot, 2000.0, 0.0), position=start[0], times=found.time)
+    np.testing.assert_allclose(exact.position, alone.position, rtol=0, atol=1e-7)
+
+
+def test_a_damper_as_feedback_brings_a_platform_home_whatever_the_form() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    home = np.array(robot.mechanism.platform.home.position)
+    run: dict[str, Any] = {"force": sprung(robot, 2000.0, 200.0), "position": home + 0.03, "step": 2e-3, "steps": 400}
+    ends = [simulate(robot, form=form, every=400, **run).position[-1] for form in ("task_space", "actuator")]
+    np.testing.assert_allclose(ends[0], home, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("force", "error", "text"),
+    [
+        (
+            lambda t, x: np.zeros(3),
+            TypeError,
+            "got a function of 2 arguments; expected one of time, or of time, position",
+        ),
+        (lambda t, p, r, v: np.zeros(2), ValueError, r"force: got an array of shape \(2,\); expected \(3,\)"),
+    ],
+)
+def test_feedback_that_does_not_fit_is_refused(force: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        simulate(catalog.build("delta_3rr2rrr"), force=force, step=1e-3, steps=2)

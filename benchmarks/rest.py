@@ -1,0 +1,192 @@
+"""Accelerations of chains whose joints are at rest, against the conditions that friction has to meet.
+
+States are at rest, in motion, and with some joints at rest while others move; forces are about those that friction just
+holds. What is checked is computed from plain numbers of the inverse problem: balance, limits, and that friction at its
+limit opposes the motion that begins. These conditions have one solution in the accelerations, so that meeting them is
+enough. A wrong result whose status is OK fails the benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks import regions
+from benchmarks.figures import Figure, Size, require
+from robots import catalog
+from robots.friction.groups import select
+from robots.model import Robot
+from robots.status import Status
+from tasks import accelerate_chain, inverse_dynamics
+from tasks.arrays.equations import equations_of_motion
+from tasks.arrays.inverse import inverse_kinematics
+
+Array = np.ndarray
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+LAWS: Mapping[str, Mapping[str, Any]] = {
+    "coulomb": {"law": "coulomb_viscous"},
+    "coulomb, weak in one direction": {"law": "coulomb_viscous", "negative": 0.3},
+    "stribeck": {"law": "stribeck", "stribeck_velocity": 0.05},
+    "stiction": {"law": "stiction", "stribeck_velocity": 0.05},
+}
+"""Laws that stick and hold as much at rest as at the onset of motion."""
+
+ROBOTS: Mapping[str, tuple[Any, ...]] = {
+    "irb6": (["elbow", "coupler_foot", "coupler_head"], "actuated", "all"),
+    "three_loop_leg": ("all",),
+    "planar_3r": ("all",),
+    "five_axis_tree": ("all",),
+}
+"""Chains whose mass matrix is regular, and joints with friction."""
+
+LEVELS = (0.0, 1e-3, 0.1, 3.0)
+"""Dry friction of all joints [N m or N]."""
+
+BALANCE, LIMIT, SLIP = 1e-9, 1e-9, 1e-8
+"""What may be missing: of the balance of forces, of a limit, of an acceleration that is none, relative."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """States of a robot and its plain numbers there: M, bias, J, W and W' q' of the joints that are chosen."""
+
+    robot: Robot
+    joints: Any
+    q: Array
+    qd: Array
+    mass: Array
+    bias: Array
+    jacobian: Array
+    rows: Array
+    drift: Array
+
+    @property
+    def velocity(self) -> Array:
+        """Rates of the chosen joints (sample, joint)."""
+        return np.asarray(np.einsum("sji,si->sj", self.rows, self.qd))
+
+    def still(self) -> Array:
+        """Which of them are at rest (sample, joint)."""
+        speed = np.abs(self.velocity)
+        parts = np.einsum("sji,si->sj", np.abs(self.rows), np.abs(self.qd))
+        return np.asarray(speed <= 1e-12 * np.maximum(parts, speed.max(axis=1, initial=0.0, keepdims=True)))
+
+
+def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
+    """A third of the states in motion, a third at rest, and a third where some joints are at rest."""
+    random, q = np.random.default_rng(seed), regions.states(robot, count, seed)["q"]
+    free = q.shape[1]
+    qd = random.normal(size=(count, free))
+    qd[::3] = 0.0
+    units = _numbers(robot, joints, q, qd)
+    for k in range(1, count, 3):
+        resting = units[3][k][random.permutation(len(units[3][k]))[: random.integers(1, free + 1)]]
+        _, sizes, right = np.linalg.svd(resting)
+        qd[k] = right[(sizes > 1e-9).sum() :].T @ (right[(sizes > 1e-9).sum() :] @ qd[k])
+    return Setting(robot, joints, q, qd, *_numbers(robot, joints, q, qd))
+
+
+def _numbers(robot: Robot, joints: Any, q: Array, qd: Array) -> tuple[Array, ...]:
+    units = np.eye(q.shape[1])
+    still: dict[str, Any] = {"q": q, "gravity": (0.0, 0.0, 0.0)}
+    solved = inverse_dynamics(robot, **still, qd=qd, full=True)
+    jacobian = solved.jacobian
+    columns = [inverse_dynamics(robot, **still, qdd=np.broadcast_to(each, q.shape)) for each in units]
+    mass = np.stack([np.einsum("saf,sa->sf", jacobian, u) for u in columns], axis=-1)
+    bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, q=q, qd=qd, gravity=GRAVITY))
+    rates = np.stack([inverse_kinematics(robot, q=q, qd=np.broadcast_to(e, q.shape)).velocity for e in units], axis=-1)
+    drift = inverse_kinematics(robot, q=q, qd=qd).acceleration
+    motors = np.einsum("saf,sf->sa", equations_of_motion(robot, q=q, qd=qd).jacobian_rate, qd)
+    rows, drifts = [], []
+    for place in select(robot.mechanism, joints):
+        driven = place.actuator >= 0
+        rows.append(jacobian[:, place.actuator] if driven else rates[:, place.limb, place.joint])
+        drifts.append(motors[:, place.actuator] if driven else drift[:, place.limb, place.joint])
+    return mass, bias, jacobian, np.stack(rows, axis=1), np.stack(drifts, axis=1)
+
+
+def forces(numbers: Setting, level: float, seed: int = 6) -> Array:
+    """Forces that balance the bias, and as much again as friction may hold: less and more."""
+    random = np.random.default_rng(seed)
+    size = random.uniform(0.0, 2.0, (len(numbers.q), 1)) * level
+    held = np.einsum("sji,sj->si", numbers.rows, random.normal(size=numbers.rows.shape[:2]) * size)
+    pulled = random.normal(size=held.shape) * np.einsum("sii->si", numbers.mass)
+    wanted = numbers.bias + held + pulled * random.choice([0.0, 1.0], (len(held), 1))
+    return np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), wanted)
+
+
+def parameters(law: str, level: float) -> dict[str, Any]:
+    """The law with its dry friction at a level."""
+    shares = {
+        "coulomb_viscous": {"coulomb": 1.0},
+        "stribeck": {"coulomb": 1.0, "static": 1.3},
+        "stiction": {"coulomb": 1.0, "kinetic": 1.3, "static": 1.6},
+    }
+    return {**LAWS[law], **{name: level * share for name, share in shares[LAWS[law]["law"]].items()}}
+
+
+def limits(law: Mapping[str, Any], count: int) -> tuple[Array, Array]:
+    """What joints at rest hold above and below zero."""
+    most = law.get("static", law["coulomb"])
+    return np.full(count, most), np.full(count, most * law.get("negative", 1.0))
+
+
+def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> Array:
+    """Which samples (sample,) do not meet the conditions of friction."""
+    rows, change = numbers.rows, np.einsum("sji,si->sj", numbers.rows, found.qdd) + numbers.drift
+    pushed = np.einsum("saf,sa->sf", numbers.jacobian, force)
+    braked = np.einsum("sji,sj->si", rows, found.friction)
+    terms = (np.einsum("sij,sj->si", numbers.mass, found.qdd), numbers.bias, -pushed, braked)
+    size = np.sum([np.abs(each).max(axis=1) for each in terms], axis=0)[:, None]
+    wrong = (np.abs(sum(terms)) > BALANCE * size).any(axis=1)
+    above, below = limits(law, rows.shape[1])
+    limit, still = np.where(found.friction < 0.0, below, above), numbers.still()
+    beyond = np.abs(found.friction) > limit * (1.0 + LIMIT) + BALANCE * size
+    mobile = np.einsum("sji,sij->sj", rows, np.linalg.solve(numbers.mass, np.swapaxes(rows, 1, 2)))
+    largest = np.abs(found.qdd).max(axis=1)[:, None]
+    parts = np.abs(change).max(axis=1, keepdims=True) + np.abs(rows).sum(axis=2) * largest + mobile * limit
+    ahead = np.where(change < 0.0, -below, above)
+    slips = (np.abs(change) > SLIP * parts) & (np.abs(found.friction - ahead) > LIMIT * limit + BALANCE * size)
+    back = ~still & (found.friction * numbers.velocity < -BALANCE * size)
+    lost = ~np.isfinite(found.qdd).all(axis=1)
+    return np.asarray(wrong | (still & (beyond | slips)).any(axis=1) | back.any(axis=1) | lost)
+
+
+def rest(size: Size) -> Iterator[Figure]:
+    """Every robot and law: states whose result is wrong although its status is OK, and those that have not settled."""
+    count = size.designs if size.full else 24
+    for name, chosen in ROBOTS.items():
+        robot = catalog.build(name)
+        for joints in chosen:
+            numbers = setting(robot, joints, count)
+            for law in LAWS if size.full or name == "irb6" else ("coulomb",):
+                yield _figure(numbers, law)
+
+
+def _figure(numbers: Setting, law: str) -> Figure:
+    unsettled, wrong, several, total = 0, 0, 0, 0
+    reasons: set[str] = set()
+    for level in LEVELS:
+        given, force = parameters(law, level), forces(numbers, level)
+        found = accelerate_chain(
+            numbers.robot, q=numbers.q, qd=numbers.qd, force=force, friction={**given, "joints": numbers.joints},
+            gravity=GRAVITY,
+        )  # fmt: skip
+        good = found.status == Status.OK
+        wrong += int((faults(numbers, force, given, found) & good).sum())
+        unsettled, total = unsettled + int((~good).sum()), total + len(good)
+        several += int((good & ~found.unique).sum())
+        reasons |= {Status(code).name for code in found.status[~good].tolist()}
+    label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
+    require(wrong == 0, f"{label}: {wrong} of {total} states are wrong with status OK")
+    remark = f"{total} states, 0 wrong, {several} whose friction is not unique"
+    return Figure(label, unsettled / total, "not settled", remark + "".join(f", {each}" for each in sorted(reasons)))
+
+
+def _named(joints: Any) -> str:
+    return joints if isinstance(joints, str) else " ".join(joints)

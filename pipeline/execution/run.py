@@ -24,6 +24,7 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
+from pipeline.execution.opening import with_conventions
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
 from pipeline.monitor.cancel import clear_cancel
@@ -62,7 +63,7 @@ def run(
     machine for the run. Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError
     also where the store cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or
     somebody cancels: what has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners;
-    blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then False.
+    blocks that fail altogether are told too and left out of the dataset, whose attribute `finished` is then 0.
     """
     sweep = with_metrics(sweep, metrics) if metrics else sweep
     if store is None:
@@ -71,7 +72,7 @@ def run(
     plan = plan_at(sweep, place)
     if not (place.exists() and is_finished(plan, place)):
         _Run(plan, place, config, tuple(listeners), granularity, timeouts).complete()
-    return open_results(place, unfinished=True)
+    return with_conventions(open_results(place, unfinished=True), sweep)
 
 
 def _run_in_memory(

@@ -35,8 +35,18 @@ def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
         text = writing.text(description.describe(robot))
     except ValueError as error:
         raise Refused(f"--export: got {robot.name}: {error}") from None
-    write_text(path, text)
+    _write_with_schema("robot", path, text)
     click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
+
+
+def _write_with_schema(kind: str, path: Path, text: str) -> None:
+    """Write a new file whose first line names its JSON Schema, and beside it the schema, where there is none yet."""
+    from pipeline.commands import schemas
+
+    place = path.parent / schemas.file_name(kind)
+    write_text(path, f"{schemas.line(place.name)}\n{text}")
+    if not place.exists():
+        write_text(place, schemas.text(kind))
 
 
 def _catalogue() -> Iterator[tuple[str, ...]]:
@@ -87,7 +97,7 @@ def new(name: str, output: Path) -> None:
     from pipeline.sweep.template import sweep_text
 
     family = names.find_family(name)
-    write_text(output, sweep_text(family, names.name_from(name, output.parent)))
+    _write_with_schema("sweep", output, sweep_text(family, names.name_from(name, output.parent)))
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
@@ -102,5 +112,5 @@ def import_(file: Path, loops: Path | None, output: Path) -> None:
     imported = import_urdf(file, loops)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
-    write_text(output, imported.text)
+    _write_with_schema("robot", output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

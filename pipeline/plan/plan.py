@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pipeline.documents.html import table
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
@@ -152,6 +153,10 @@ class Plan:
     def stored(self) -> int:
         """Bytes of all variables, before compression."""
         return sum(self.layout.bytes(name) for name in self.layout.variables)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return table(f"plan of a sweep of {self.sweep.robot}", self.rows())
 
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""

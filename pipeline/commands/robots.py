@@ -47,6 +47,7 @@ def _write_with_schema(kind: str, path: Path, text: str) -> None:
     write_text(path, f"{schemas.line(place.name)}\n{text}")
     if not place.exists():
         write_text(place, schemas.text(kind))
+        click.echo(f"wrote {place}, by which editors check the file")
 
 
 def _catalogue() -> Iterator[tuple[str, ...]]:

@@ -49,13 +49,15 @@ wheel: .venv/test.stamp
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
-# A copy of the tests, and nothing else of the repository, beside an environment that has the wheel.
+# A copy of the tests, and nothing else of the repository, beside an environment that has the wheel. The copy imports what
+# is tested by the names that it has there.
 wheel-test: wheel
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		"$$(ls dist/*.whl)[test]"
 	cp -r tests pyproject.toml build/wheel
+	$(PYTHON) -m packing.one_name build/wheel/tests
 	cd build/wheel && venv/bin/python -m pytest $(PYTEST_ARGS)
 
 test-slow: .venv/test.stamp

@@ -47,7 +47,8 @@ HEAD = """\
 
 A sweep file is YAML: one mapping, without anchors, aliases or tags. Numbers are in SI units and radians unless a
 `unit` stands beside them. `limbsweep new ROBOT` writes a first one with comments, `limbsweep check FILE` says what
-is wrong with one, all of it at once, and what it would compute.
+is wrong with one, all of it at once, and what it would compute. Editors [complete and check
+it](reference/commands.md#completion-in-editors) while you type.
 
 ## Axes
 

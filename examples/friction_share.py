@@ -12,10 +12,7 @@ from pathlib import Path
 import numpy as np
 from xarray import DataArray, Dataset
 
-from pipeline import Sweep, run
-from pipeline.report import write_report
-from pipeline.report.data.results import results_of
-from pipeline.report.figures.kinds import save
+import limbsweep as ls
 
 SWEEP = Path(__file__).with_suffix(".yaml")
 
@@ -31,13 +28,13 @@ def main(folder: Path = Path("runs")) -> None:
     """Run, report, draw, answer."""
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / "friction_share.zarr"
-    dataset = run(Sweep.from_yaml(SWEEP), store=store)
-    results = results_of(store)
-    write_report(store, folder / "friction_share.html")
+    dataset = ls.run(ls.Sweep.from_yaml(SWEEP), store=store)
+    ls.report(store, folder / "friction_share.html")
     for kind in ("friction", "front"):
-        save(results, kind, folder / f"friction_share_{kind}.png")
-    raised = share(dataset).isel(design=results.design).compute()
-    print(f"RMS torque of design {results.design} above that without Coulomb friction [%]")
+        ls.figure(store, kind, folder / f"friction_share_{kind}.png")
+    design = dataset.limbsweep.design
+    raised = share(dataset).isel(design=design).compute()
+    print(f"RMS torque of design {design} above that without Coulomb friction [%]")
     print("drives [N m]  bearings [1]  " + "".join(f"{name!s:>8}" for name in raised["trajectory"].values))
     for each in raised.transpose("friction", "trajectory"):
         told = "".join(f"{100 * float(value):8.1f}" for value in each)

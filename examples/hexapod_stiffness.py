@@ -12,23 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline import Sweep, run
-from pipeline.report import write_report
-from pipeline.report.data.results import results_of
-from pipeline.report.figures.kinds import save
-from robots import catalog
-from robots.model import Robot
-from tasks import inverse_dynamics
+import limbsweep as ls
 
 SWEEP = Path(__file__).with_suffix(".yaml")
 SCREW = 5e7
 """Stiffness of one screw with its nut and bearings [N/m]: a common size."""
 
 
-def stiffness(robot: Robot) -> float:
+def stiffness(robot: ls.Robot) -> float:
     """Least stiffness of the platform against forces, at the reference pose [N/m]."""
     home = robot.mechanism.platform.home.position
-    rows = inverse_dynamics(robot, position=home, full=True).jacobian
+    rows = ls.inverse_dynamics(robot, position=home, full=True).jacobian
     compliance = np.linalg.inv(rows.T @ (SCREW * rows))[3:, 3:]
     return float(1.0 / np.linalg.eigvalsh(compliance)[-1])
 
@@ -36,19 +30,17 @@ def stiffness(robot: Robot) -> float:
 def main(folder: Path = Path("runs")) -> None:
     """Run, report, draw, answer."""
     folder.mkdir(parents=True, exist_ok=True)
-    store, sweep = folder / "hexapod_stiffness.zarr", Sweep.from_yaml(SWEEP)
-    run(sweep, store=store)
-    results = results_of(store)
-    designs = results.table
+    store, sweep = folder / "hexapod_stiffness.zarr", ls.Sweep.from_yaml(SWEEP)
+    designs = ls.run(sweep, store=store).limbsweep.designs()
     names = sweep.design.names
     robots = [
-        catalog.build(sweep.robot, **{n: float(designs[n][k]) for n in names}) for k in range(designs.sizes["design"])
+        ls.robots.build(sweep.robot, **{n: float(designs[n][k]) for n in names}) for k in range(designs.sizes["design"])
     ]
     found = np.array([stiffness(each) for each in robots])
     best = int(np.where(designs["good"], found, 0.0).argmax())
-    write_report(store, folder / "hexapod_stiffness.html", design=best)
+    ls.report(store, folder / "hexapod_stiffness.html", design=best)
     for kind in ("front", "sensitivity", "mechanism"):
-        save(results, kind, folder / f"hexapod_stiffness_{kind}.png")
+        ls.figure(store, kind, folder / f"hexapod_stiffness_{kind}.png")
     print("design  " + "".join(f"{name:>17}" for name in names) + "  stiffness [N/um]  peak force [N]  condition")
     for design in np.argsort(-found)[:5]:
         row = designs.isel(design=design)

@@ -13,10 +13,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from robots import catalog
-from tasks import inverse_dynamics, profile, simulate
-from tasks.arrays.inverse import actuator_positions
-from tasks.motion.currents import from_currents, torque_constants
+import limbsweep as ls
 
 END = np.array([-130.0, -66.7, -51.0, -199.0, -199.0])
 """Positions of the motors in the paper's static state [rad]."""
@@ -28,8 +25,8 @@ LENGTH, STEP, STEPS, SERVO = 2.0, 1e-3, 3000, 0.5
 
 def main(folder: Path = Path("runs")) -> None:
     """Plan the currents, integrate, draw, and say where the arm stays."""
-    robot, times = catalog.build("irb6"), np.linspace(0.0, LENGTH, 401)
-    turns = inverse_dynamics(robot, q=np.zeros(5), full=True).jacobian
+    robot, times = ls.robots.build("irb6"), np.linspace(0.0, LENGTH, 401)
+    turns = ls.inverse_dynamics(robot, q=np.zeros(5), full=True).jacobian
     goal, s = np.linalg.solve(turns, END), (times / LENGTH)[:, None]
     way = {
         "q": goal * (10 * s**3 - 15 * s**4 + 6 * s**5),
@@ -37,8 +34,8 @@ def main(folder: Path = Path("runs")) -> None:
         "qdd": goal * (60 * s - 180 * s**2 + 120 * s**3) / LENGTH**2,
     }
     sliding = {name: value for name, value in FRICTION.items() if name != "starting"}
-    feed = profile(times, inverse_dynamics(robot, friction=sliding, **way) / torque_constants(robot))
-    places = profile(times, way["q"])
+    feed = ls.profile(times, ls.inverse_dynamics(robot, friction=sliding, **way) / ls.torque_constants(robot))
+    places = ls.profile(times, way["q"])
 
     def current(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Currents of the way with a servo of 0.5 A per radian of a motor; then those of the static state."""
@@ -46,9 +43,9 @@ def main(folder: Path = Path("runs")) -> None:
             return np.broadcast_to(HOLDING, q.shape)
         return np.asarray(feed(t) + SERVO * (places(t) - q) @ turns.T)
 
-    found = simulate(
+    found = ls.simulate(
         robot,
-        force=from_currents(robot, current),
+        force=ls.from_currents(robot, current),
         q=np.zeros(5),
         friction=FRICTION,
         step=STEP,
@@ -56,7 +53,7 @@ def main(folder: Path = Path("runs")) -> None:
         every=10,
         method="euler",
     )
-    motors = actuator_positions(robot, q=found.q)
+    motors = ls.actuator_positions(robot, q=found.q)
     currents = np.stack([current(t, q, q * 0.0) for t, q in zip(found.time, found.q, strict=True)])
     folder.mkdir(parents=True, exist_ok=True)
     draw(found.time, currents, motors).savefig(folder / "irb6_currents.png", dpi=120)

@@ -14,11 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from xarray import Dataset
 
-from pipeline import Sweep, run
-from pipeline.report import write_report
-from pipeline.report.data.results import results_of
-from pipeline.report.figures.kinds import save
-from pipeline.study import feasible
+import limbsweep as ls
 
 SWEEP = Path(__file__).with_suffix(".yaml")
 
@@ -44,7 +40,8 @@ MOTORS = (
 def carries(designs: Dataset, motor: Motor) -> np.ndarray:
     """Which designs have that motor and stay within what it can do."""
     within = [f"rms_force < {motor.rated}", f"peak_force < {motor.peak}", f"peak_velocity < {motor.speed}"]
-    return feasible(designs, [*within, "condition < 6"]) & (designs["torque_constant"].values == motor.constant)
+    has_it = designs["torque_constant"].values == motor.constant
+    return ls.study.feasible(designs, [*within, "condition < 6"]) & has_it
 
 
 def answer(designs: Dataset) -> str:
@@ -71,12 +68,12 @@ def main(folder: Path = Path("runs")) -> None:
     """Run, report, draw, answer."""
     folder.mkdir(parents=True, exist_ok=True)
     store = folder / "pick_and_place.zarr"
-    run(Sweep.from_yaml(SWEEP), store=store)
-    results = results_of(store, files=SWEEP.parent)
-    write_report(store, folder / "pick_and_place.html", files=SWEEP.parent)
+    results = ls.run(ls.Sweep.from_yaml(SWEEP), store=store)
+    ls.report(store, folder / "pick_and_place.html", files=SWEEP.parent)
     for kind in ("front", "sensitivity", "series"):
-        save(results, kind, folder / f"pick_and_place_{kind}.png")
-    print(answer(results.table.set_coords([each.name for each in results.designs.columns if not each.objective])))
+        ls.figure(store, kind, folder / f"pick_and_place_{kind}.png", files=SWEEP.parent)
+    designs = results.limbsweep.designs()
+    print(answer(designs.set_coords([name for name in designs if name in results.coords])))
 
 
 if __name__ == "__main__":

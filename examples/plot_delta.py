@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from xarray import DataArray, Dataset
 
-from storage import open_results
+import limbsweep as ls
 
 CASE = ("friction", "trajectory", "actuator")
 
@@ -56,7 +56,7 @@ def _peaks(axes: Axes, peak: DataArray, best: DataArray) -> None:
 def main(store: str, picture: str, dpi: str = "150") -> None:
     """Write the picture of a store as PNG."""
     Path(picture).parent.mkdir(parents=True, exist_ok=True)
-    plot(open_results(store)).savefig(picture, dpi=float(dpi))
+    plot(ls.open(store)).savefig(picture, dpi=float(dpi))
     print(f"wrote {picture}")
 
 

@@ -3,7 +3,9 @@
 `Sweep` and `run` are loaded on first use, so that a command which computes nothing starts at once.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from pipeline.execution.run import compute, run, submit
@@ -28,15 +30,5 @@ _HOMES = {
     "verify": "pipeline.stores.verify",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Loads what the package offers from the module that has it."""
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES)

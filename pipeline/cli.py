@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import click
 
-from pipeline.commands import clusters, data, drawings, robots, runs, searches, stores, studies
+from pipeline.commands import clusters, data, drawings, robots, runs, schemas, searches, stores, studies
 from pipeline.commands.terminal import CommandGroup
 
 
@@ -32,7 +32,7 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
     cases.main(json=as_json, quick=quick, names=names)
 
 
-for _module in (robots, runs, stores, data, drawings, clusters):
+for _module in (robots, schemas, runs, stores, data, drawings, clusters):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             cli.add_command(_command)

@@ -298,6 +298,10 @@ class Family:
     assemble: Callable[[Mapping[str, Number]], Mechanism]
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
+    def __repr__(self) -> str:
+        """Its name, and how many parameters it has."""
+        return f"Family({self.name}, {len(self.parameters)} parameters)"
+
     @cached_property
     def reference(self) -> Mechanism:
         """The mechanism with the defaults of all parameters."""
@@ -310,6 +314,11 @@ class Robot:
 
     family: Family
     values: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        """Its name, and the parameters that are not the defaults."""
+        others = {p.name: self.values[p.name] for p in self.family.parameters if self.values[p.name] != p.default}
+        return f"Robot({', '.join([self.name, *(f'{name}={value:g}' for name, value in others.items())])})"
 
     @classmethod
     def of(cls, family: Family, values: Mapping[str, float]) -> Robot:

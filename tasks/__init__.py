@@ -4,7 +4,9 @@ Imports `robots` only; knows nothing of Dask, Zarr or files. What the package of
 planning, which needs the shapes of programs alone, does not wait for a compiler.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from tasks.arrays.bearings import constraint_forces
@@ -56,15 +58,5 @@ _HOMES = {
     "simulate_adaptive": "tasks.motion.direct",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Loads what the package offers from the module that has it."""
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -20,7 +20,7 @@ import pytest
 
 from tests.pages import ROOT, Block, blocks
 
-PACKAGES = ("robots", "tasks", "storage", "pipeline")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "limbsweep")
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 PLACE = re.compile(r"([\w/.]+), (before|after|instead of): (.+)")
 START = """\

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import limbsweep
 from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
@@ -96,6 +97,18 @@ def test_modules_and_files_that_are_named_exist(name: str) -> None:
     assert [each for each in files if "_build" not in each and not (ROOT / each).exists()] == []
     dotted = re.findall(r"`((?:robots|tasks|storage|pipeline)(?:\.\w+)+)`", TEXTS[name])
     assert [each for each in dotted if not _exists(each)] == []
+    of_the_face = re.findall(r"`(?:ls|limbsweep)\.((?!_|json`)[\w.]+)`", TEXTS[name])
+    assert [each for each in of_the_face if not _is_in_the_face(each)] == []
+
+
+def _is_in_the_face(dotted: str) -> bool:
+    """Whether a dotted name can be had from `limbsweep`, by attributes and modules."""
+    place: object = limbsweep
+    for part in dotted.split("."):
+        if not hasattr(place, part) and not (ROOT / "limbsweep" / f"{part}.py").exists():
+            return False
+        place = getattr(place, part, None)
+    return True
 
 
 def _exists(dotted: str) -> bool:

@@ -29,7 +29,9 @@ class _LimbsweepKey(Section):
     cluster: ClusterSection = ClusterSection()
 
 
-class _File(Section):
+class ClusterFile(Section):
+    """Our part of a cluster file."""
+
     limbsweep: _LimbsweepKey = _LimbsweepKey()
 
 
@@ -119,6 +121,6 @@ def _parse_section(report: Report) -> ClusterSection | None:
         return ClusterSection()
     if not check_kind(report, document.data["limbsweep"]):
         return None
-    file, problems = validate_keys(_File, document)
+    file, problems = validate_keys(ClusterFile, document)
     report.take(problem for problem in problems if problem.key.startswith("limbsweep"))
     return file.limbsweep.cluster if "limbsweep" in file.model_fields_set else None

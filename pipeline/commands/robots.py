@@ -37,8 +37,19 @@ def _export(name: str, settings: tuple[str, ...], path: Path) -> None:
         text = writing.text(description.describe(robot))
     except ValueError as error:
         raise Refused(f"--export: got {robot.name}: {error}") from None
-    write_text(path, text, force=forced(), option="--export")
+    _write_with_schema("robot", path, text, "--export")
     click.echo(f"wrote {path}; next: {shlex.join(['limbsweep', 'robots', str(path)])}")
+
+
+def _write_with_schema(kind: str, path: Path, text: str, option: str = "--output") -> None:
+    """Write a new file whose first line names its JSON Schema, and beside it the schema, where there is none yet."""
+    from pipeline.commands import schemas
+
+    place = path.parent / schemas.file_name(kind)
+    write_text(path, f"{schemas.line(place.name)}\n{text}", force=forced(), option=option)
+    if not place.exists():
+        write_text(place, schemas.text(kind))
+        click.echo(f"wrote {place}, by which editors check the file")
 
 
 def _catalogue() -> Iterator[tuple[str, ...]]:
@@ -105,7 +116,7 @@ def new(name: str, output: Path) -> None:
             break
     else:
         raise InputError(corner.problem(name) for corner in tried)
-    write_text(output, text, force=forced())
+    _write_with_schema("sweep", output, text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 
 
@@ -131,5 +142,5 @@ def import_(
     imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
-    write_text(output, imported.text, force=forced())
+    _write_with_schema("robot", output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")

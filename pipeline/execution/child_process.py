@@ -29,8 +29,8 @@ BASE_MEMORY = 4 << 30
 BLOCKS = 4
 """Address space of a child: so many whole blocks and what Python itself takes."""
 
-ROOT = Path(__file__).parents[2]
-"""The folder that our packages are in."""
+ROOT = Path(__file__).parents[__spec__.name.count(".")]
+"""The folder that our packages are in, or the package `limbsweep` that a wheel has them in."""
 
 READY = "ready"
 START_SECONDS = 120.0

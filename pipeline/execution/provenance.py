@@ -101,6 +101,7 @@ def _problem(cluster: str, difference: Difference) -> Problem:
     absent = difference.there.startswith("without")
     expected = "limbsweep to be installed there" if absent else f"{difference.package} {difference.here} as here"
     hint = "Install the same versions on all machines; constraints.txt has a tested set."
+    hint += " A checkout and an installed wheel do not work together." if absent else ""
     return Problem(
         cluster, 0, 0, f"{word} {_some(difference.workers)}", f"{difference.package} {difference.there}", expected, hint
     )

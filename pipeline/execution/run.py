@@ -29,6 +29,7 @@ from pipeline.execution.contents import create_store, is_finished, plan_at, stor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
+from pipeline.execution.opening import with_conventions
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
 from pipeline.execution.signals import orderly_end
@@ -164,14 +165,15 @@ class _Task:
         if not (place.exists() and is_finished(plan, place)):
             cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
             _Run(plan, place, cluster, self.listeners, self.granularity, self.timeouts, stop).complete()
-        return open_results(place, unfinished=True)
+        return with_conventions(open_results(place, unfinished=True), self.sweep)
 
     def _in_memory(self, stop: Callable[[], bool]) -> Dataset:
         plan = plan_sweep(self.sweep)
         cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
         if isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "threads":
             try:
-                return computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
+                results = computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
+                return with_conventions(results, self.sweep)
             except RunCancelledError:
                 raise
             except Exception:  # a case that cannot be computed: a run finds out which, and leaves it out

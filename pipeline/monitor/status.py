@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
+from pipeline.documents.html import table
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import (
     BlockDone,
@@ -63,6 +64,10 @@ class RunStatus:
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON."""
         return {**asdict(self), "remaining": self.remaining}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return table("status of a run", self.rows())
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """What `limbsweep status` prints."""

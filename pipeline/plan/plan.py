@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pipeline.documents.html import table
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
@@ -163,6 +164,10 @@ class Plan:
         """Up to how many threads a run takes limb tasks, in words; nothing where it always does."""
         threads = self.work.limb_threads
         return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return table(f"plan of a sweep of {self.sweep.robot}", self.rows())
 
     def rows(self) -> list[tuple[str, str]]:
         """What `limbsweep check` prints."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xarray import Dataset
 
-__all__ = ["write_report"]
+__all__ = ["save_figure", "write_report"]
 
 
 def write_report(
@@ -40,6 +40,28 @@ def write_report(
     path = Path(output)
     page.check(path, force=force)
     page.write(results_of(store, design, friction, files), path, force=force)
+    return path
+
+
+def save_figure(
+    store: str | Path | Dataset,
+    kind: str,
+    output: str | Path,
+    *,
+    design: int | None = None,
+    friction: int | None = None,
+    files: str | Path | None = None,
+) -> Path:
+    """Write a figure of a store or dataset as PNG, SVG or PDF, by the end of the name `output`; where it is.
+
+    `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
+    what cannot be used, OSError where `output` cannot be written.
+    """
+    from pipeline.report.data.results import results_of
+    from pipeline.report.figures import kinds
+
+    path = Path(output)
+    kinds.save(results_of(store, design, friction, files), kind, path)
     return path
 
 

@@ -1,18 +1,16 @@
-"""`Dataset.limbsweep`, for notebooks: `import pipeline.report.accessor` gives every dataset these functions.
+"""`Dataset.limbsweep`, for notebooks: what limbsweep knows about any dataset that came from a store of its own.
 
 An accessor is how packages on xarray add what they know to a dataset (rioxarray, cf_xarray and others do), because
-subclasses would be lost in the first selection.
+subclasses would be lost in the first selection. xarray loads it by itself (`limbsweep.backend`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import xarray
-
-from pipeline.report import write_report
-from pipeline.report.data.results import results_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,10 +18,46 @@ if TYPE_CHECKING:
 
 @xarray.register_dataset_accessor("limbsweep")
 class Limbsweep:
-    """What limbsweep knows about a dataset that `storage.open_results` or `pipeline.run` gave."""
+    """What limbsweep knows about a dataset that `limbsweep.open` or `limbsweep.run` gave."""
 
     def __init__(self, dataset: xarray.Dataset) -> None:
         self._dataset = dataset
+
+    def grid(self) -> xarray.Dataset:
+        """The dataset with a dim for each swept parameter in place of `design`.
+
+        Parameters that follow from others stay coordinates. Raises InputError where the designs are no grid: samples,
+        lists, or a grid from which conditions have left designs out.
+        """
+        from pipeline.study.axes import unstacked
+
+        return unstacked(self._dataset)
+
+    def best(
+        self, *objectives: str, where: Sequence[str] = (), weights: Sequence[float] = (), count: int = 1
+    ) -> xarray.Dataset:
+        """The best designs, all of which feasible: without the dim `design` for a `count` of 1, else best first.
+
+        objectives: columns or expressions as in `limbsweep study rank` (default: `peak_force`), with `weights` where
+        there are several; where: conditions that a design has to meet. Raises InputError where too few designs do.
+        """
+        from pipeline.study.columns import objective, refuse
+        from pipeline.study.ranking import rank
+
+        if "design" not in self._dataset.dims:
+            raise refuse("best", "no dim design", "a dataset of several designs", "Select none before.")
+        order, _ = rank(self._dataset, [objective(text) for text in objectives or ("peak_force",)], weights, where)
+        if len(order) < count or count < 1:
+            got = f"{len(order)} feasible designs"
+            raise refuse("best", got, f"at least {count}", "Loosen the conditions, or see status and failed_samples.")
+        return self._dataset.isel(design=int(order[0]) if count == 1 else order[:count])
+
+    @property
+    def design(self) -> int:
+        """The number of the design that reports look into, the best by the first of its metrics."""
+        from pipeline.report.data.results import results_of
+
+        return results_of(self._dataset).design
 
     def plot(
         self,
@@ -37,6 +71,7 @@ class Limbsweep:
 
         Raises InputError for an unknown kind, and where the dataset lacks what it shows.
         """
+        from pipeline.report.data.results import results_of
         from pipeline.report.figures import kinds
 
         return kinds.figure(results_of(self._dataset, design, friction, files), kind)
@@ -49,9 +84,13 @@ class Limbsweep:
         friction: int | None = None,
         files: str | Path | None = None,
     ) -> Path:
-        """Write the report of the dataset; see `pipeline.report.write_report`."""
+        """Write the report of the dataset; see `limbsweep.report`."""
+        from pipeline.report import write_report
+
         return write_report(self._dataset, output, design=design, friction=friction, files=files)
 
     def designs(self) -> xarray.Dataset:
         """Parameters and worst metrics of every design, without time series: small, and in memory."""
+        from pipeline.report.data.results import results_of
+
         return results_of(self._dataset).table

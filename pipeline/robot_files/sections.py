@@ -38,9 +38,10 @@ def _bare_mapping(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
+Turn = Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)]
 Turns = Annotated[
-    tuple[Annotated[dict[Literal["x", "y", "z"], Value], Field(min_length=1, max_length=1)], ...],
-    BeforeValidator(_bare_mapping),
+    tuple[Turn, ...],
+    BeforeValidator(_bare_mapping, json_schema_input_type=Turn | tuple[Turn, ...]),
     Field(min_length=1, max_length=9),
 ]
 

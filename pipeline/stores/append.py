@@ -19,6 +19,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import contents, plan_at
 from pipeline.execution.graph import Granularity
+from pipeline.execution.opening import with_conventions
 from pipeline.execution.run import run
 from pipeline.monitor.events import Listener
 from pipeline.plan.plan import Plan
@@ -61,7 +62,7 @@ def append(
         if Manifest.load(place).fingerprint == sweep.fingerprint:
             if not is_growing(place):
                 clear(place)  # a commit that was killed at its very end leaves files that nobody reads
-            return open_results(place)
+            return with_conventions(open_results(place), sweep)
         if not is_growing(place):
             _begin(place, sweep)
         _require_same(place, sweep)
@@ -69,7 +70,7 @@ def append(
     if Manifest.load(Growing(place)).state == "finished":
         with coordinator_lock(place):
             commit(place)
-    return open_results(place)
+    return with_conventions(open_results(place), sweep)
 
 
 def drop(store: LocationLike) -> None:

@@ -1,7 +1,8 @@
 """Export a store to other formats, one design after another, so that memory does not grow with the dataset.
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the designs; archives (MAT, NPZ) hold the
-arrays of one design each. Every export has `designs.csv`: parameters, true parameters and part of each design.
+arrays of one design each; netCDF is one file of HDF5 with everything, units included. Every export has `designs.csv`:
+parameters, true parameters and part of each design.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.execution.opening import open
 from storage.errors import StoreError
 from storage.places.location import LocationLike, refusals
-from storage.store import open_results
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -37,7 +39,7 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     """Write a finished store into a new folder; the files. Raises StoreError."""
     if form not in FORMATS:
         raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
-    data, folder = open_results(store), Path(folder)
+    data, folder = open(store), Path(folder)
     _check_parts(data, store)
     if folder.exists():
         raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
@@ -70,7 +72,7 @@ def _parts(data: Dataset) -> np.ndarray:
 def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
     """Each design with its part, in memory."""
     for index, part in enumerate(_parts(data)):
-        yield index, str(part), data.isel(design=index).load(scheduler="synchronous")
+        yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
 
 
 def rows(index: int, design: Dataset) -> Iterator[Table]:
@@ -92,7 +94,8 @@ def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
 
 
 def _write_designs(data: Dataset, path: Path) -> None:
-    coordinates = [coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",)]
+    along = (coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",))
+    coordinates = [coordinate for coordinate in along if coordinate.name != "design"]
     with path.open("x", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
@@ -120,7 +123,7 @@ def _parquet(data: Dataset, folder: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise StoreError("format: parquet needs the package pyarrow; install limbsweep[parquet]") from None
-    units = {str(name): str(variable.attrs.get("units", "")) for name, variable in data.data_vars.items()}
+    units = {name: unit for name, unit in _units(data).items() if name in data.data_vars}
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for index, part, design in designs(data):
@@ -138,6 +141,12 @@ def arrays(design: Dataset) -> dict[str, np.ndarray]:
     return {name: np.array(array.tolist()) if array.dtype.kind in "OT" else array for name, array in arrays.items()}
 
 
+def _units(data: Dataset) -> dict[str, str]:
+    """Units of all variables and coordinates, empty for names; those of components one after the other."""
+    attributes = {str(name): variable.attrs for name, variable in data.variables.items()}
+    return {name: str(given.get("units", given.get("component_units", ""))) for name, given in attributes.items()}
+
+
 def _npz(data: Dataset, folder: Path) -> None:
     for index, part, design in designs(data):
         np.savez_compressed(folder / f"{part}_{index:06d}.npz", **arrays(design))  # type: ignore[arg-type]
@@ -148,9 +157,25 @@ def _mat(data: Dataset, folder: Path) -> None:
 
     for index, part, design in designs(data):
         # MATLAB's names end at 63 letters
-        named = {name[:63]: array for name, array in arrays(design).items()}
+        named: dict[str, Any] = {name[:63]: array for name, array in arrays(design).items()}
+        named |= {"units": {name[:63]: unit for name, unit in _units(design).items() if unit}}
         savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)
 
 
-FORMATS: Mapping[str, Callable[[Any, Path], None]] = {"parquet": _parquet, "mat": _mat, "npz": _npz, "csv": _csv}
+def _netcdf(data: Dataset, folder: Path) -> None:
+    if find_spec("netCDF4") is None:
+        raise StoreError("format: netcdf needs the package netCDF4; install limbsweep[netcdf]")
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):  # one chunk after the other
+        data.to_netcdf(folder / "results.nc", engine="netcdf4")
+
+
+FORMATS: Mapping[str, Callable[[Any, Path], None]] = {
+    "parquet": _parquet,
+    "netcdf": _netcdf,
+    "mat": _mat,
+    "npz": _npz,
+    "csv": _csv,
+}
 """What writes each format."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
+from pipeline.documents.html import table
 from pipeline.documents.units import size
 from pipeline.errors import ClusterLostError, RunStoppedError
 from pipeline.execution.cluster_executor import make_executor
@@ -54,6 +55,10 @@ class Verification:
     def is_sound(self) -> bool:
         """Whether nothing is wrong."""
         return not self.findings
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return table(f"verification of {self.store}", self.rows())
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """What `limbsweep verify` prints."""

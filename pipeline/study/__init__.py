@@ -11,51 +11,57 @@ opened dataset and computes no mechanics. Nothing here needs a cluster.
 - `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from pipeline.study.columns import column, feasible, objective, value_of
-    from pipeline.study.optimisation import optimise
+    from pipeline.study.one_at_a_time import effects
+    from pipeline.study.optimisation import Limit, optimise
     from pipeline.study.pareto import front, layers
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
+    from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
 
 __all__ = [
     "DesignProblem",
+    "Limit",
     "column",
+    "effects",
     "feasible",
+    "from_samples",
     "front",
     "layers",
     "objective",
+    "of_saltelli_store",
     "optimise",
     "rank",
     "refine",
+    "saltelli",
+    "sobol",
     "value_of",
 ]
 
 _HOMES = {
-    "DesignProblem": "problem",
-    "column": "columns",
-    "feasible": "columns",
-    "front": "pareto",
-    "layers": "pareto",
-    "objective": "columns",
-    "optimise": "optimisation",
-    "rank": "ranking",
-    "refine": "refinement",
-    "value_of": "columns",
+    "DesignProblem": "pipeline.study.problem",
+    "Limit": "pipeline.study.optimisation",
+    "column": "pipeline.study.columns",
+    "effects": "pipeline.study.one_at_a_time",
+    "feasible": "pipeline.study.columns",
+    "from_samples": "pipeline.study.sensitivity",
+    "front": "pipeline.study.pareto",
+    "layers": "pipeline.study.pareto",
+    "objective": "pipeline.study.columns",
+    "of_saltelli_store": "pipeline.study.sensitivity",
+    "optimise": "pipeline.study.optimisation",
+    "rank": "pipeline.study.ranking",
+    "refine": "pipeline.study.refinement",
+    "saltelli": "pipeline.study.sensitivity",
+    "sobol": "pipeline.study.sensitivity",
+    "value_of": "pipeline.study.columns",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Loads what the package offers from the module that has it."""
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(f"pipeline.study.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES)

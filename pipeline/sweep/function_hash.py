@@ -1,7 +1,8 @@
 """Hash a Python function: its byte code, and the values and functions that it refers to.
 
-Names of files, line numbers, comments and the spelling of the source do not count. Byte code differs between versions
-of Python, which a run does not mix anyway.
+Names of files, line numbers, comments and the spelling of the source do not count, nor does it whether limbsweep is a
+checkout or a wheel, which has our modules below `limbsweep._src`. Byte code differs between versions of Python, which a
+run does not mix anyway.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+
+INSIDE = "limbsweep._src."
+"""Before the names of our modules in a wheel."""
 
 
 def of_function(function: Callable[..., object]) -> str:
@@ -33,7 +37,7 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[object]:
 
 
 def _code(code: types.CodeType) -> Iterator[object]:
-    yield code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars
+    yield code.co_code.hex(), tuple(map(_plain, code.co_names)), code.co_varnames, code.co_freevars
     for constant in code.co_consts:
         yield list(_code(constant)) if isinstance(constant, types.CodeType) else _value(constant, set())
 
@@ -43,7 +47,7 @@ def _value(value: object, seen: set[int]) -> object:
     if isinstance(value, types.FunctionType):
         return list(_function(value, seen))
     if isinstance(value, types.ModuleType):
-        return "module", value.__name__
+        return "module", _plain(value.__name__)
     if isinstance(value, np.ndarray | np.generic):
         return "array", str(value.dtype), np.shape(value), hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()
     if isinstance(value, tuple | list):
@@ -53,5 +57,10 @@ def _value(value: object, seen: set[int]) -> object:
     if isinstance(value, Mapping):
         return "mapping", sorted((repr(key), repr(_value(item, seen))) for key, item in value.items())
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-        return repr(value)
-    return "other", type(value).__module__, getattr(value, "__qualname__", type(value).__qualname__)
+        return _plain(repr(value))
+    return "other", _plain(type(value).__module__), getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def _plain(text: str) -> str:
+    """A text with the names of our modules as a checkout has them."""
+    return text.replace(INSIDE, "")

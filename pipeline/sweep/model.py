@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.documents.files import read_yaml, write_new
+from pipeline.documents.html import table
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
@@ -60,6 +61,21 @@ class Sweep:
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
+
+    def __repr__(self) -> str:
+        """The robot, and the lengths of the axes."""
+        return f"Sweep({self.robot}: {', '.join(f'{size:,} {dim}' for dim, size in self.sizes.items())})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: axes, parameters, what is stored."""
+        rows = [
+            *((dim, f"{size:,}") for dim, size in self.sizes.items()),
+            ("swept", ", ".join((*self.design.names, *self.friction.axis.names)) or "nothing"),
+            ("trajectories", ", ".join(trajectory.name for trajectory in self.trajectories)),
+            ("outputs", ", ".join(self.outputs) or "none"),
+            ("metrics", ", ".join((*self.metrics, *(metric.name for metric in self.user_metrics))) or "none"),
+        ]
+        return table(self.title or f"sweep of {self.robot}", rows)
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:

@@ -33,7 +33,8 @@ def _bare_text(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Conditions = Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(max_length=MAX_RULES)]
+OneOrMore = BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...])
+Conditions = Annotated[tuple[Text, ...], OneOrMore, Field(max_length=MAX_RULES)]
 
 
 class ColumnSection(Section):
@@ -48,7 +49,7 @@ class ColumnSection(Section):
     unit: Text | None = Field(default=None, description="unit of the numbers, such as mm; default: SI")
 
 
-ColumnOrList = Annotated[ColumnSection, BeforeValidator(_bare_list)]
+ColumnOrList = Annotated[ColumnSection, BeforeValidator(_bare_list, json_schema_input_type=ColumnSection | Numbers)]
 
 
 class BoundsSection(Section):
@@ -163,14 +164,18 @@ def _names_of_robots(value: object) -> object:
     return {name: section or {} for name, section in value.items()} if isinstance(value, dict) else value
 
 
-Robots = Annotated[dict[Text, RobotSection], BeforeValidator(_names_of_robots), Field(min_length=1, max_length=64)]
+Robots = Annotated[
+    dict[Text, RobotSection],
+    BeforeValidator(_names_of_robots, json_schema_input_type=tuple[Text, ...] | dict[Text, RobotSection | None]),
+    Field(min_length=1, max_length=64),
+]
 
 
 class FrictionGroupSection(Section):
     """A friction law and the joints that it acts in."""
 
     law: Text | None = Field(default=None, description="name of a friction law")
-    joints: Annotated[tuple[Text, ...], BeforeValidator(_bare_text), Field(min_length=1, max_length=1000)] = Field(
+    joints: Annotated[tuple[Text, ...], OneOrMore, Field(min_length=1, max_length=1000)] = Field(
         default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
     )
     load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")

@@ -31,7 +31,7 @@ def whole(name: str, text: str | bytes, *said: str, status: int = 2) -> Row:
         files={"r.urdf": text},
         command=("import", "r.urdf", "--output", "out.yaml"),
         status=status,
-        made=("out.yaml",) if status == 0 else (),
+        made=("out.yaml", "robot.schema.json") if status == 0 else (),
     )
 
 

@@ -215,7 +215,8 @@ def test_show_refuses(arguments: list[str], message: str) -> None:
 @pytest.mark.parametrize("name", sorted(catalog.FAMILIES))
 def test_what_new_writes_passes_check(name: str) -> None:
     result = limbsweep("new", name)
-    assert (result.exit_code, result.stdout) == (0, "wrote sweep.yaml; next: limbsweep check sweep.yaml\n")
+    schema = "wrote sweep.schema.json, by which editors check the file\n"
+    assert (result.exit_code, result.stdout) == (0, f"{schema}wrote sweep.yaml; next: limbsweep check sweep.yaml\n")
     assert limbsweep("check", "sweep.yaml").exit_code == 0
 
 

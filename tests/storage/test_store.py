@@ -367,5 +367,5 @@ def test_new_store_under_an_old_name(full: StoreWriter) -> None:
 
 
 def test_package_offers_nothing_else() -> None:
-    with pytest.raises(AttributeError, match="module 'storage' has no attribute 'open_result'"):
+    with pytest.raises(AttributeError, match=f"module '{storage.__name__}' has no attribute 'open_result'"):
         storage.open_result  # noqa: B018

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.execution.opening import structure
 from robots.catalog import FAMILIES
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     """List the parameters of the robot that were not swept: name, value with unit, meaning."""
     robot = str(dataset.attrs.get("robot", ""))
     known = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
-    for name, value in dataset.attrs.get("parameters", {}).items():
+    for name, value in structure(dataset.attrs, "parameters").items():
         if name not in dataset.coords:
             unit, text = (known[name].unit, known[name].text) if name in known else ("", "")
             yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
@@ -69,5 +70,5 @@ def provenance(dataset: Dataset) -> Iterator[TableRow]:
         yield "state", f"not finished: {int(written.sum()):,} of {written.size:,} pairs of design and trajectory"
     yield "created", str(attributes.get("created", "unknown"))
     yield "fingerprint of the sweep", str(attributes.get("fingerprint", "unknown"))
-    versions = attributes.get("versions", {})
+    versions = structure(attributes, "versions")
     yield "versions", ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"

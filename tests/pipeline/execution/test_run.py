@@ -12,6 +12,7 @@ import xarray
 from pipeline.cluster.clients import as_cluster
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.graph import Granularity
+from pipeline.execution.opening import structure
 from pipeline.execution.run import run
 from pipeline.monitor.events import BlockDone, Event, Finished, Started
 from pipeline.sweep.model import Sweep
@@ -257,7 +258,7 @@ def test_the_dataset_says_where_it_comes_from(everything: xarray.Dataset) -> Non
     asked = sweep(EVERYTHING)
     assert (everything.Conventions, everything.title, everything.robot) == ("CF-1.11", "a small sweep", asked.robot)
     assert (everything.sweep, everything.fingerprint) == (asked.text, asked.fingerprint)
-    assert {"python", "limbsweep", "numpy", "zarr", "llvmlite"} <= set(everything.versions)
+    assert {"python", "limbsweep", "numpy", "zarr", "llvmlite"} <= set(structure(everything.attrs, "versions"))
     assert everything.upper_arm.dims == everything.base_radius.dims == ("design",)
     assert everything.viscous.dims == ("friction",)
     assert everything.upper_arm.units == "m"

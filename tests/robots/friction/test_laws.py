@@ -27,6 +27,7 @@ def test_curves_are_the_laws_without_a_state() -> None:
     assert all(LAWS[name].state == 1 for name in ("stiction", "lugre"))
 
 
+@pytest.mark.repository
 def test_laws_are_named_in_two_tables_and_nowhere_else() -> None:
     """Everything else asks a row: a name in a comparison would be a fact that a new law does not get."""
     names = set(LAWS) - {"none", "viscous"}  # words that are more than laws

@@ -118,7 +118,7 @@ def test_numpy_works_on_arrays_of_expressions(x: Expression, y: Expression) -> N
 def test_a_traced_value_has_no_truth_value(x: Expression) -> None:
     with pytest.raises(
         TypeError,
-        match=r"a traced value has no truth value; use tasks\.mathematics\.algebra\.where in place of a branch",
+        match=r"a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch",
     ):
         bool(x > 0.0)
 

@@ -1,0 +1,39 @@
+"""Robots: of the catalogue (`build`), of robot files (`read`), of URDF files (`load`)."""
+
+from typing import TYPE_CHECKING
+
+from robots.loading import on_first_use
+from robots.model import Robot as _Robot
+
+if TYPE_CHECKING:
+    from pipeline.robot_files.robots import load, read, write
+    from robots import catalog
+    from robots.catalog import FAMILIES, build, family
+    from robots.model import Family, Robot
+
+__all__ = ["FAMILIES", "Family", "Robot", "build", "catalog", "family", "load", "read", "write"]
+
+_HOMES = {
+    "FAMILIES": "robots.catalog",
+    "Family": "robots.model",
+    "Robot": "robots.model",
+    "build": "robots.catalog",
+    "catalog": "robots.catalog:",
+    "family": "robots.catalog",
+    "load": "pipeline.robot_files.robots",
+    "read": "pipeline.robot_files.robots",
+    "write": "pipeline.robot_files.robots",
+}
+
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES)
+
+
+def _html(robot: _Robot) -> str:
+    from pipeline.report.notebook import robot_html
+
+    return robot_html(robot)
+
+
+# Here, because what draws a robot is far above what a robot is.
+_Robot._repr_html_ = _html  # type: ignore[attr-defined]

@@ -1,0 +1,13 @@
+"""Studies on results: which designs are feasible, which are best, what matters, and where to look next."""
+
+from typing import TYPE_CHECKING
+
+import pipeline.study as _study
+
+if TYPE_CHECKING:
+    from pipeline.study import *  # noqa: F403
+
+__all__: list[str] = []
+__all__ += _study.__all__
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = _study.__getattr__, _study.__dir__

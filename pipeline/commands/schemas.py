@@ -1,0 +1,118 @@
+"""JSON Schemas of the files that people write, for editors; the command schema.
+
+Editors that know YAML complete keys by them and underline mistakes while typing.
+
+They follow from the models that read the files. What only the meaning of a file can tell, such as parameters of its
+robot, they leave open: `limbsweep check` says the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.commands.terminal import write_text
+from pipeline.documents.report import sentence
+from pipeline.errors import InputError, Problem
+from robots.parameters import nearest
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+Schema = dict[str, Any]
+
+
+def schema(kind: str) -> Schema:
+    """The JSON Schema of a kind of file: `sweep`, `robot`, `loops` or `cluster`. Raises InputError for another."""
+    if kind not in KINDS:
+        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of file", sentence(nearest(kind, KINDS)))])
+    title, make = KINDS[kind]
+    return {"$schema": DIALECT, **make(), "title": title}
+
+
+def text(kind: str) -> str:
+    """The schema of a kind of file as the text of a JSON file. Raises InputError."""
+    return json.dumps(schema(kind), indent=1) + "\n"
+
+
+def file_name(kind: str) -> str:
+    """The name of the file of a schema, beside the files that name it."""
+    return f"{kind}.schema.json"
+
+
+def line(place: str) -> str:
+    """The first line of a YAML file by which editors find its schema at a place: a path beside it, or a URL."""
+    return f"# yaml-language-server: $schema={place}"
+
+
+def _sweep() -> Schema:
+    from pipeline.sweep.sections import SweepFile
+    from pipeline.sweep.trajectories.expansions import EXPANSIONS
+    from robots.catalog import FAMILIES
+    from robots.friction.laws import LAWS
+    from robots.quantities import QUANTITIES
+    from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
+
+    whole: Schema = SweepFile.model_json_schema()
+    keys = whole["properties"]
+    texts = {name: family.title for name, family in FAMILIES.items()}
+    any_text = {"type": "string", "minLength": 1}
+    keys["robot"] |= {"anyOf": [_names(texts), any_text, {"type": "object"}]}
+    kinds = dict.fromkeys((*MOTIONS, *JOINT_MOTIONS, *EXPANSIONS))
+    motion = {"type": "object", "properties": {"kind": _names(kinds)}}
+    keys["trajectories"]["patternProperties"] = dict.fromkeys(keys["trajectories"]["patternProperties"], motion)
+    for key, wanted in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
+        known = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in wanted}
+        keys[key]["items"] = {"anyOf": [_names(known), any_text]}
+    laws = _names({law.name: law.text for law in LAWS.values()})
+    for name in ("FrictionSection", "FrictionGroupSection"):
+        whole["$defs"][name]["properties"]["law"] |= {"anyOf": [laws, any_text, {"type": "null"}]}
+    return whole
+
+
+def _names(known: Mapping[str, str | None] | Iterable[str]) -> Schema:
+    """One of these names, with what each means."""
+    meanings = known if isinstance(known, Mapping) else dict.fromkeys(known)
+    return {"anyOf": [{"const": name} | ({"description": text} if text else {}) for name, text in meanings.items()]}
+
+
+def _robot() -> Schema:
+    from pipeline.robot_files.sections import RobotFile
+
+    return RobotFile.model_json_schema()
+
+
+def _loops() -> Schema:
+    from pipeline.robot_files.sections import LoopsFile
+
+    return LoopsFile.model_json_schema()
+
+
+def _cluster() -> Schema:
+    from pipeline.cluster.file import ClusterFile
+
+    # Keys of Dask's own configuration stand beside ours.
+    return ClusterFile.model_json_schema() | {"additionalProperties": True}
+
+
+KINDS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
+    "sweep": ("sweep file of limbsweep", _sweep),
+    "robot": ("robot file of limbsweep", _robot),
+    "loops": ("loops of a URDF file, for limbsweep", _loops),
+    "cluster": ("cluster file of limbsweep", _cluster),
+}
+"""What each kind of file is, and its schema."""
+
+
+@click.command("schema")
+@click.argument("kind", type=click.Choice(list(KINDS)), default="sweep")
+@click.option("--output", type=click.Path(path_type=Path), help="A new file for it; default: it is printed.")
+def print_schema(kind: str, output: Path | None) -> None:
+    """Print the JSON Schema of a KIND of file: sweep (the default), robot, loops or cluster; editors check by it."""
+    if output is None:
+        click.echo(text(kind), nl=False)
+    else:
+        write_text(output, text(kind))
+        click.echo(f"wrote {output}; name it in the first line of a file: {line(output.name)}")

@@ -1,0 +1,48 @@
+"""Robots of a user's own as objects: from a robot file or a URDF file, and back into a file."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+from pipeline.errors import InputError, Problem
+from pipeline.robot_files.reader import read_robot
+from pipeline.robot_files.urdf import import_urdf
+from robots.formats import description, writing
+from robots.model import Robot
+
+
+def read(path: str | os.PathLike[str], **parameters: float) -> Robot:
+    """Read the robot in a robot file, with these parameters (SI units), defaults for the others.
+
+    Raises InputError with all problems of the file, ParameterError for a parameter that it does not have or allow.
+    """
+    return Robot.of(read_robot(path).family, parameters)
+
+
+def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
+    """Load the robot in a URDF file; joints that close loops, and which joints are driven, are in the file `loops`.
+
+    What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
+    """
+    imported = import_urdf(path, loops)
+    for problem in imported.warnings:
+        warnings.warn(str(problem), stacklevel=2)
+    return Robot.of(imported.description.family, parameters)
+
+
+def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
+    """Write a robot as it stands into a new robot file; where that is.
+
+    A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue is written in
+    numbers. Raises InputError for a robot that a file cannot hold, FileExistsError, OSError.
+    """
+    try:
+        text = writing.text(description.describe(robot))
+    except ValueError as error:
+        rule = "a robot that a file can hold"
+        raise InputError([Problem(os.fspath(path), 0, 0, "", robot.name, rule, f"{error}")]) from None
+    with Path(path).open("x", encoding="utf-8") as file:
+        file.write(text)
+    return Path(path)

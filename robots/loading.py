@@ -1,0 +1,29 @@
+"""Load what a package offers on first use, so that importing the package does not wait for all that it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def on_first_use(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package that offers names of other modules.
+
+    homes: for each name the module that has it; `module:name` where it has another name there, `module:` for the module
+    itself.
+    """
+
+    def load(name: str) -> Any:
+        """Get a name of the package from the module that has it. Raises AttributeError for other names."""
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home, colon, other = homes[name].partition(":")
+        module = import_module(home)
+        return module if colon and not other else getattr(module, other or name)
+
+    def names() -> list[str]:
+        """List what the package offers."""
+        return sorted(homes)
+
+    return load, names

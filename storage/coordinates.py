@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from storage.checksums import Checksum, matches
+from storage.encoding.checksums import Checksum, matches
 from storage.errors import StoreError
 from storage.growth import Growing, is_growing
 from storage.manifest import MANIFEST, MEND, Manifest

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.ledger import Receipt, generation_name, line, receipts
+from storage.ledger import Receipt, generation_name, line, receipts, require_complete
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Journal, Location, LocationLike, Room, refusals
@@ -160,6 +160,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
             journal.append(line(receipt))
         journal.sync()
         journal.close()
+        require_complete(location, old)
         for key, data in files.items():
             location.write(f"{FOLDER}/{key}", (data,))
         location.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from storage.checksums import Checksum
+from storage.encoding.checksums import Checksum, Hashing
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate
@@ -22,11 +22,12 @@ from storage.places.location import LocationLike, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
-FORMAT = 4
+FORMAT = 5
 """Version of the store format that is written."""
 
-READABLE = (3, 4)
-"""Versions that can be read: in 3, checksums of files do not say which file it is (`storage.checksums`)."""
+READABLE = (3, 4, 5)
+"""Versions that can be read: before 5, receipts have CRC-32C and no checksum over all of them; in 3, checksums of files
+do not say which file it is (`storage.encoding.checksums`)."""
 
 MANIFEST = "limbsweep.json"
 MEND = "limbsweep verify --repair makes it again"
@@ -40,6 +41,7 @@ class Manifest:
 
     `generation` counts how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata
     and coordinates; `attributes` are those of the dataset, so that each of the two can be made again from the other.
+    `hashing` is how receipts hash the regions of results; `ledger` the checksum of all receipts, of a finished store.
     """
 
     fingerprint: str
@@ -49,6 +51,8 @@ class Manifest:
     generation: int = 1
     files: Mapping[str, Checksum] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    hashing: Hashing = "blake3"
+    ledger: str = ""
 
     def dump(self) -> bytes:
         """The manifest as JSON that ends with its own checksum."""
@@ -100,7 +104,9 @@ class Manifest:
             raise ValueError(f"a file {outside[0]!r}, which is not inside the store")
         if strange := [key for key, value in files.items() if type(value) not in (int, str)]:
             raise TypeError(f"the checksum of {strange[0]!r} is {files[strange[0]]!r}")
-        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]))
+        hashing: Hashing = "blake3" if data.get("hashing") == "blake3" else "crc32c"
+        ledger = str(data.get("ledger", ""))
+        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]), hashing, ledger)
 
 
 def _seal(data: Mapping[str, Any]) -> str:

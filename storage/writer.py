@@ -1,7 +1,7 @@
 """Write and read whole blocks of a store: encoded, put in place, read again, and hashed.
 
 The writer takes a block index, never a slice: each region it writes is made of whole shards, because two writers inside
-one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.shards`.
+one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.encoding.shards`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from storage import shards
-from storage.checksums import checksum, matches
+from storage.encoding import shards
+from storage.encoding.checksums import Hashing, checksum, content, matches
+from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
-from storage.places.location import Location, LocationLike, refusals
+from storage.places.location import Location, LocationLike, TooLargeError, refusals
 from storage.places.regular import ForeignFileError
-from storage.shards import ShardError
 
 METADATA = "zarr.json"
 AGAIN = "limbsweep verify --repair computes the block again"
@@ -46,27 +46,43 @@ class BlockReader:
 
     def read_region(self, index: int, name: str) -> NDArray[Any]:
         """One region of a block. Raises as `read` does."""
+        return self.decoded(index, name, self.read_shard(index, name))
+
+    def read_shard(self, index: int, name: str) -> bytes:
+        """The file of a region. Raises as `read` does."""
         layout, key = self.layout, self.layout.key(index, name)
+        limit = shards.largest(layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
         with refusals(self.location.at(key)):
             try:
-                data = self.location.read(key)
-                whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+                return self.location.read_within(key, limit)
             except FileNotFoundError:
-                raise DamagedError(f"{self.location.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
-            except ForeignFileError as error:
+                raise self.damage(index, name, f"missing (block {index} of {name})") from None
+            except (ForeignFileError, TooLargeError) as error:
                 what = str(error.strerror).partition(",")[0]
-                raise DamagedError(f"{self.location.at(key)}: {what} (block {index} of {name}); {AGAIN}") from None
-            except ShardError as error:
-                what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
-                raise DamagedError(f"{self.location.at(key)}: {what}; {AGAIN}") from None
+                raise self.damage(index, name, f"{what} (block {index} of {name})") from None
+
+    def decoded(self, index: int, name: str, data: bytes) -> NDArray[Any]:
+        """The region in the bytes of its file. Raises DamagedError."""
+        layout = self.layout
+        try:
+            whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+        except ShardError as error:
+            what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
+            raise self.damage(index, name, what) from None
         return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
+
+    def damage(self, index: int, name: str, what: str) -> DamagedError:
+        """The error for a file that is not the region of a block."""
+        return DamagedError(f"{self.location.at(self.layout.key(index, name))}: {what}; {AGAIN}")
 
 
 class StoreWriter(BlockReader):
     """Writes and reads blocks of one store. Small to pickle; each process looks at the metadata once."""
 
     def __init__(self, store: LocationLike) -> None:
-        super().__init__(store, Manifest.load(store).layout)
+        manifest = Manifest.load(store)
+        super().__init__(store, manifest.layout)
+        self._hashing = manifest.hashing
         self._metadata_checksum = checksum(METADATA, _metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
@@ -75,7 +91,7 @@ class StoreWriter(BlockReader):
         Shapes and types have to be those of the layout exactly. Raises StoreError where they are not, where the system
         cannot write, or where what is read back differs.
         """
-        receipt = receipt_of(self.layout, index, arrays)
+        receipt = receipt_of(self.layout, index, arrays, self._hashing)
         _require_same_store(self.location, self._metadata_checksum)
         # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
         with ThreadPoolExecutor(1, "store") as disk:
@@ -104,22 +120,22 @@ class StoreWriter(BlockReader):
 class Comparer:
     """A writer that stores nothing: it gives the receipts of blocks that are computed once more."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, hashing: Hashing) -> None:
+        self.layout, self._hashing = layout, hashing
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """What the receipt of the block would be. Raises StoreError for arrays that are not those of the block."""
-        return receipt_of(self.layout, index, arrays)
+        return receipt_of(self.layout, index, arrays, self._hashing)
 
 
-def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
+def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], hashing: Hashing) -> Receipt:
     """The receipt of a block that holds these arrays. Raises StoreError where they are not those of the block."""
     owned = layout.owned(index)
     if set(arrays) != set(owned):
         raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
     for name in owned:
         _check(layout, index, name, arrays[name])
-    checksums = {name: shards.crc32c(arrays[name]) for name in owned}
+    checksums = {name: content(arrays[name], hashing) for name in owned}
     return Receipt(index, checksums, sum(array.nbytes for array in arrays.values()))
 
 

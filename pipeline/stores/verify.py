@@ -18,17 +18,19 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import plan_at
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
-from pipeline.stores.repair import check_old_coordinates, repair_files, repair_manifest
+from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from storage.errors import StoreError
 from storage.integrity import (
     Finding,
     check_blocks,
     check_files,
     check_ledger,
+    foreign_files,
     open_for_repair,
     receipts_of,
 )
 from storage.ledger import Receipt
+from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
 
@@ -38,7 +40,8 @@ class Verification:
     """What was looked at in a store, and what is wrong with it.
 
     `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
-    after which `findings` are those that are left; `restored` are files of metadata that it has made again.
+    after which `findings` are those that are left; `restored` are files of metadata that it has made again; `foreign`
+    are files in it that are none of its own, which is no damage: nothing reads them.
     """
 
     store: str
@@ -49,6 +52,7 @@ class Verification:
     recomputed: tuple[int, ...] = ()
     repaired: tuple[int, ...] = ()
     restored: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -64,6 +68,8 @@ class Verification:
             yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
         for file in self.restored:
             yield "made again", file
+        for file in self.foreign:
+            yield "foreign", file
         for finding in self.findings:
             yield finding.kind, str(finding)
         yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
@@ -90,28 +96,31 @@ def verify(
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
     restored = repair_manifest(place, folder) if repair else ()
-    verification = _read(place, seed, folder)
+    verification = _read(place, seed, folder, derived=recompute > 0)
     if repair and (files := repair_files(place, verification.findings, folder)):
-        verification, restored = _read(place, seed, folder), (*restored, *files)
+        verification = _read(place, seed, folder, derived=recompute > 0)
+        restored = (*restored, *files)
     verification = replace(verification, restored=restored)
-    if recompute:
+    if recompute and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _recompute(place, verification, recompute, cluster, folder)
     if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _repair(place, verification, cluster, folder)
     return verification
 
 
-def _read(place: Location, seed: int, folder: str | Path) -> Verification:
+def _read(place: Location, seed: int, folder: str | Path, *, derived: bool = False) -> Verification:
+    """Read everything; with `derived`, coordinates and metadata are derived again as well."""
     findings = [*check_files(place), *check_ledger(place)]
     if not any(finding.kind == "metadata" for finding in findings):
-        findings += check_old_coordinates(place, folder)
-    if any(finding.kind == "metadata" for finding in findings):
-        return Verification(str(place), 0, 0, tuple(findings), seed)  # no block can be read by metadata that are wrong
+        findings += check_derived(place, folder, every=derived)
+    foreign = tuple(foreign_files(place))
+    if any(finding.kind == "metadata" for finding in findings):  # no block can be read by metadata that are wrong
+        return Verification(str(place), 0, 0, tuple(findings), seed, foreign=foreign)
     blocks = total = 0
     for block in check_blocks(place):
         blocks, total = blocks + 1, total + block.bytes
         findings += block.findings
-    return Verification(str(place), blocks, total, tuple(findings), seed)
+    return Verification(str(place), blocks, total, tuple(findings), seed, foreign=foreign)
 
 
 def _recompute(
@@ -124,7 +133,8 @@ def _recompute(
     chosen = sorted(random.Random(verification.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
         with connect(as_config(cluster)) as client:
-            differences = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
+            executor, hashing = make_executor(client, plan), Manifest.load(place).hashing
+            differences = sorted(differing(plan, receipts_of(place, chosen), executor, hashing))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
     findings = tuple(

@@ -8,7 +8,7 @@ them, or from fsspec's configuration, so none can be stored or printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -114,6 +114,16 @@ class ObjectPrefix(Location):
         if info["type"] != "file":
             raise FileNotFoundError(self.at(key))
         return int(info["size"])
+
+    def stamp(self, key: str) -> Hashable:
+        """What the service says of an object: its tag, or when it was put."""
+        files = self.files
+        files.invalidate_cache()
+        return str(files.ukey(self._path(key)))
+
+    def read_part(self, key: str, start: int, stop: int) -> bytes:
+        """Bytes of an object."""
+        return bytes(self.files.cat_file(self._path(key), start=start, end=stop))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Puts an object."""

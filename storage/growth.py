@@ -151,6 +151,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
     The caller holds the coordinator's lock. `manifest` is that of the larger store, of the next generation.
     """
     location = locate(store)
+    manifest.layout.require_files()
     old = Manifest.load(location)
     with refusals(location):
         clear(location)

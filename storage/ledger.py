@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from storage.encoding.checksums import DIGEST, Checksum, digest, seal
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
@@ -205,7 +206,7 @@ def _receipt(body: bytes, check: bytes) -> Receipt | str:
     if _seal(body) != _CHECK + check:
         return "its checksum does not match"
     try:
-        data = json.loads(body + b"}")
+        data = parse_json(body + b"}")
         return Receipt(int(data["block"]), dict(data["checksums"]), int(data["bytes"]))
     except (ValueError, KeyError, TypeError) as error:
         return repr(error)

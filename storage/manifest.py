@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from storage.encoding.checksums import Checksum, Hashing
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate
@@ -77,9 +78,9 @@ class Manifest:
                 raise StoreError(f"{location}: there is no store; check the path, or run the sweep first")
             if not location.has(MANIFEST):
                 raise StoreError(f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it")
-            text = location.read(MANIFEST)
+            text = location.read_within(MANIFEST, MAX_BYTES)
         try:
-            return cls._parse(file, json.loads(text))
+            return cls._parse(file, parse_json(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
 
@@ -99,6 +100,7 @@ class Manifest:
         if state not in ("running", "finished"):
             raise ValueError(f"state {state!r}")
         layout, generation = Layout.from_dict(data["layout"]), int(data["generation"])
+        layout.require_files()
         files = dict(data["files"])
         if outside := [key for key in files if not _KEY.fullmatch(key) or ".." in key.split("/")]:
             raise ValueError(f"a file {outside[0]!r}, which is not inside the store")

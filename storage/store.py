@@ -23,8 +23,9 @@ from zarr.core.buffer import cpu
 from zarr.storage import MemoryStore
 
 from robots.quantities import Quantity
-from storage.coordinates import LazyCoordinate, chunk_keys, read_checked
+from storage.coordinates import LazyCoordinate, read_checked, read_chunks, require_coordinate
 from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.errors import StoreError
 from storage.expected import Expected
@@ -144,9 +145,10 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         described = _coordinates(location, manifest)
         long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
         lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
-        keys = [METADATA, *(key for name in described if name not in lazy for key in chunk_keys(name, described[name]))]
-        files = _memory(dict(read_checked(location, manifest.files, keys)))
-        dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
+        files = dict(read_checked(location, manifest.files, [METADATA]))
+        for name in described.keys() - lazy:
+            files |= read_chunks(location, manifest.files, name, described[name])
+        dataset = xr.open_zarr(_memory(files), chunks=None, consolidated=True, decode_times=False)
         dataset = dataset.assign(_variables(dataset, location, manifest, expected))
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
@@ -165,8 +167,11 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
 
 def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
     """Metadata of the arrays that are no results, by name, as the group has them."""
-    arrays = json.loads(location.read(METADATA))["consolidated_metadata"]["metadata"]
-    return {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
+    arrays = parse_json(location.read_within(METADATA, MAX_BYTES))["consolidated_metadata"]["metadata"]
+    coordinates = {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
+    for name, described in coordinates.items():
+        require_coordinate(name, described, manifest.layout.sizes)
+    return coordinates
 
 
 def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]) -> zarr.Array:

@@ -6,7 +6,6 @@ one shard lose data without a word. Needs no Zarr; what the bytes mean is in `st
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from storage.encoding import shards
 from storage.encoding.checksums import Hashing, checksum, content, matches
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
@@ -28,6 +28,8 @@ from storage.places.regular import ForeignFileError
 METADATA = "zarr.json"
 AGAIN = "limbsweep verify --repair computes the block again"
 _CODECS = ("bytes", "blosc", "crc32c")
+_TEXTS, _FLAGS = ("units", "long_name", "frame"), ("flag_values", "flag_meanings")
+"""Attributes of a variable; others could change its numbers when it is read."""
 
 
 class DamagedError(StoreError):
@@ -152,17 +154,32 @@ def require_form(location: Location, layout: Layout) -> None:
     if not location.has(METADATA):
         raise StoreError(f"{file}: missing; {MEND}")
     try:
-        arrays = json.loads(_metadata(location))["consolidated_metadata"]["metadata"]
+        arrays = parse_json(_metadata(location))["consolidated_metadata"]["metadata"]
         forms = {name: _form(arrays[name]) for name in layout.variables}
+        problems = {name: _attributes_problem(arrays[name]["attributes"]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in forms.items():
         expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
+        if problems[name]:
+            raise StoreError(f"{file}: {name} has {problems[name]}; {MEND}")
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "
                 f"expected {expected} as {MANIFEST} says; {MEND}"
             )
+
+
+def _attributes_problem(attributes: Mapping[str, Any]) -> str:
+    """What is wrong with the attributes of a variable; "" where nothing is: texts, and codes with their names."""
+    if strange := attributes.keys() - {*_TEXTS, *_FLAGS}:
+        return f"an attribute {min(strange)[:80]!r}"
+    if wrong := [key for key in _TEXTS if not isinstance(attributes.get(key, ""), str)]:
+        return f"{wrong[0]} that is no text"
+    values, meanings = (attributes.get(key, default) for key, default in zip(_FLAGS, ([], ""), strict=True))
+    if not isinstance(values, list) or not isinstance(meanings, str) or len(values) != len(meanings.split()):
+        return f"{' and '.join(_FLAGS)} that do not belong together"
+    return "" if all(type(value) is int for value in values) else f"{_FLAGS[0]} that are no whole numbers"
 
 
 @lru_cache(maxsize=8)
@@ -178,7 +195,7 @@ def _require_same_store(location: Location, metadata_checksum: str) -> None:
 
 def _metadata(location: Location) -> bytes:
     with refusals(location.at(METADATA)):
-        return location.read(METADATA)
+        return location.read_within(METADATA, MAX_BYTES)
 
 
 def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -7,7 +7,6 @@ in `pipeline.stores.verify`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -22,6 +21,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
 from storage.completion import finish
 from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force
@@ -79,7 +79,7 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
             continue
         if "/c." in key and not same_values(files, place, key):
             yield Finding("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
-        elif key.rpartition("/")[2] == METADATA and _said(json.loads(place.read(key))) != _said(json.loads(files[key])):
+        elif key.rpartition("/")[2] == METADATA and _said(parse_json(place.read(key))) != _said(parse_json(files[key])):
             yield Finding("metadata", place.at(key), "damaged metadata: not what the sweep gives")
 
 
@@ -99,7 +99,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         return ()
     _require_settled(place)
     try:
-        group = json.loads(place.read(METADATA))
+        group = parse_json(place.read_within(METADATA, MAX_BYTES))
         attributes = {key: value for key, value in group["attributes"].items() if key != "coordinates"}
         source = StoredFiles(place, attributes, Folder(Path(folder)))
         sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)

@@ -23,6 +23,9 @@ from storage.places.regular import foreign, kind, open_regular
 DRAFT = ".draft"
 """How names of files end that are being written; they start with a dot."""
 
+MAX_LINE = 1 << 20
+"""Bytes of a line of a journal: thousands of times as many as one of ours has."""
+
 PIECE = 1 << 20
 """Bytes that are compared at once."""
 
@@ -219,7 +222,8 @@ class FileJournal:
         except FileNotFoundError:
             return
         with os.fdopen(descriptor, "rb") as stream:
-            for line in stream:
+            while line := stream.readline(MAX_LINE):
+                require_size(f"{self.name}: a line", len(line), MAX_LINE - 1)
                 if line.endswith(b"\n"):
                     self._end += len(line)
                     yield line[:-1]

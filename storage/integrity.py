@@ -28,15 +28,28 @@ from storage.places.local import is_draft
 from storage.places.location import Location, LocationLike, TooLargeError, refusals
 from storage.places.regular import ForeignFileError
 from storage.schema import OK
+from storage.signature import SIGNATURE
 from storage.writer import BlockReader, DamagedError
 
-OWN_FILES = ("zarr.json", "sources", "coordinator.lock", "coordinator.lease", "log.jsonl", "log", "cancel", "CARD.md")
+OWN_FILES = (
+    "zarr.json",
+    "sources",
+    "coordinator.lock",
+    "coordinator.lease",
+    "log.jsonl",
+    "log",
+    "cancel",
+    "CARD.md",
+    SIGNATURE,
+)
 """Names in a store besides manifest, ledger and arrays."""
 
 MAX_FILE = 1 << 30
 """Bytes of a file of metadata or coordinates that is read."""
 
-Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
+Kind = Literal[
+    "damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result", "signature"
+]
 
 
 @dataclass(frozen=True)

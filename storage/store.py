@@ -149,6 +149,7 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         for name in described.keys() - lazy:
             files |= read_chunks(location, manifest.files, name, described[name])
         dataset = xr.open_zarr(_memory(files), chunks=None, consolidated=True, decode_times=False)
+        _check_attributes(dataset.attrs)
         dataset = dataset.assign(_variables(dataset, location, manifest, expected))
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
@@ -163,6 +164,17 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
     return dataset if ledger is None else _mask(dataset, ledger.done, manifest.layout)
+
+
+def _check_attributes(attributes: Mapping[str, Any]) -> None:
+    """Refuses attributes of other types than a run gives. Raises ValueError."""
+    for key in ("versions", "sources"):
+        table = attributes.get(key, {})
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            raise ValueError(f"the attribute {key} is {table!r:.80}")
+    for key in ("sweep", "fingerprint", "title", "robot", "created"):
+        if not isinstance(attributes.get(key, ""), str):
+            raise ValueError(f"the attribute {key} is {attributes[key]!r:.80}")
 
 
 def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:

@@ -151,8 +151,9 @@ def require_metadata(location: Location, manifest: Manifest) -> None:
 def require_form(location: Location, layout: Layout) -> None:
     """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
     file = location.at(METADATA)
-    if not location.has(METADATA):
-        raise StoreError(f"{file}: missing; {MEND}")
+    with refusals(file):
+        if not location.has(METADATA):
+            raise StoreError(f"{file}: missing; {MEND}")
     try:
         arrays = parse_json(_metadata(location))["consolidated_metadata"]["metadata"]
         forms = {name: _form(arrays[name]) for name in layout.variables}

@@ -33,6 +33,7 @@ from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
+from storage.signature import SIGNATURE, signature_problem
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,15 @@ def verify(
     repair: bool = False,
     cluster: ClusterLike = None,
     folder: str | Path = ".",
+    signed_by: str | Path | None = None,
 ) -> Verification:
     """Hold everything in a store against its checksums and receipts.
 
     `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
     again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged
     blocks, and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are
-    looked up in `folder`. Raises StoreError for what is no store, or cannot be repaired, RunStoppedError where the
+    looked up in `folder`. `signed_by` is the file of a public key, whose owner has to have signed the store. Raises
+    StoreError for what is no store, or cannot be repaired, RunStoppedError where the
     cluster is lost.
     """
     if not 0 <= recompute <= 1:
@@ -105,6 +108,9 @@ def verify(
         verification = _recompute(place, verification, recompute, cluster, folder)
     if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _repair(place, verification, cluster, folder)
+    if signed_by is not None and (problem := signature_problem(place, signed_by)):
+        finding = Finding("signature", place.at(SIGNATURE), problem)
+        verification = replace(verification, findings=(*verification.findings, finding))
     return verification
 
 

@@ -79,6 +79,11 @@ class Owner:
         return self.machine == _machine()
 
     @property
+    def is_here(self) -> bool:
+        """Whether it is this process."""
+        return (self.pid, self.machine, self.started) == (os.getpid(), _machine(), _started(os.getpid()))
+
+    @property
     def is_dead(self) -> bool:
         """Whether it surely has ended; False also where that cannot be seen from here."""
         return self.is_near and _started(self.pid) != self.started

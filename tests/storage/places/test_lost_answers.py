@@ -129,7 +129,7 @@ def test_a_dead_endpoint_is_one_line(settings: dict[str, str], tmp_path: Path) -
         "AWS_EC2_METADATA_DISABLED": "true",
         "HOME": str(tmp_path),
     }
-    command = [sys.executable, "-m", "pipeline.cli", "status", "s3://bucket/s.zarr"]
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "status", "s3://bucket/s.zarr"]
     done = subprocess.run(command, env=environment | settings, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1), done.stderr
     assert "s3://bucket/s.zarr" in done.stderr

@@ -13,8 +13,9 @@ from pipeline.plan import plan as planning
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch, unforced: None) -> None:
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The campaign cuts its sweep finely; that must not outlast it."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
     for name in ("SMALL_BLOCK", "WANTED_BLOCKS", "FRICTION_SAMPLES"):
         monkeypatch.setattr(planning, name, getattr(planning, name))
 

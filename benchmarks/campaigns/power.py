@@ -4,7 +4,8 @@ While something is done to a store, its calls to the system are recorded: what e
 disk, and which names each folder had. Before every call that can change a file system the power fails: the folder is
 rebuilt as a disk could hold it then, what was done to it is gone on with, and every file has to be that of an
 undisturbed store. Three disks: one that has kept nothing that was not forced, one that has kept all names but only half
-of the bytes, and one that has kept each by chance: `python -m benchmarks.campaigns.power [--scenario NAME] [--every N] [--seed N]`.
+of the bytes, and one that has kept each by chance: `python -m benchmarks.campaigns.power [--scenario NAME] [--every N]
+[--seed N]`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Change one thing in `storage` at a time, and see whether its tests notice: the share of changes that they do.
 
 A change turns a comparison round, puts `or` for `and`, adds one to a number or puts the other truth value; places are
-chosen by `--seed`. Modules are changed in a copy of the checkout: `python -m benchmarks.campaigns.mutants [--mutants 40]
-[--seed N] [MODULE ...]`.
+chosen by `--seed`. Modules are changed in a copy of the checkout: `python -m benchmarks.campaigns.mutants [--mutants
+40] [--seed N] [MODULE ...]`.
 """
 
 from __future__ import annotations

@@ -158,9 +158,8 @@ class StoreMachine(RuleBasedStateMachine):
         name = key.partition("/")[0]
         reader = BlockReader(self.location, self.layout)
         index = next(i for i in range(self.layout.blocks) if self.layout.key(i, name) == key)
-        return bool(
-            (reader.read_region(index, name) == lasting(self.layout, name)[self.layout.region(index, name)]).all()
-        )
+        expected = lasting(self.layout, name)[self.layout.region(index, name)]
+        return bool((reader.read_region(index, name) == expected).all())
 
     @invariant()
     def numbers_are_right_or_an_error(self) -> None:

@@ -131,9 +131,17 @@ class LocalFolder(Location):
             return same and not stream.read(1)
 
     def delete(self, key: str) -> None:
-        """Removes a file, or a link in its place, and folders that are empty then."""
+        """Removes a file, or a link in its place, and folders that are empty then.
+
+        Durably: what is removed next may be what a reader of this file needs.
+        """
         file = self._file(key, replaced=True)
-        file.unlink(missing_ok=True)
+        try:
+            file.unlink()
+        except FileNotFoundError:
+            pass
+        else:
+            sync_directory(file.parent)
         for folder in file.parents:
             if folder == self.path or not _remove_empty(folder):
                 break
@@ -265,6 +273,7 @@ class FileJournal:
     def remove(self) -> None:
         """Removes the file."""
         self.file.unlink(missing_ok=True)
+        sync_directory(self.file.parent)
 
     def close(self) -> None:
         """Closes the file; a second call does nothing."""

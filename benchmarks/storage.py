@@ -20,8 +20,8 @@ from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from benchmarks import delta
 from benchmarks.delta import Solver
 from benchmarks.figures import Figure, Size, best, require
+from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.layout import Layout, lengths
-from storage.shards import COMPRESSOR, LEVEL
 from storage.store import StoreWriter, create
 from tasks.kernels.cache import kernel
 

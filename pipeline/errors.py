@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ REASON = 500
 """Characters of the reason why a task failed."""
 
 _WIDTH = 60
+
+_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Letters that turn the direction of those after them."""
 
 
 @dataclass(frozen=True, order=True)
@@ -46,6 +50,16 @@ class InputError(Exception):
         if more := len(self.problems) - LIMIT:
             lines += [f"... and {more} more"] if more > 0 else []
         return "\n".join(lines)
+
+
+def visible(text: str) -> str:
+    """Text without anything that a terminal would take for a command, or that would show it in another order."""
+    return "".join(
+        f"\\x{ord(letter):02x}" if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t"
+        else f"\\u{ord(letter):04x}" if letter in _DIRECTIONS
+        else letter
+        for letter in text
+    )  # fmt: skip
 
 
 def show(value: object) -> str:

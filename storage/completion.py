@@ -20,7 +20,8 @@ def finish(store: LocationLike) -> None:
     """
     location = locate(store)
     manifest = Manifest.load(location)
-    if lacking := manifest.layout.blocks - Ledger.read(location, manifest.layout.blocks).count:
+    ledger = Ledger.read(location, manifest.layout.blocks)
+    if lacking := manifest.layout.blocks - ledger.count:
         raise StoreError(
             f"{location}: {lacking} blocks have no receipt that would outlast a crash; run it again to go on"
         )
@@ -29,7 +30,7 @@ def finish(store: LocationLike) -> None:
             f"{location.at(missing)}: missing, though its block was computed; see that all workers reach the same "
             "store, then: limbsweep verify --repair"
         )
-    replace(manifest, state="finished").save(location)
+    replace(manifest, state="finished", ledger=ledger.seal).save(location)
 
 
 def _first_missing(location: Location, layout: Layout) -> str | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from storage.errors import StoreError
 from storage.layout import Layout
-from storage.ledger import Receipt, generation_name, line, receipts
+from storage.ledger import Receipt, generation_name, line, receipts, require_complete
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Journal, Location, LocationLike, Room, refusals
@@ -151,6 +151,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
     The caller holds the coordinator's lock. `manifest` is that of the larger store, of the next generation.
     """
     location = locate(store)
+    manifest.layout.require_files()
     old = Manifest.load(location)
     with refusals(location):
         clear(location)
@@ -160,6 +161,7 @@ def begin(store: LocationLike, manifest: Manifest, files: Mapping[str, bytes]) -
             journal.append(line(receipt))
         journal.sync()
         journal.close()
+        require_complete(location, old)
         for key, data in files.items():
             location.write(f"{FOLDER}/{key}", (data,))
         location.write(f"{FOLDER}/{MANIFEST}", (manifest.dump(),))

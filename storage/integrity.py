@@ -1,34 +1,55 @@
 """Check a store: every checksum, every receipt, every file that is there or is not.
 
-Four kinds of evidence: a checksum in each chunk (bits that changed), receipts of blocks (a shard of another age, which
-is whole in itself), checksums of metadata in the manifest, and the list of files that the layout asks for. Computing
-blocks again is in `pipeline.stores.verify`.
+Five kinds of evidence: a checksum in each chunk (bits that changed), receipts of blocks (a shard of another block or
+age, which is whole in itself), the checksum of all receipts, those of metadata in the manifest, and the list of files
+that the layout asks for. Computing blocks again is in `pipeline.stores.verify`.
 """
 
 from __future__ import annotations
 
-from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.quantities import QUANTITIES
-from storage import shards
-from storage.checksums import matches
+from storage.encoding.checksums import DIGEST, content, matches, seal
 from storage.errors import StoreError
-from storage.growth import is_growing, manifest_in_force
-from storage.ledger import Receipt, digest, generation_name, line, receipts
-from storage.manifest import MEND, Manifest
+from storage.expected import UNKNOWN, ReceiptTable, whose
+from storage.growth import FOLDER, is_growing, manifest_in_force
+from storage.ledger import OTHER_LEDGER, Receipt, digest_of, generation_name, line, receipts
+from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import coordinator_lock, locate
 from storage.places.local import is_draft
-from storage.places.location import Location, LocationLike, refusals
+from storage.places.location import Location, LocationLike, TooLargeError, refusals
+from storage.places.regular import ForeignFileError
 from storage.schema import OK
+from storage.signature import SIGNATURE
 from storage.writer import BlockReader, DamagedError
 
-Kind = Literal["damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result"]
+OWN_FILES = (
+    "zarr.json",
+    "sources",
+    "coordinator.lock",
+    "coordinator.lease",
+    "log.jsonl",
+    "log",
+    "cancel",
+    "CARD.md",
+    SIGNATURE,
+)
+"""Names in a store besides manifest, ledger and arrays."""
+
+MAX_FILE = 1 << 30
+"""Bytes of a file of metadata or coordinates that is read."""
+
+Kind = Literal[
+    "damaged", "missing", "other age", "extra", "no receipt", "ledger", "metadata", "other result", "signature"
+]
 
 
 @dataclass(frozen=True)
@@ -60,11 +81,31 @@ def check_files(store: LocationLike) -> Iterator[Finding]:
     manifest = manifest_in_force(location)
     for key, expected in manifest.files.items():
         with refusals(location.at(key)):
-            if not location.has(key):
+            try:
+                if not matches(key, location.read_within(key, MAX_FILE), expected):
+                    yield Finding("metadata", location.at(key), "damaged metadata: its checksum does not match")
+            except (FileNotFoundError, NotADirectoryError):
                 yield Finding("metadata", location.at(key), "missing metadata")
-            elif not matches(key, location.read(key), expected):
-                yield Finding("metadata", location.at(key), "damaged metadata: its checksum does not match")
+            except (ForeignFileError, TooLargeError) as error:
+                yield Finding("metadata", location.at(key), f"damaged metadata: {error.strerror}")
     yield from _extra(location, manifest)
+
+
+def foreign_files(store: LocationLike) -> Iterator[str]:
+    """What is in a store and none of its own: files and folders beside the arrays, each folder once."""
+    location = locate(store)
+    manifest = manifest_in_force(location)
+    arrays = {*manifest.layout.variables, *_folders(manifest)}
+    ledger = generation_name(manifest.generation)
+    own = {MANIFEST, f"{ledger}.jsonl", ledger, *OWN_FILES, *arrays}
+    if is_growing(location):
+        own |= {FOLDER, f"{(name := generation_name(manifest.generation + 1))}.jsonl", name}
+    with refusals(location):
+        tops = Counter(key.partition("/")[:2] for key in location.keys(""))
+    for (name, slash), count in sorted(tops.items()):
+        if name not in own:
+            what = f"a folder with {count} files" if slash else "a file"
+            yield f"{location.at(name)}: {what}, not of this store; nothing reads it"
 
 
 def require_sound_metadata(store: LocationLike) -> None:
@@ -75,12 +116,12 @@ def require_sound_metadata(store: LocationLike) -> None:
 
 
 def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
-    """Files in the folders of variables that nobody has asked for; those of a growth that is under way belong there."""
+    """Files in the folders of arrays that nobody has asked for; those of a growth that is under way belong there."""
     growing = is_growing(location)
-    for name in manifest.layout.variables:
+    for name in dict.fromkeys((*manifest.layout.variables, *_folders(manifest))):
         with refusals(location):
             keys = sorted(location.keys(name))
-        expected = {*manifest.files, *manifest.layout.keys(name)}
+        expected = {*manifest.files, *(manifest.layout.keys(name) if name in manifest.layout.variables else ())}
         for key in keys:
             if is_draft(key):
                 yield Finding("extra", location.at(key), "left by a writer that was killed", variable=name)
@@ -88,63 +129,114 @@ def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
                 yield Finding("extra", location.at(key), f"not a file of {name}", variable=name)
 
 
+def _folders(manifest: Manifest) -> Iterator[str]:
+    """Folders of the files that a manifest lists."""
+    return (key.partition("/")[0] for key in manifest.files if "/" in key)
+
+
 def check_ledger(store: LocationLike) -> Iterator[Finding]:
-    """Check the lines of the ledger, and find blocks of a finished store that have none."""
+    """Check the lines of the ledger, and find blocks of a finished store that have none.
+
+    A ledger whose lines are all sound and which is of another store or age is one finding.
+    """
     location = locate(store)
     manifest = manifest_in_force(location)
     journal = location.journal(generation_name(manifest.generation))
-    digests = array("Q", bytes(8 * manifest.layout.blocks))
-    for number, receipt in enumerate(receipts(journal), start=1):
-        here = f"{journal.name}:{number}"
-        if isinstance(receipt, str):
-            yield Finding("ledger", here, f"damaged line ({receipt})")
-        elif not 0 <= receipt.block < len(digests):
-            yield Finding("ledger", here, f"receipt of block {receipt.block}, which is not there")
-        elif digests[receipt.block] not in (0, digest(receipt)):
-            yield Finding("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
-        else:
-            digests[receipt.block] = digest(receipt)
+    digests = bytearray(DIGEST * manifest.layout.blocks)
+    try:
+        for number, receipt in enumerate(receipts(journal), start=1):
+            here = f"{journal.name}:{number}"
+            if isinstance(receipt, str):
+                yield Finding("ledger", here, f"damaged line ({receipt})")
+                continue
+            if not 0 <= receipt.block < manifest.layout.blocks:
+                yield Finding("ledger", here, f"receipt of block {receipt.block}, which is not there")
+                continue
+            place = _place(receipt.block)
+            if any(digests[place]) and digests[place] != digest_of(receipt):
+                yield Finding("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
+            else:
+                digests[place] = digest_of(receipt)
+    except StoreError as error:
+        if not isinstance(error.__cause__, ForeignFileError | TooLargeError):
+            raise
+        yield Finding("ledger", journal.name, f"cannot be read: {error.__cause__.strerror}")
     if manifest.state == "finished":
         if journal.torn:
             yield Finding("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
-        for block, receipt_digest in enumerate(digests):
-            if not receipt_digest:
-                yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
+        lacking = [block for block in range(manifest.layout.blocks) if not any(digests[_place(block)])]
+        for block in lacking:
+            yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
+        if not lacking and manifest.ledger and seal(digests) != manifest.ledger:
+            yield Finding("ledger", journal.name, OTHER_LEDGER)
+
+
+def _place(block: int) -> slice:
+    """Where the digest of a receipt is among those of all."""
+    return slice(DIGEST * block, DIGEST * (block + 1))
 
 
 def check_blocks(store: LocationLike) -> Iterator[Block]:
     """Read every block that has a receipt, whole. Memory does not grow with the store."""
     location = locate(store)
     manifest = manifest_in_force(location)
-    reader = BlockReader(location, manifest.layout)
+    checker = _BlockChecker(location, manifest)
     checked = bytearray(manifest.layout.blocks)
     for receipt in sound_receipts(location, manifest):
         if not checked[receipt.block]:
             checked[receipt.block] = 1
-            yield Block(receipt.block, receipt.bytes, tuple(_check_block(reader, receipt)))
+            yield Block(receipt.block, receipt.bytes, tuple(checker.check(receipt)))
 
 
 def sound_receipts(location: Location, manifest: Manifest) -> Iterator[Receipt]:
-    """Receipts whose lines are not damaged."""
-    for receipt in receipts(location.journal(generation_name(manifest.generation))):
-        if not isinstance(receipt, str) and 0 <= receipt.block < manifest.layout.blocks:
-            yield receipt
+    """Receipts whose lines are not damaged; none of a ledger that is no file."""
+    try:
+        for receipt in receipts(location.journal(generation_name(manifest.generation))):
+            if not isinstance(receipt, str) and 0 <= receipt.block < manifest.layout.blocks:
+                yield receipt
+    except StoreError as error:
+        if not isinstance(error.__cause__, ForeignFileError | TooLargeError):
+            raise
 
 
-def _check_block(reader: BlockReader, receipt: Receipt) -> Iterator[Finding]:
-    for name in reader.layout.owned(receipt.block):
-        file = reader.location.at(reader.layout.key(receipt.block, name))
-        try:
-            values = reader.read_region(receipt.block, name)
-        except DamagedError as error:
-            kind: Kind = "missing" if ": missing (" in str(error) else "damaged"
-            yield Finding(kind, file, str(error).removeprefix(f"{file}: "), receipt.block, name)
-            continue
-        if shards.crc32c(values) != receipt.checksums.get(name):
-            text = f"not what the receipt of block {receipt.block} says ({name}): of another age, or put there by hand"
-            yield Finding("other age", file, text, receipt.block, name)
-        elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, receipt.block, name, values):
-            yield Finding("damaged", file, f"NaN where the status is OK (block {receipt.block})", receipt.block, name)
+class _BlockChecker:
+    """Holds blocks against their receipts."""
+
+    def __init__(self, location: Location, manifest: Manifest) -> None:
+        self._reader, self._manifest = BlockReader(location, manifest.layout), manifest
+
+    def check(self, receipt: Receipt) -> Iterator[Finding]:
+        """What is wrong with a block."""
+        reader, index = self._reader, receipt.block
+        for name in reader.layout.owned(index):
+            file = reader.location.at(reader.layout.key(index, name))
+            try:
+                data = reader.read_shard(index, name)
+            except DamagedError as error:
+                text = str(error).removeprefix(f"{file}: ")
+                yield Finding("missing" if text.startswith("missing (") else "damaged", file, text, index, name)
+                continue
+            try:
+                values = reader.decoded(index, name, data)
+            except DamagedError as error:
+                if (holds := self._whose(data)) == UNKNOWN:
+                    yield Finding("damaged", file, str(error).removeprefix(f"{file}: "), index, name)
+                else:
+                    yield Finding("other age", file, f"block {index} of {name} {holds}", index, name)
+                continue
+            if content(values, self._manifest.hashing) != receipt.checksums.get(name):
+                yield Finding("other age", file, f"block {index} of {name} {self._whose(data)}", index, name)
+            elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, index, name, values):
+                yield Finding("damaged", file, f"NaN where the status is OK (block {index})", index, name)
+
+    def _whose(self, data: bytes) -> str:
+        """What the bytes of a shard are."""
+        return whose(data, self._reader.layout, self._table, self._manifest.hashing)
+
+    @cached_property
+    def _table(self) -> ReceiptTable:
+        sound = sound_receipts(self._reader.location, self._manifest)
+        return ReceiptTable.of(sound, self._manifest.layout.blocks, self._manifest.layout.variables)
 
 
 def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArray[Any]) -> bool:
@@ -174,7 +266,9 @@ def open_for_repair(store: LocationLike, findings: Iterable[Finding]) -> dict[in
     with coordinator_lock(location), refusals(location):
         manifest = manifest_in_force(location)
         sound = list(sound_receipts(location, manifest))
-        replace(manifest, state="running").save(location)
+        if any(finding.text == OTHER_LEDGER for finding in findings):
+            broken |= {receipt.block for receipt in sound}
+        replace(manifest, state="running", ledger="").save(location)
         location.journal(generation_name(manifest.generation)).replace(
             line(receipt) for receipt in sound if receipt.block not in broken
         )

@@ -29,6 +29,9 @@ CHUNK_MAX = 4 << 20
 SHARD_LIMIT = 1 << 30
 """Bytes of the largest shard: one has to fit in memory several times over, and Blosc ends at 2 GiB."""
 
+MAX_FILES = 2 * 10**6
+"""Files of a store; a plan is refused above half as many."""
+
 METADATA_FILES = 5
 """Files of a store beside arrays and coordinates: group metadata, manifest, ledger, log and lock."""
 
@@ -180,6 +183,11 @@ class Layout:
     def files(self) -> int:
         """Number of files, without those of coordinates."""
         return METADATA_FILES + sum(1 + self.shards(name) for name in self.variables)
+
+    def require_files(self) -> None:
+        """Refuse more files than a store may have: memory of all who open it grows with them. Raises StoreError."""
+        if self.files > MAX_FILES:
+            raise StoreError(f"a store of {self.blocks} blocks has {self.files} files; expected at most {MAX_FILES}")
 
     @staticmethod
     def _key(variable: str, places: Iterable[int]) -> str:

@@ -1,8 +1,9 @@
 """The ledger of a run: one line for each finished block, written by the coordinator alone.
 
 A line is the receipt as JSON with a checksum of itself at the end. Only the last line can be torn by a crash, and is
-dropped on opening; any other damage is refused. Memory is nine bytes for each block, whatever the receipts hold. Where
-the lines are kept is the matter of the journal of the store's location (`storage.places.location`).
+dropped on opening; any other damage is refused. Memory is 17 bytes for each block, whatever the receipts hold. Where
+the lines are kept is the matter of the journal of the store's location (`storage.places.location`). The manifest of a
+finished store has a checksum over all receipts, so that they are those of this store and generation.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from types import TracebackType
 from typing import Self
 
+from storage.encoding.checksums import DIGEST, Checksum, digest, seal
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
@@ -25,16 +26,21 @@ from storage.places.location import Journal, Location, LocationLike, refusals
 LEDGER = "ledger"
 """Name of the journal of a store's first generation."""
 
+OTHER_LEDGER = (
+    f"not the receipts that the store was finished with (their checksum is not that in {MANIFEST}): of another store "
+    "or age; limbsweep verify --repair computes the blocks again"
+)
+
 SYNC_SECONDS = 1.0
 _CHECK = b',"check":"'
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a block has written: the CRC-32C of each of its regions, over C-ordered bytes, and how many bytes in all."""
+    """What a block has written: a checksum of the numbers of each of its regions, and how many bytes in all."""
 
     block: int
-    checksums: Mapping[str, int]
+    checksums: Mapping[str, Checksum]
     bytes: int
 
 
@@ -45,7 +51,7 @@ class Ledger:
         self.journal = journal
         self.blocks = blocks
         self.count = 0
-        self._digests = array("Q", bytes(8 * blocks))
+        self._digests = bytearray(DIGEST * blocks)
         self._done = bytearray(blocks)
         self._synced = time.monotonic()
 
@@ -58,7 +64,7 @@ class Ledger:
         location = locate(store)
         with refusals(location):
             ledger = cls(location.journal(ledger_name(location)), blocks)
-        for number, (line, receipt) in enumerate(_parsed(ledger.journal), start=1):
+        for number, (line, receipt) in enumerate(parsed(ledger.journal), start=1):
             if isinstance(receipt, str):
                 raise StoreError(
                     f"{ledger.journal.name}:{number}: damaged line ({receipt}); limbsweep verify --repair computes its "
@@ -108,6 +114,11 @@ class Ledger:
         """One byte for each block: 1 where it has its receipt."""
         return bytes(self._done)
 
+    @property
+    def seal(self) -> str:
+        """The checksum of all receipts, whatever the order in which they came."""
+        return seal(self._digests)
+
     def sync(self) -> None:
         """Makes the receipts so far durable."""
         with refusals(self.journal.name):
@@ -134,26 +145,31 @@ class Ledger:
         """Whether this is the first receipt of its block. Raises StoreError for a block or a result that cannot be."""
         if not 0 <= block < self.blocks:
             raise StoreError(f"{self.journal.name}: receipt of block {block}; expected 0 to {self.blocks - 1}")
-        if self._digests[block] and self._digests[block] != _digest(body):
+        stored = self._digests[DIGEST * block : DIGEST * (block + 1)]
+        if any(stored) and stored != digest(body):
             raise StoreError(
                 f"{self.journal.name}: block {block} was computed twice with different results; the workers do not "
                 "agree: compare their versions and machines, and run the sweep into a new store"
             )
-        return not self._digests[block]
+        return not any(stored)
 
     def _enter(self, block: int, body: bytes) -> None:
         """Marks a block as done."""
-        self._done[block], self._digests[block] = 1, _digest(body)
+        self._done[block] = 1
+        self._digests[DIGEST * block : DIGEST * (block + 1)] = digest(body)
         self.count += 1
 
 
-def require_complete(location: Location, blocks: int) -> None:
-    """See that the ledger of a store that says that it is finished has a receipt for each block. Raises StoreError."""
-    if lacking := blocks - Ledger.read(location, blocks).count:
+def require_complete(location: Location, manifest: Manifest) -> None:
+    """See that the ledger of a store that says that it is finished has all its receipts. Raises StoreError."""
+    blocks, ledger = manifest.layout.blocks, Ledger.read(location, manifest.layout.blocks)
+    if lacking := blocks - ledger.count:
         raise StoreError(
             f"{location}: says that it is finished, but {lacking} of its {blocks} blocks have no receipt; "
             "limbsweep verify --repair computes them again"
         )
+    if manifest.ledger and ledger.seal != manifest.ledger:
+        raise StoreError(f"{ledger.journal.name}: {OTHER_LEDGER}")
 
 
 def ledger_name(location: Location) -> str:
@@ -169,7 +185,7 @@ def generation_name(generation: int) -> str:
 
 def receipts(journal: Journal) -> Iterator[Receipt | str]:
     """Every line of a journal: its receipt, or what is wrong with it."""
-    return (receipt for _, receipt in _parsed(journal))
+    return (receipt for _, receipt in parsed(journal))
 
 
 def line(receipt: Receipt) -> bytes:
@@ -178,7 +194,7 @@ def line(receipt: Receipt) -> bytes:
     return body + _seal(body)
 
 
-def _parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
+def parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
     """Every line without its checksum, with its receipt or what is wrong."""
     with refusals(journal.name):
         for sealed in journal.lines():
@@ -190,7 +206,7 @@ def _receipt(body: bytes, check: bytes) -> Receipt | str:
     if _seal(body) != _CHECK + check:
         return "its checksum does not match"
     try:
-        data = json.loads(body + b"}")
+        data = parse_json(body + b"}")
         return Receipt(int(data["block"]), dict(data["checksums"]), int(data["bytes"]))
     except (ValueError, KeyError, TypeError) as error:
         return repr(error)
@@ -202,13 +218,9 @@ def _body(receipt: Receipt) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()[:-1]
 
 
-def digest(receipt: Receipt) -> int:
-    """A short hash that tells receipts of one block apart."""
-    return _digest(_body(receipt))
-
-
-def _digest(body: bytes) -> int:
-    return int.from_bytes(blake2b(body, digest_size=8).digest(), "little")
+def digest_of(receipt: Receipt) -> bytes:
+    """A short hash that tells receipts apart."""
+    return digest(_body(receipt))
 
 
 def _seal(body: bytes) -> bytes:

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from storage.checksums import Checksum
+from storage.encoding.checksums import Checksum, Hashing
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate
@@ -22,11 +23,12 @@ from storage.places.location import LocationLike, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
-FORMAT = 4
+FORMAT = 5
 """Version of the store format that is written."""
 
-READABLE = (3, 4)
-"""Versions that can be read: in 3, checksums of files do not say which file it is (`storage.checksums`)."""
+READABLE = (3, 4, 5)
+"""Versions that can be read: before 5, receipts have CRC-32C and no checksum over all of them; in 3, checksums of files
+do not say which file it is (`storage.encoding.checksums`)."""
 
 MANIFEST = "limbsweep.json"
 MEND = "limbsweep verify --repair makes it again"
@@ -40,6 +42,7 @@ class Manifest:
 
     `generation` counts how often the store was made larger, from 1 on; `files` has a checksum for each file of metadata
     and coordinates; `attributes` are those of the dataset, so that each of the two can be made again from the other.
+    `hashing` is how receipts hash the regions of results; `ledger` the checksum of all receipts, of a finished store.
     """
 
     fingerprint: str
@@ -49,6 +52,8 @@ class Manifest:
     generation: int = 1
     files: Mapping[str, Checksum] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    hashing: Hashing = "blake3"
+    ledger: str = ""
 
     def dump(self) -> bytes:
         """The manifest as JSON that ends with its own checksum."""
@@ -73,9 +78,9 @@ class Manifest:
                 raise StoreError(f"{location}: there is no store; check the path, or run the sweep first")
             if not location.has(MANIFEST):
                 raise StoreError(f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it")
-            text = location.read(MANIFEST)
+            text = location.read_within(MANIFEST, MAX_BYTES)
         try:
-            return cls._parse(file, json.loads(text))
+            return cls._parse(file, parse_json(text))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
 
@@ -95,12 +100,15 @@ class Manifest:
         if state not in ("running", "finished"):
             raise ValueError(f"state {state!r}")
         layout, generation = Layout.from_dict(data["layout"]), int(data["generation"])
+        layout.require_files()
         files = dict(data["files"])
         if outside := [key for key in files if not _KEY.fullmatch(key) or ".." in key.split("/")]:
             raise ValueError(f"a file {outside[0]!r}, which is not inside the store")
         if strange := [key for key, value in files.items() if type(value) not in (int, str)]:
             raise TypeError(f"the checksum of {strange[0]!r} is {files[strange[0]]!r}")
-        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]))
+        hashing: Hashing = "blake3" if data.get("hashing") == "blake3" else "crc32c"
+        ledger = str(data.get("ledger", ""))
+        return cls(fingerprint, sweep, layout, state, generation, files, dict(data["attributes"]), hashing, ledger)
 
 
 def _seal(data: Mapping[str, Any]) -> str:

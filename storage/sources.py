@@ -18,6 +18,9 @@ ATTRIBUTE = "sources"
 
 FOLDER = "sources"
 
+MAX_BYTES = 64 << 20
+"""Bytes of a file that a sweep may name."""
+
 
 def digest(data: bytes) -> str:
     """SHA-256 of a file, in hexadecimal."""
@@ -44,7 +47,7 @@ def read(location: Location, attributes: Mapping[str, Any], name: str) -> tuple[
     if not re.fullmatch("[0-9a-f]{64}", content_hash):
         return location.at(FOLDER), content_hash, None
     try:
-        data = location.read(key)
+        data = location.read_within(key, MAX_BYTES)
     except OSError:
         return location.at(key), content_hash, None
     return location.at(key), content_hash, data if digest(data) == content_hash else None

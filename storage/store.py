@@ -23,9 +23,12 @@ from zarr.core.buffer import cpu
 from zarr.storage import MemoryStore
 
 from robots.quantities import Quantity
-from storage.checksums import checksum
-from storage.coordinates import LazyCoordinate, chunk_keys, read_checked
+from storage.coordinates import LazyCoordinate, read_checked, read_chunks, require_coordinate
+from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
+from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.errors import StoreError
+from storage.expected import Expected
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
 from storage.layout import Layout
@@ -35,7 +38,6 @@ from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
 from storage.reading import checked
 from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
-from storage.shards import COMPRESSOR, LEVEL
 from storage.sources import files as source_files
 from storage.writer import METADATA, StoreWriter, require_metadata
 
@@ -74,12 +76,18 @@ def create(
 
 
 def describe(
-    layout: Layout, attributes: Mapping[str, Any], files: Mapping[str, bytes], generation: int = 1
+    layout: Layout,
+    attributes: Mapping[str, Any],
+    files: Mapping[str, bytes],
+    generation: int = 1,
+    hashing: Hashing = "blake3",
 ) -> Manifest:
     """The manifest of a store of these files."""
     others = {key: value for key, value in attributes.items() if key not in ("sweep", "fingerprint")}
     sums = {key: checksum(key, data) for key, data in files.items()}
-    return Manifest(attributes["fingerprint"], attributes["sweep"], layout, "running", generation, sums, others)
+    return Manifest(
+        attributes["fingerprint"], attributes["sweep"], layout, "running", generation, sums, others, hashing
+    )
 
 
 def metadata(
@@ -139,16 +147,20 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     if not _is_finished(manifest) and not unfinished:
         raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
     require_metadata(location, manifest)
+    ledger = None if _is_finished(manifest) else Ledger.read(location, manifest.layout.blocks)
+    expected = Expected.of(location, manifest)
     with refusals(location):
-        source = location.zarr_store()
+        location.zarr_store()  # refuses links in the place of folders
     try:
         described = _coordinates(location, manifest)
         long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
         lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
-        keys = [METADATA, *(key for name in described if name not in lazy for key in chunk_keys(name, described[name]))]
-        files = _memory(dict(read_checked(location, manifest.files, keys)))
-        dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
-        dataset = dataset.assign(_variables(dataset, zarr.open_group(source, mode="r"), location, manifest))
+        files = dict(read_checked(location, manifest.files, [METADATA]))
+        for name in described.keys() - lazy:
+            files |= read_chunks(location, manifest.files, name, described[name])
+        dataset = xr.open_zarr(_memory(files), chunks=None, consolidated=True, decode_times=False)
+        _check_attributes(dataset.attrs)
+        dataset = dataset.assign(_variables(dataset, location, manifest, expected))
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
     except StoreError:
@@ -161,13 +173,27 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         ) from error
     dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
     dataset = dataset.assign_coords(coordinates)
-    return dataset if _is_finished(manifest) else _mask(dataset, location, manifest.layout)
+    return dataset if ledger is None else _mask(dataset, ledger.done, manifest.layout)
+
+
+def _check_attributes(attributes: Mapping[str, Any]) -> None:
+    """Refuses attributes of other types than a run gives. Raises ValueError."""
+    for key in ("versions", "sources"):
+        table = attributes.get(key, {})
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            raise ValueError(f"the attribute {key} is {table!r:.80}")
+    for key in ("sweep", "fingerprint", "title", "robot", "created"):
+        if not isinstance(attributes.get(key, ""), str):
+            raise ValueError(f"the attribute {key} is {attributes[key]!r:.80}")
 
 
 def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
     """Metadata of the arrays that are no results, by name, as the group has them."""
-    arrays = json.loads(location.read(METADATA))["consolidated_metadata"]["metadata"]
-    return {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
+    arrays = parse_json(location.read_within(METADATA, MAX_BYTES))["consolidated_metadata"]["metadata"]
+    coordinates = {name: array for name, array in arrays.items() if name not in manifest.layout.variables}
+    for name, described in coordinates.items():
+        require_coordinate(name, described, manifest.layout.sizes)
+    return coordinates
 
 
 def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]) -> zarr.Array:
@@ -222,14 +248,14 @@ def _is_finished(manifest: Manifest) -> bool:
 
 
 def _variables(
-    dataset: xr.Dataset, group: zarr.Group, location: Location, manifest: Manifest
+    dataset: xr.Dataset, location: Location, manifest: Manifest, expected: Expected
 ) -> dict[str, xr.Variable]:
     """The variables of a dataset, read with care."""
     layout, finished = manifest.layout, _is_finished(manifest)
     return {
         name: xr.Variable(
             layout.variable(name).dims,
-            checked(group[name], location, layout, name, finished=finished),
+            checked(location, layout, name, expected, finished=finished),
             dataset[name].attrs,
             dataset[name].encoding,
         )
@@ -237,9 +263,9 @@ def _variables(
     }
 
 
-def _mask(dataset: xr.Dataset, location: Location, layout: Layout) -> xr.Dataset:
+def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset:
     """The dataset of an unfinished store, which says what has been written."""
-    blocks = np.frombuffer(Ledger.read(location, layout.blocks).done, dtype=bool).reshape(layout.grid)
+    blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid)
     done: NDArray[np.bool_] = np.all(blocks, axis=1)
     for axis, dim in enumerate(("design", "trajectory")):
         done = done.repeat(layout.block[dim], axis=axis)
@@ -251,7 +277,7 @@ def _mask(dataset: xr.Dataset, location: Location, layout: Layout) -> xr.Dataset
 def _build_variable(
     group: zarr.Group, layout: Layout, variable: Quantity, units: Mapping[str, str], flags: Mapping[str, int]
 ) -> None:
-    """Adds an empty sharded array, whose codecs are those of `storage.shards`."""
+    """Adds an empty sharded array, whose codecs are those of `storage.encoding.shards`."""
     meaning: dict[str, Any] = {"flag_values": list(flags.values()), "flag_meanings": " ".join(flags)} if flags else {}
     group.create_array(
         variable.name,

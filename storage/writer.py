@@ -1,12 +1,11 @@
 """Write and read whole blocks of a store: encoded, put in place, read again, and hashed.
 
 The writer takes a block index, never a slice: each region it writes is made of whole shards, because two writers inside
-one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.shards`.
+one shard lose data without a word. Needs no Zarr; what the bytes mean is in `storage.encoding.shards`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
@@ -14,20 +13,23 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from storage import shards
-from storage.checksums import checksum, matches
+from storage.encoding import shards
+from storage.encoding.checksums import Hashing, checksum, content, matches
+from storage.encoding.documents import MAX_BYTES, parse_json
+from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
 from storage.manifest import MANIFEST, MEND, Manifest
 from storage.places.access import locate
-from storage.places.location import Location, LocationLike, refusals
+from storage.places.location import Location, LocationLike, TooLargeError, refusals
 from storage.places.regular import ForeignFileError
-from storage.shards import ShardError
 
 METADATA = "zarr.json"
 AGAIN = "limbsweep verify --repair computes the block again"
 _CODECS = ("bytes", "blosc", "crc32c")
+_TEXTS, _FLAGS = ("units", "long_name", "frame"), ("flag_values", "flag_meanings")
+"""Attributes of a variable; others could change its numbers when it is read."""
 
 
 class DamagedError(StoreError):
@@ -46,27 +48,43 @@ class BlockReader:
 
     def read_region(self, index: int, name: str) -> NDArray[Any]:
         """One region of a block. Raises as `read` does."""
+        return self.decoded(index, name, self.read_shard(index, name))
+
+    def read_shard(self, index: int, name: str) -> bytes:
+        """The file of a region. Raises as `read` does."""
         layout, key = self.layout, self.layout.key(index, name)
+        limit = shards.largest(layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
         with refusals(self.location.at(key)):
             try:
-                data = self.location.read(key)
-                whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+                return self.location.read_within(key, limit)
             except FileNotFoundError:
-                raise DamagedError(f"{self.location.at(key)}: missing (block {index} of {name}); {AGAIN}") from None
-            except ForeignFileError as error:
+                raise self.damage(index, name, f"missing (block {index} of {name})") from None
+            except (ForeignFileError, TooLargeError) as error:
                 what = str(error.strerror).partition(",")[0]
-                raise DamagedError(f"{self.location.at(key)}: {what} (block {index} of {name}); {AGAIN}") from None
-            except ShardError as error:
-                what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
-                raise DamagedError(f"{self.location.at(key)}: {what}; {AGAIN}") from None
+                raise self.damage(index, name, f"{what} (block {index} of {name})") from None
+
+    def decoded(self, index: int, name: str, data: bytes) -> NDArray[Any]:
+        """The region in the bytes of its file. Raises DamagedError."""
+        layout = self.layout
+        try:
+            whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
+        except ShardError as error:
+            what = f"damaged (block {index} of {name}: {error})" if data else f"empty (block {index} of {name})"
+            raise self.damage(index, name, what) from None
         return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
+
+    def damage(self, index: int, name: str, what: str) -> DamagedError:
+        """The error for a file that is not the region of a block."""
+        return DamagedError(f"{self.location.at(self.layout.key(index, name))}: {what}; {AGAIN}")
 
 
 class StoreWriter(BlockReader):
     """Writes and reads blocks of one store. Small to pickle; each process looks at the metadata once."""
 
     def __init__(self, store: LocationLike) -> None:
-        super().__init__(store, Manifest.load(store).layout)
+        manifest = Manifest.load(store)
+        super().__init__(store, manifest.layout)
+        self._hashing = manifest.hashing
         self._metadata_checksum = checksum(METADATA, _metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
@@ -75,7 +93,7 @@ class StoreWriter(BlockReader):
         Shapes and types have to be those of the layout exactly. Raises StoreError where they are not, where the system
         cannot write, or where what is read back differs.
         """
-        receipt = receipt_of(self.layout, index, arrays)
+        receipt = receipt_of(self.layout, index, arrays, self._hashing)
         _require_same_store(self.location, self._metadata_checksum)
         # one variable is compressed while the one before goes to the disk: waiting for a disk takes no processor
         with ThreadPoolExecutor(1, "store") as disk:
@@ -104,22 +122,22 @@ class StoreWriter(BlockReader):
 class Comparer:
     """A writer that stores nothing: it gives the receipts of blocks that are computed once more."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, hashing: Hashing) -> None:
+        self.layout, self._hashing = layout, hashing
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
         """What the receipt of the block would be. Raises StoreError for arrays that are not those of the block."""
-        return receipt_of(self.layout, index, arrays)
+        return receipt_of(self.layout, index, arrays, self._hashing)
 
 
-def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
+def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], hashing: Hashing) -> Receipt:
     """The receipt of a block that holds these arrays. Raises StoreError where they are not those of the block."""
     owned = layout.owned(index)
     if set(arrays) != set(owned):
         raise StoreError(f"block {index} got arrays {sorted(arrays)}; expected {sorted(owned)}")
     for name in owned:
         _check(layout, index, name, arrays[name])
-    checksums = {name: shards.crc32c(arrays[name]) for name in owned}
+    checksums = {name: content(arrays[name], hashing) for name in owned}
     return Receipt(index, checksums, sum(array.nbytes for array in arrays.values()))
 
 
@@ -133,20 +151,36 @@ def require_metadata(location: Location, manifest: Manifest) -> None:
 def require_form(location: Location, layout: Layout) -> None:
     """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
     file = location.at(METADATA)
-    if not location.has(METADATA):
-        raise StoreError(f"{file}: missing; {MEND}")
+    with refusals(file):
+        if not location.has(METADATA):
+            raise StoreError(f"{file}: missing; {MEND}")
     try:
-        arrays = json.loads(_metadata(location))["consolidated_metadata"]["metadata"]
+        arrays = parse_json(_metadata(location))["consolidated_metadata"]["metadata"]
         forms = {name: _form(arrays[name]) for name in layout.variables}
+        problems = {name: _attributes_problem(arrays[name]["attributes"]) for name in layout.variables}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
     for name, form in forms.items():
         expected = (layout.shape(name), layout.shard(name), layout.chunk(name), layout.variable(name).dtype, _CODECS)
+        if problems[name]:
+            raise StoreError(f"{file}: {name} has {problems[name]}; {MEND}")
         if form != expected:
             raise StoreError(
                 f"{file}: {name} has shape, shards, chunks, type and codecs {form}; "
                 f"expected {expected} as {MANIFEST} says; {MEND}"
             )
+
+
+def _attributes_problem(attributes: Mapping[str, Any]) -> str:
+    """What is wrong with the attributes of a variable; "" where nothing is: texts, and codes with their names."""
+    if strange := attributes.keys() - {*_TEXTS, *_FLAGS}:
+        return f"an attribute {min(strange)[:80]!r}"
+    if wrong := [key for key in _TEXTS if not isinstance(attributes.get(key, ""), str)]:
+        return f"{wrong[0]} that is no text"
+    values, meanings = (attributes.get(key, default) for key, default in zip(_FLAGS, ([], ""), strict=True))
+    if not isinstance(values, list) or not isinstance(meanings, str) or len(values) != len(meanings.split()):
+        return f"{' and '.join(_FLAGS)} that do not belong together"
+    return "" if all(type(value) is int for value in values) else f"{_FLAGS[0]} that are no whole numbers"
 
 
 @lru_cache(maxsize=8)
@@ -162,7 +196,7 @@ def _require_same_store(location: Location, metadata_checksum: str) -> None:
 
 def _metadata(location: Location) -> bytes:
     with refusals(location.at(METADATA)):
-        return location.read(METADATA)
+        return location.read_within(METADATA, MAX_BYTES)
 
 
 def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:

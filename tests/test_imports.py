@@ -46,7 +46,7 @@ ORDER = {
         "blocks",
         "tasks",
     ),
-    "storage": ("errors", "places", "storage"),
+    "storage": ("errors", "encoding", "places", "storage"),
     "pipeline": (
         "errors",
         "documents",

@@ -37,8 +37,8 @@ ROOT = HERE.parent.parent
 BITS = HERE / "bits.json"
 LEFT_OUT = ("versions", "created")
 """Attributes of a store that are not compared: versions of packages, and when it was made."""
-SEALS = ("check", "files", "attributes")
-"""Of the manifest: checksums over these attributes too, and a copy of those of the dataset."""
+SEALS = ("check", "files", "attributes", "hashing", "ledger")
+"""Of the manifest: checksums, over these attributes and receipts too, and a copy of the attributes of the dataset."""
 FORMAT = 3
 """Of the stores whose hashes are kept; later formats differ in their checksums, which are not compared."""
 CLUSTER = "limbsweep: {cluster: {kind: threads}}\n"

@@ -64,15 +64,28 @@ def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
 @click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
 @click.option("--seed", type=click.IntRange(0), help="Which blocks these are; default: others every time.")
 @click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
+@click.option("--signed-by", type=click.Path(path_type=Path), help="Public key: who has signed STORE.")
 @CLUSTER
-def verify(store: str, recompute: float, seed: int | None, repair: bool, cluster: Path | None) -> None:
+def verify(
+    store: str, recompute: float, seed: int | None, repair: bool, signed_by: Path | None, cluster: Path | None
+) -> None:
     """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
     from pipeline.stores.verify import verify
 
-    verification = verify(store, recompute, seed, repair=repair, cluster=cluster)
+    verification = verify(store, recompute, seed, repair=repair, cluster=cluster, signed_by=signed_by)
     print_rows(verification.rows())
     if not verification.is_sound:
         raise click.exceptions.Exit(1)
+
+
+@click.command()
+@STORE
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="Private key (ed25519).")
+def sign(store: str, key: Path) -> None:
+    """Sign STORE with a key of yours: `verify --signed-by` then finds whoever changes it on purpose."""
+    from storage.signature import sign
+
+    click.echo(f"wrote {sign(store, key)}")
 
 
 @click.command()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.documents.outputs import check_output
-from pipeline.errors import InputError, RunCancelledError, RunStoppedError
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
 from pipeline.stores.names import check_place
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
@@ -62,7 +62,7 @@ class Refused(click.ClickException):
     def show(self, file: object = None) -> None:
         """Print the message without a traceback."""
         with suppress(OSError):  # of a terminal that has gone
-            click.echo(self.message, err=True)
+            click.echo(visible(self.message), err=True)
 
 
 class Interrupted(Refused):
@@ -198,7 +198,7 @@ def output_option(
 
 def print_rows(table: Iterable[Sequence[str]]) -> None:
     """Print rows in columns; the last cell of a row has no padding."""
-    lines = [tuple(row) for row in table]
+    lines = [tuple(map(visible, row)) for row in table]
     widths = [max(len(row[i]) for row in lines if i < len(row)) for i in range(max(map(len, lines), default=0))]
     for row in lines:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip())

@@ -41,7 +41,7 @@ def is_finished(plan: Plan, place: Location) -> bool:
     sweep = plan.sweep
     manifest = require_same(place, fingerprint=sweep.fingerprint, sweep=sweep.text, layout=plan.layout)
     if manifest.state == "finished":
-        require_complete(place, plan.blocks)
+        require_complete(place, manifest)
     return manifest.state == "finished"
 
 

@@ -36,10 +36,10 @@ from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.quantities import QUANTITIES
+from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.schema import SPLIT
-from storage.shards import crc32c
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled

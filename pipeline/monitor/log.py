@@ -7,22 +7,36 @@ which blocks are done is the ledger's to say. The coordinator writes it while it
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import Field, asdict, dataclass, fields
 from types import TracebackType
 from typing import Any, Self
 
+from pipeline.errors import visible
 from pipeline.monitor import events
 from pipeline.monitor.events import BlockDone, BlocksDone, Event, Finished, Started, Stopped
+from storage.encoding.documents import parse_json
 from storage.places.access import locate
 from storage.places.location import Journal, LocationLike, refusals
 
 LOG = "log"
 """Name of the journal, beside the ledger."""
+
+LATEST = 2.0**33
+"""Times after this [s since 1970] are of no run; dates end there on some systems."""
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "bool": (bool,),
+    "None": (type(None),),
+}
 
 EVERY = 1.0
 """Least time between two records of progress [s]."""
@@ -58,11 +72,27 @@ class Record:
     def parse(cls, line: bytes) -> Record | None:
         """The record in a line; None for one that was cut short by a crash, or that another version wrote."""
         try:
-            data = json.loads(line)
-            event = KINDS[data["event"]](**data["what"])
-            return cls(float(data["time"]), int(data["pid"]), str(data["host"]), event)
-        except (ValueError, KeyError, TypeError):
+            data = parse_json(line)
+            event = KINDS[data["event"]](**{key: _plain(value) for key, value in data["what"].items()})
+            time = float(data["time"])
+            is_own = 0 <= time <= LATEST and all(_is_of(event, field) for field in fields(event))
+            return cls(time, int(data["pid"]), visible(str(data["host"])), event) if is_own else None
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             return None
+
+
+def _plain(value: object) -> object:
+    """A value of a record; a text as a terminal may show it."""
+    return visible(value) if isinstance(value, str) else value
+
+
+def _is_of(event: Event, field: Field[Any]) -> bool:
+    """Whether a field of an event holds what its annotation says: a log may come from anybody."""
+    value = getattr(event, field.name)
+    return any(
+        type(value) in _TYPES[name] and (name != "float" or math.isfinite(value))
+        for name in str(field.type).split(" | ")
+    )
 
 
 class RunLog:

@@ -102,7 +102,7 @@ def _begin(place: Location, sweep: Sweep) -> None:
     new = Plan(sweep, grown(old.layout, sweep.sizes))
     described = contents(new)
     files = metadata(new.layout, **described)
-    larger = describe(new.layout, described["attributes"], files, manifest.generation + 1)
+    larger = describe(new.layout, described["attributes"], files, manifest.generation + 1, manifest.hashing)
     begin(place, larger, files)
 
 
@@ -162,7 +162,8 @@ def _require_reproducible(place: Location, old: Plan) -> None:
     skipped = uncomputable(place, old)
     chosen = next((block for block in range(old.blocks) if block not in skipped), 0)
     with connect(ClusterConfig.of("synchronous")) as client:
-        differences = list(differing(old, receipts_of(place, (chosen,)), make_executor(client, old)))
+        executor, hashing = make_executor(client, old), Manifest.load(place).hashing
+        differences = list(differing(old, receipts_of(place, (chosen,)), executor, hashing))
     for index, text in differences:
         raise StoreError(
             f"{place}: block {index} {text}; another machine or version computed it: append with that one, "

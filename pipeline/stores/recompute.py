@@ -17,6 +17,7 @@ from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.user_metric import PreparedMetric
+from storage.encoding.checksums import Hashing
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.manifest import Manifest
@@ -54,12 +55,14 @@ def stored_sweep(
     return sweep
 
 
-def differing(plan: Plan, receipts: Mapping[int, Receipt], executor: Executor) -> Iterator[tuple[int, str]]:
+def differing(
+    plan: Plan, receipts: Mapping[int, Receipt], executor: Executor, hashing: Hashing
+) -> Iterator[tuple[int, str]]:
     """Compute blocks again; those whose bits are not those of their receipts, and in what they differ.
 
     Raises ClusterLostError.
     """
-    run, comparer = uuid.uuid4().hex[:8], Comparer(plan.layout)
+    run, comparer = uuid.uuid4().hex[:8], Comparer(plan.layout, hashing)
     graphs = (block_graph(plan, index, comparer, run) for index in receipts)
     with closing(executor):
         for result in results(graphs, executor):

@@ -7,7 +7,6 @@ in `pipeline.stores.verify`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -20,14 +19,15 @@ from pipeline.plan.plan import Plan, plan
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
-from storage.checksums import checksum
 from storage.completion import finish
+from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force
 from storage.integrity import Finding
 from storage.layout import Layout
-from storage.ledger import LEDGER, Ledger
+from storage.ledger import LEDGER, Ledger, generation_name, receipts
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.location import Location, refusals
@@ -58,13 +58,15 @@ def repair_files(place: Location, findings: Iterable[Finding], folder: str | Pat
     return tuple(place.at(key) for key in keys)
 
 
-def check_old_coordinates(place: Location, folder: str | Path) -> Iterator[Finding]:
-    """Compute coordinates again whose checksum in the manifest, of an older version, does not say which file it is.
+def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterator[Finding]:
+    """Derive coordinates and metadata again from the stored sweep, and compare.
 
+    Checksums say that files are those of the manifest, not that the manifest is right.
+    `every` file is looked at, or only coordinates whose checksum, of an older version, does not say which file it is.
     Nothing is found where the stored sweep cannot be read any more.
     """
     manifest = manifest_in_force(place)
-    old = [key for key, stated in manifest.files.items() if isinstance(stated, int) and "/c." in key]
+    old = [key for key, stated in manifest.files.items() if every or (isinstance(stated, int) and "/c." in key)]
     if not old:
         return
     try:
@@ -73,8 +75,19 @@ def check_old_coordinates(place: Location, folder: str | Path) -> Iterator[Findi
     except (InputError, StoreError):
         return
     for key in old:
-        if key in files and not same_values(files, place, key):
-            yield Finding("metadata", place.at(key), "damaged coordinate: not the values of the sweep")
+        if key not in files or (key == METADATA and manifest.layout.own):  # user metrics are not in the plain sweep
+            continue
+        if "/c." in key and not same_values(files, place, key):
+            yield Finding("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
+        elif key.rpartition("/")[2] == METADATA and _said(parse_json(place.read(key))) != _said(parse_json(files[key])):
+            yield Finding("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+
+
+def _said(described: Mapping[str, Any]) -> list[Any]:
+    """What metadata of an array or group say of values, whatever the spelling of codecs in a version of Zarr."""
+    arrays = described.get("consolidated_metadata", {}).get("metadata", {})
+    own = [described.get(key) for key in ("attributes", "shape", "data_type", "fill_value", "dimension_names")]
+    return [*own, {name: _said(array) for name, array in arrays.items()}]
 
 
 def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
@@ -86,7 +99,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         return ()
     _require_settled(place)
     try:
-        group = json.loads(place.read(METADATA))
+        group = parse_json(place.read_within(METADATA, MAX_BYTES))
         attributes = {key: value for key, value in group["attributes"].items() if key != "coordinates"}
         source = StoredFiles(place, attributes, Folder(Path(folder)))
         sweep = Sweep.from_text(attributes["sweep"], f"{place.at(METADATA)} (its sweep)", source)
@@ -98,7 +111,8 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         raise StoreError(f"{damage}\n{place.at(METADATA)}: holds a sweep with another fingerprint; {LOST}")
     require_form(place, layout)
     with coordinator_lock(place):
-        describe(layout, attributes, _files(Plan(sweep, layout), attributes), _generation(place)).save(place)
+        files, generation = _files(Plan(sweep, layout), attributes), _generation(place)
+        describe(layout, attributes, files, generation, _hashing(place, generation)).save(place)
         if Ledger.read(place, layout.blocks).count == layout.blocks:
             finish(place)
     return (place.at(MANIFEST),)
@@ -136,6 +150,16 @@ def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
         shard = zip(array["dimension_names"], array["chunk_grid"]["configuration"]["chunk_shape"], strict=True)
         block |= {dim: length for dim, length in shard if dim in layout.block}
     return block
+
+
+def _hashing(place: Location, generation: int) -> Hashing:
+    """How the receipts in a ledger hash; stores of older formats have CRC-32C."""
+    sums = (
+        receipt.checksums.values()
+        for receipt in receipts(place.journal(generation_name(generation)))
+        if not isinstance(receipt, str)
+    )
+    return "crc32c" if any(isinstance(value, int) for values in sums for value in values) else "blake3"
 
 
 def _generation(place: Location) -> int:

@@ -19,19 +19,22 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import plan_at
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
-from pipeline.stores.repair import check_old_coordinates, repair_files, repair_manifest
+from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from storage.errors import StoreError
 from storage.integrity import (
     Finding,
     check_blocks,
     check_files,
     check_ledger,
+    foreign_files,
     open_for_repair,
     receipts_of,
 )
 from storage.ledger import Receipt
+from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
+from storage.signature import SIGNATURE, signature_problem
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Verification:
     """What was looked at in a store, and what is wrong with it.
 
     `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
-    after which `findings` are those that are left; `restored` are files of metadata that it has made again.
+    after which `findings` are those that are left; `restored` are files of metadata that it has made again; `foreign`
+    are files in it that are none of its own, which is no damage: nothing reads them.
     """
 
     store: str
@@ -50,6 +54,7 @@ class Verification:
     recomputed: tuple[int, ...] = ()
     repaired: tuple[int, ...] = ()
     restored: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -69,6 +74,8 @@ class Verification:
             yield "repaired", f"blocks {', '.join(map(str, self.repaired))}"
         for file in self.restored:
             yield "made again", file
+        for file in self.foreign:
+            yield "foreign", file
         for finding in self.findings:
             yield finding.kind, str(finding)
         yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
@@ -82,41 +89,49 @@ def verify(
     repair: bool = False,
     cluster: ClusterLike = None,
     folder: str | Path = ".",
+    signed_by: str | Path | None = None,
 ) -> Verification:
     """Hold everything in a store against its checksums and receipts.
 
     `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
     again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged
     blocks, and nothing else, through a normal run on `cluster`. Files that the sweep names and the store has lost are
-    looked up in `folder`. Raises StoreError for what is no store, or cannot be repaired, RunStoppedError where the
+    looked up in `folder`. `signed_by` is the file of a public key, whose owner has to have signed the store. Raises
+    StoreError for what is no store, or cannot be repaired, RunStoppedError where the
     cluster is lost.
     """
     if not 0 <= recompute <= 1:
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")
     place, seed = locate(store), random.randrange(2**32) if seed is None else seed
     restored = repair_manifest(place, folder) if repair else ()
-    verification = _read(place, seed, folder)
+    verification = _read(place, seed, folder, derived=recompute > 0)
     if repair and (files := repair_files(place, verification.findings, folder)):
-        verification, restored = _read(place, seed, folder), (*restored, *files)
+        verification = _read(place, seed, folder, derived=recompute > 0)
+        restored = (*restored, *files)
     verification = replace(verification, restored=restored)
-    if recompute:
+    if recompute and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _recompute(place, verification, recompute, cluster, folder)
     if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _repair(place, verification, cluster, folder)
+    if signed_by is not None and (problem := signature_problem(place, signed_by)):
+        finding = Finding("signature", place.at(SIGNATURE), problem)
+        verification = replace(verification, findings=(*verification.findings, finding))
     return verification
 
 
-def _read(place: Location, seed: int, folder: str | Path) -> Verification:
+def _read(place: Location, seed: int, folder: str | Path, *, derived: bool = False) -> Verification:
+    """Read everything; with `derived`, coordinates and metadata are derived again as well."""
     findings = [*check_files(place), *check_ledger(place)]
     if not any(finding.kind == "metadata" for finding in findings):
-        findings += check_old_coordinates(place, folder)
-    if any(finding.kind == "metadata" for finding in findings):
-        return Verification(str(place), 0, 0, tuple(findings), seed)  # no block can be read by metadata that are wrong
+        findings += check_derived(place, folder, every=derived)
+    foreign = tuple(foreign_files(place))
+    if any(finding.kind == "metadata" for finding in findings):  # no block can be read by metadata that are wrong
+        return Verification(str(place), 0, 0, tuple(findings), seed, foreign=foreign)
     blocks = total = 0
     for block in check_blocks(place):
         blocks, total = blocks + 1, total + block.bytes
         findings += block.findings
-    return Verification(str(place), blocks, total, tuple(findings), seed)
+    return Verification(str(place), blocks, total, tuple(findings), seed, foreign=foreign)
 
 
 def _recompute(
@@ -129,7 +144,8 @@ def _recompute(
     chosen = sorted(random.Random(verification.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
         with connect(as_cluster(cluster)) as client:
-            differences = sorted(differing(plan, receipts_of(place, chosen), make_executor(client, plan)))
+            executor, hashing = make_executor(client, plan), Manifest.load(place).hashing
+            differences = sorted(differing(plan, receipts_of(place, chosen), executor, hashing))
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
     findings = tuple(

@@ -11,17 +11,20 @@ import fcntl
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from storage.places.location import Location, Room
+from storage.places.location import Location, Room, require_size
 from storage.places.lock import LOCK, holder_of, locked_file
 from storage.places.regular import foreign, kind, open_regular
 
 DRAFT = ".draft"
 """How names of files end that are being written; they start with a dot."""
+
+MAX_LINE = 1 << 20
+"""Bytes of a line of a journal: thousands of times as many as one of ours has."""
 
 PIECE = 1 << 20
 """Bytes that are compared at once."""
@@ -79,6 +82,25 @@ class LocalFolder(Location):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
         return file.stat().st_size
 
+    def read_within(self, key: str, limit: int) -> bytes:
+        """The bytes of a file of at most `limit`."""
+        with os.fdopen(open_regular(self._file(key), os.O_RDONLY), "rb") as stream:
+            require_size(self.at(key), os.fstat(stream.fileno()).st_size, limit)
+            return stream.read(limit)
+
+    def stamp(self, key: str) -> Hashable:
+        """Number, size and times of a file."""
+        stat = self._file(key).stat()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+    def read_part(self, key: str, start: int, stop: int) -> bytes:
+        """Bytes of a file."""
+        descriptor = open_regular(self._file(key), os.O_RDONLY)
+        try:
+            return os.pread(descriptor, stop - start, start)
+        finally:
+            os.close(descriptor)
+
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Writes a draft, forces it to the disk, and gives it its name."""
         file = self._file(key, replaced=True)
@@ -86,6 +108,8 @@ class LocalFolder(Location):
         draft = file.with_name(f".{file.name}.{uuid.uuid4().hex}{DRAFT}")
         try:
             _write(draft, parts)
+            if kind(file) == "a folder":
+                _remove_empty(file)
             os.replace(draft, file)
         finally:
             draft.unlink(missing_ok=True)
@@ -107,18 +131,28 @@ class LocalFolder(Location):
             return same and not stream.read(1)
 
     def delete(self, key: str) -> None:
-        """Removes a file, or a link in its place, and folders that are empty then."""
+        """Removes a file, or a link in its place, and folders that are empty then.
+
+        Durably: what is removed next may be what a reader of this file needs.
+        """
         file = self._file(key, replaced=True)
-        file.unlink(missing_ok=True)
+        try:
+            file.unlink()
+        except FileNotFoundError:
+            pass
+        else:
+            sync_directory(file.parent)
         for folder in file.parents:
             if folder == self.path or not _remove_empty(folder):
                 break
 
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All files, those of writers that are at work or were killed as well."""
-        for directory, _, files in os.walk(self._file(folder) if folder else self.path):
+        """All that is no folder, links to folders and what writers left that were killed as well."""
+        for directory, folders, files in os.walk(self._file(folder) if folder else self.path):
             parent = os.path.relpath(directory, self.path)
-            yield from (name if parent == "." else f"{parent}/{name}".replace(os.sep, "/") for name in files)
+            links = (name for name in folders if os.path.islink(os.path.join(directory, name)))
+            for name in (*links, *files):
+                yield name if parent == "." else f"{parent}/{name}".replace(os.sep, "/")
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
         """Makes a draft of the whole folder beside it, and gives it its name."""
@@ -151,8 +185,8 @@ class LocalFolder(Location):
         return holder_of(self.path / LOCK)
 
     def used(self) -> int:
-        """Bytes of all files."""
-        return sum(self.size(key) for key in self.keys())
+        """Bytes of all regular files."""
+        return sum(self.size(key) for key in self.keys() if not kind(self.path / key))
 
     def tidy(self) -> int:
         """Removes drafts of files in the store, and of this store beside it that nobody is making any more."""
@@ -196,7 +230,8 @@ class FileJournal:
         except FileNotFoundError:
             return
         with os.fdopen(descriptor, "rb") as stream:
-            for line in stream:
+            while line := stream.readline(MAX_LINE):
+                require_size(f"{self.name}: a line", len(line), MAX_LINE - 1)
                 if line.endswith(b"\n"):
                     self._end += len(line)
                     yield line[:-1]
@@ -238,6 +273,7 @@ class FileJournal:
     def remove(self) -> None:
         """Removes the file."""
         self.file.unlink(missing_ok=True)
+        sync_directory(self.file.parent)
 
     def close(self) -> None:
         """Closes the file; a second call does nothing."""

@@ -8,9 +8,10 @@ turns it into words.
 
 from __future__ import annotations
 
+import errno
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,19 @@ class Location(ABC):
     def size(self, key: str) -> int:
         """Bytes under a key. Raises FileNotFoundError where there is nothing."""
 
+    def read_within(self, key: str, limit: int) -> bytes:
+        """What is under a key, of at most `limit` bytes. Raises as `read` does, TooLargeError before it is read."""
+        require_size(self.at(key), self.size(key), limit)
+        return self.read(key)
+
+    def stamp(self, key: str) -> Hashable | None:
+        """What changes when something else is put under a key; None where nobody can say."""
+        return None
+
+    def read_part(self, key: str, start: int, stop: int) -> bytes:
+        """The bytes under a key from a place to another."""
+        return self.read(key)[start:stop]
+
     @abstractmethod
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Puts bytes under a key, in place of what was there, whole or not at all, durably."""
@@ -150,6 +164,16 @@ class Location(ABC):
         """What Zarr opens for reading."""
 
 
+class TooLargeError(OSError):
+    """A file that is larger than any that we would write in its place."""
+
+
+def require_size(name: str, size: int, limit: int) -> None:
+    """Refuse a file before it is read. Raises TooLargeError."""
+    if size > limit:
+        raise TooLargeError(errno.EFBIG, f"{size} bytes; expected at most {limit}", name)
+
+
 LocationLike = str | os.PathLike[str] | Location
 """What a user passes for a store: a path, a URL, or its location."""
 
@@ -160,6 +184,8 @@ def refusals(name: object) -> Iterator[None]:
     try:
         yield
     except ForeignFileError as error:
+        raise StoreError(f"{error.filename}: {error.strerror}; use no store that others have made so") from error
+    except TooLargeError as error:
         raise StoreError(f"{error.filename}: {error.strerror}; use no store that others have made so") from error
     except OSError as error:
         raise StoreError(

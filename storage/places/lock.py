@@ -24,6 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.places.location import refusals
 from storage.places.regular import open_regular
@@ -63,9 +64,13 @@ class Owner:
     def parse(cls, data: bytes) -> Self | None:
         """The owner in a file; None where it does not say."""
         try:
-            return cls(**json.loads(data))
+            owner = cls(**parse_json(data))
         except (ValueError, TypeError):
             return None
+        numbers, texts = (owner.pid, owner.beat), (owner.host, owner.machine, owner.started, owner.since)
+        # the number of a process becomes a path below /proc
+        is_own = all(type(number) is int for number in numbers) and all(type(text) is str for text in texts)
+        return owner if is_own else None
 
     def dump(self) -> bytes:
         """The owner as a line of JSON."""
@@ -75,6 +80,11 @@ class Owner:
     def is_near(self) -> bool:
         """Whether it runs, or ran, where this process can see it."""
         return self.machine == _machine()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this process."""
+        return (self.pid, self.machine, self.started) == (os.getpid(), _machine(), _started(os.getpid()))
 
     @property
     def is_dead(self) -> bool:

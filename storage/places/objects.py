@@ -8,9 +8,11 @@ them, or from fsspec's configuration, so none can be stored or printed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from storage.errors import StoreError
@@ -53,6 +55,35 @@ NO_STORES = frozenset(
 """Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
 
 
+_HELD: set[tuple[Location, int]] = set()
+_CLAIMING = threading.Lock()
+"""Leases of this process, of which two threads look alike to the service."""
+
+REASON = 300
+"""Letters of what a service says."""
+
+
+class _Service:
+    """A file system of fsspec whose errors are all of the system's kind: services raise what their libraries like."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._files, name)
+        return partial(self._call, member) if callable(member) else member
+
+    @staticmethod
+    def _call(member: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        try:
+            return member(*arguments, **options)
+        except OSError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())[:REASON]
+            raise OSError(f"the service cannot be used: {type(error).__name__}: {reason}") from error
+
+
 class ObjectPrefix(Location):
     """A store below a prefix of keys in a bucket."""
 
@@ -82,7 +113,7 @@ class ObjectPrefix(Location):
         import fsspec
 
         try:
-            return fsspec.filesystem(self.protocol)
+            return _Service(fsspec.filesystem(self.protocol))
         except Exception as error:  # each file system of fsspec asks for things of its own
             extra = EXTRAS.get(self.protocol)
             hint = f"install {extra} here and on all workers" if extra else "expected a protocol that fsspec knows"
@@ -92,10 +123,11 @@ class ObjectPrefix(Location):
         """Whether any object is here but those of a store that was never completed."""
         files = self.files
         files.invalidate_cache()
-        try:
-            names = {path.rpartition("/")[2] for path in files.ls(self.root, detail=False)}
-        except FileNotFoundError:
-            return False
+        with refusals(self.name):
+            try:
+                names = {path.rpartition("/")[2] for path in files.ls(self.root, detail=False)}
+            except FileNotFoundError:
+                return False
         return MAKING not in names and any(not name.startswith(LEASE) for name in names)
 
     def is_folder(self) -> bool:
@@ -114,6 +146,16 @@ class ObjectPrefix(Location):
         if info["type"] != "file":
             raise FileNotFoundError(self.at(key))
         return int(info["size"])
+
+    def stamp(self, key: str) -> Hashable:
+        """What the service says of an object: its tag, or when it was put."""
+        files = self.files
+        files.invalidate_cache()
+        return str(files.ukey(self._path(key)))
+
+    def read_part(self, key: str, start: int, stop: int) -> bytes:
+        """Bytes of an object."""
+        return bytes(self.files.cat_file(self._path(key), start=start, end=stop))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
         """Puts an object."""
@@ -229,9 +271,10 @@ class ObjectJournal:
             try:
                 self.location.claim(key, data)
             except FileExistsError:
-                raise StoreError(
-                    f"{self.location.at(key)}: another run has taken over this store; this one stops"
-                ) from None
+                if not self._is_ours(key, data):
+                    raise StoreError(
+                        f"{self.location.at(key)}: another run has taken over this store; this one stops"
+                    ) from None
         else:
             self.location.write(key, (data,))
         self._is_new = self._is_dirty = False
@@ -254,6 +297,15 @@ class ObjectJournal:
     def close(self) -> None:
         """Nothing is held open."""
 
+    def _is_ours(self, key: str, data: bytes) -> bool:
+        """Whether an object is the one that we have put, with an answer that was lost on its way.
+
+        Another run could have put the same lines; but that removes the lease of the one that it has taken over from.
+        """
+        return self.location.read(key) == data and any(
+            owner is not None and owner.is_here for owner in (_owner(self.location, n) for n in _leases(self.location))
+        )
+
     def _begin(self) -> None:
         self._number, self._lines, self._bytes = self._number + 1, [], 0
         self._is_new = True
@@ -271,10 +323,15 @@ def _lease(location: ObjectPrefix) -> Iterator[None]:
         if alive := [number for number in _leases(location) if number not in dead]:
             raise busy(location.name, _owner(location, alive[-1]))
         mine, owner = max(dead, default=0) + 1, Owner.here()
-        try:
-            location.claim(_key(mine), owner.dump())
-        except FileExistsError:
-            raise busy(location.name, _owner(location, mine)) from None
+        with _CLAIMING:
+            if (location, mine) in _HELD:
+                raise busy(location.name, owner)
+            try:
+                location.claim(_key(mine), owner.dump())
+            except FileExistsError:  # an answer may have been lost on its way: then what is there is ours
+                if _look(location, mine) != owner.dump():
+                    raise busy(location.name, _owner(location, mine)) from None
+            _HELD.add((location, mine))
     try:
         with refusals(location.name):
             if others := [number for number in _leases(location) if number != mine and number not in dead]:
@@ -284,6 +341,7 @@ def _lease(location: ObjectPrefix) -> Iterator[None]:
         with beating(lambda beat: location.write(_key(mine), (replace(owner, beat=beat).dump(),))):
             yield
     finally:
+        _HELD.discard((location, mine))
         with refusals(location.name):
             location.delete(_key(mine))
 

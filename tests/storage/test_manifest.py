@@ -96,7 +96,7 @@ def test_every_truncation_of_the_manifest_is_damage(path: Path) -> None:
 def test_another_format_is_refused(path: Path) -> None:
     file = path / MANIFEST
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": 1}))
-    with pytest.raises(StoreError, match="format 1; expected 4; open it with the version of limbsweep that wrote it"):
+    with pytest.raises(StoreError, match="format 1; expected 5; open it with the version of limbsweep that wrote it"):
         Manifest.load(path)
 
 

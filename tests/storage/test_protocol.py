@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from blake3 import blake3
 
-from storage import completion, growth, ledger, shards, writer
+from storage import completion, growth, ledger, writer
+from storage.encoding import checksums
 from storage.errors import StoreError
 from storage.growth import Growing, begin, grown
 from storage.integrity import check_blocks
@@ -217,7 +219,7 @@ class Bug:
 
 
 def receipt_first(self: StoreWriter, index: int, arrays: Mapping[str, Any]) -> Receipt:
-    return writer.receipt_of(self.layout, index, arrays)
+    return writer.receipt_of(self.layout, index, arrays, "blake3")
 
 
 def in_place(self: LocalFolder, key: str, parts: Any) -> None:
@@ -264,7 +266,7 @@ BUGS = (
     Bug("the folder is not forced", data_before_receipt, "storage.places.local", "sync_directory", lambda path: None),
     Bug("written in place", whole_or_not_at_all, LocalFolder, "write", in_place),
     Bug("nothing is read again", read_again, FaultyLocation, "holds", lambda *_: True),
-    Bug("presence instead of content", content_decides, shards, "crc32c", lambda array: 0),
+    Bug("presence instead of content", content_decides, checksums, "blake3", lambda *_, **__: blake3(b"")),
     Bug("regions are not checked", whole_shards_only, writer, "_check", lambda *_: None),
     Bug("no lock", one_coordinator, LocalFolder, "lock", open_to_all),
     Bug("the status anywhere", status_last, Layout, "owned", lambda self, index: ("status", *self.variables)),

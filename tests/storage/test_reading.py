@@ -14,7 +14,6 @@ from storage.completion import finish
 from storage.errors import StoreError
 from storage.ledger import Ledger
 from storage.places.local import LocalFolder
-from storage.reading import CheckedArray
 from tests.storage.cases import LAYOUT, store, whole
 
 BLOCKS = LAYOUT.blocks
@@ -73,19 +72,6 @@ def test_nan_that_was_stored_is_no_damage(path: Path) -> None:
 def test_an_unfinished_store_holds_nan_where_nothing_is_written(tmp_path: Path) -> None:
     store(tmp_path / "s.zarr")
     assert np.isnan(open_results(tmp_path / "s.zarr", unfinished=True)["actuator_force"]).all()
-
-
-def test_a_reader_that_fails_on_sound_files_says_what_it_said(path: Path) -> None:
-    class Broken:
-        shape, dtype = (5, 2, 3, 7, 3), np.dtype(float)
-
-        @property
-        def oindex(self) -> dict[Any, Any]:
-            raise RuntimeError("no such codec")
-
-    array = CheckedArray(Broken(), LocalFolder(path), LAYOUT, "actuator_force", finished=True)
-    with pytest.raises(StoreError, match=r"s\.zarr/actuator_force: cannot be read \(no such codec\)"):
-        array._read((slice(0, 1), *[slice(None)] * 4))
 
 
 def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:

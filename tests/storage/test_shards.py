@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 
-from storage import shards
-from storage.shards import ShardError
+from storage.encoding import shards
+from storage.encoding.shards import ShardError
 
 
 def by_zarr(path: Path, array: np.ndarray[Any, Any], shard: tuple[int, ...], chunk: tuple[int, ...]) -> zarr.Array[Any]:

@@ -9,7 +9,7 @@ import xarray
 from pipeline.documents.units import size
 from pipeline.stores import info
 from storage import open_results
-from tests.storage.cases import LAYOUT, block, store
+from tests.storage.cases import fill, store
 
 
 @pytest.fixture
@@ -53,10 +53,13 @@ def test_rows(dataset: xarray.Dataset, tmp_path: Path) -> None:
 
 def test_a_real_store_that_is_not_finished(tmp_path: Path) -> None:
     path = tmp_path / "out.zarr"
-    store(path).write(0, block(LAYOUT, 0))
+    store(path)
+    fill(path, blocks=1)
     rows = dict(info.rows(open_results(path, unfinished=True), path))
     assert rows["state"] == "not finished"
-    assert rows["written"] == "0 of 15 pairs of design and trajectory", "no receipt is in the ledger"
+    assert rows["written"] == "0 of 15 pairs of design and trajectory", (
+        "those of the other friction set have no receipt"
+    )
     assert rows["fingerprint"] == "f00d"
     assert rows["actuator_force"].startswith("(design, friction, trajectory, time, actuator) [N m]")
     assert rows["status OK"] == "1 of 105"

@@ -20,10 +20,11 @@ from pipeline.cli import cli
 from pipeline.stores.recompute import stored_sweep
 from storage import manifest as manifests
 from storage import open_results
+from storage.encoding.checksums import checksum
 from storage.errors import StoreError
 from storage.integrity import check_blocks, open_for_repair
 from storage.layout import Layout
-from storage.ledger import Receipt, line, receipts
+from storage.ledger import Ledger, Receipt, line, receipts
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
@@ -122,7 +123,9 @@ def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(
     journal = locate(path).journal("ledger")
     others = [each for each in receipts(journal) if isinstance(each, Receipt) and each.block != 2]
     journal.replace(line(each) for each in (*others, forged))
-    assert verify(path).is_sound
+    assert [(each.kind, "not the receipts that" in each.text) for each in verify(path).findings] == [("ledger", True)]
+    replace(Manifest.load(path), ledger=Ledger.read(path, BLOCKS).seal).save(path)
+    assert verify(path).is_sound, "now the manifest says the same; only a signature would tell"
     found = verify(path, recompute=1.0, cluster=SYNCHRONOUS)
     assert [(each.kind, each.block) for each in found.findings] == [("other result", 2)]
     assert str(found.findings[0]).endswith("s.zarr: block 2: computed again it has other bits in peak_force")
@@ -160,6 +163,69 @@ def test_exchanged_coordinates_are_found_named_and_made_again(path: Path, is_old
     assert limbsweep("verify", "s.zarr", "--repair").exit_code == 0
     assert (one.read_bytes(), other.read_bytes()) == (first, second)
     assert content_hash(path) == expected
+
+
+def reseal(path: Path, *keys: str) -> None:
+    """Make checksums in the manifest match again, as somebody would who edits a store on purpose."""
+    manifest = Manifest.load(path)
+    sums = {key: checksum(key, (path / key).read_bytes()) for key in keys}
+    replace(manifest, files={**manifest.files, **sums}).save(path)
+
+
+def test_coordinates_and_metadata_that_were_edited_consistently_are_found_by_computing(path: Path) -> None:
+    one, other = path / "upper_arm/c.0", path / "base_radius/c.0"
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    for key in ("zarr.json", "peak_force/zarr.json"):
+        (path / key).write_text((path / key).read_text().replace('"N m"', '"kN m"'))
+    reseal(path, "upper_arm/c.0", "base_radius/c.0", "zarr.json", "peak_force/zarr.json")
+    assert verify(path).is_sound
+    found = verify(path, recompute=0.1, cluster=SYNCHRONOUS)
+    assert sorted(each.file.removeprefix(f"{path}/") for each in found.findings) == [
+        "base_radius/c.0",
+        "peak_force/zarr.json",
+        "upper_arm/c.0",
+        "zarr.json",
+    ]
+    assert all("not what the sweep gives" in str(each) for each in found.findings)
+    assert verify(path, recompute=0.1, repair=True, cluster=SYNCHRONOUS).is_sound
+    assert (one.read_bytes(), other.read_bytes()) == (first, second)
+    assert open_results(path)["peak_force"].attrs["units"] == "N m"
+
+
+def test_files_of_others_are_listed_and_are_no_damage(path: Path) -> None:
+    (path / "notes.txt").write_text("mine")
+    result = limbsweep("verify", "s.zarr")
+    assert result.exit_code == 0
+    assert "foreign  s.zarr/notes.txt: a file, not of this store; nothing reads it" in result.stdout
+    assert limbsweep("verify", "s.zarr", "--repair").exit_code == 0
+    assert (path / "notes.txt").exists()
+
+
+def test_a_folder_in_the_place_of_a_shard_is_repaired(path: Path) -> None:
+    expected = content_hash(path)
+    shard = path / layout(path).key(1, "peak_force")
+    shard.unlink()
+    shard.mkdir()
+    assert "a folder (block 1 of peak_force)" in limbsweep("verify", "s.zarr").stdout
+    assert limbsweep("verify", "s.zarr", "--repair").exit_code == 0
+    assert content_hash(path) == expected
+
+
+@pytest.mark.parametrize("name", ["ledger.jsonl", "zarr.json", "time/c.0"])
+def test_a_link_in_the_place_of_a_file_is_listed_and_replaced(path: Path, tmp_path: Path, name: str) -> None:
+    expected = content_hash(path)
+    (tmp_path / "precious").write_text("mine")
+    (path / name).unlink()
+    (path / name).symlink_to(tmp_path / "precious")
+    first = limbsweep("verify", "s.zarr")
+    assert (first.exit_code, f"s.zarr/{name}: " in first.stdout, "a link" in first.stdout) == (1, True, True), (
+        first.stdout
+    )
+    assert limbsweep("verify", "s.zarr", "--repair").exit_code == 0
+    assert content_hash(path) == expected
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def test_a_missing_coordinate_is_no_zeros_in_an_export(path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def open_log(path: Path) -> None:
 
 USES: dict[str, tuple[Callable[[Path], object], ...]] = {
     LOCK: (lock, holder),
-    LEDGER: (run_on, lambda path: list(check_ledger(path)), lambda path: open_results(path, unfinished=True)),
+    LEDGER: (run_on, lambda path: open_results(path, unfinished=True)),
     "log.jsonl": (open_log,),
     MANIFEST: (Manifest.load, open_results),
     "zarr.json": (open_results, lambda path: StoreWriter(path)),
@@ -183,3 +184,32 @@ def test_a_store_behind_a_link_of_the_user_is_a_store(path: Path, tmp_path: Path
     (tmp_path / "mine").symlink_to(path)
     assert list(check_files(tmp_path / "mine")) == []
     lock(tmp_path / "mine")
+
+
+@pytest.mark.parametrize("name", [LEDGER, "zarr.json", "time/c.0"])
+@pytest.mark.parametrize("what", ["a link", "a pipe", "a folder"])
+def test_what_is_no_file_of_the_store_is_listed(name: str, what: str, path: Path, victim: Path) -> None:
+    file = path / name
+    file.parent.mkdir(exist_ok=True)
+    make = {"a link": lambda: linked(file, victim / "precious"), "a pipe": lambda: piped(file), "a folder": file.mkdir}
+    file.unlink(missing_ok=True)
+    if name == "time/c.0":
+        manifest = Manifest.load(path)
+        replace(manifest, files={**manifest.files, name: "0"}).save(path)
+    make[what]()
+    findings = [*check_files(path), *check_ledger(path)]
+    assert [str(finding) for finding in findings if what in str(finding) and name in finding.file]
+
+
+def test_a_folder_in_the_place_of_a_shard_is_repaired(path: Path) -> None:
+    (path / SHARD).unlink()
+    (path / SHARD / "deep").mkdir(parents=True)
+    (path / SHARD / "deep/x").write_text("of somebody")
+    findings = [*check_files(path), *(finding for one in check_blocks(path) for finding in one.findings)]
+    assert sorted((each.kind, Path(each.file).name) for each in findings) == [
+        ("damaged", Path(SHARD).name),
+        ("extra", "x"),
+    ]
+    open_for_repair(path, findings)
+    StoreWriter(path).write(0, block(FEW, 0))
+    assert (path / SHARD).is_file()

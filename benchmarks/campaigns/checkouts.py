@@ -1,0 +1,73 @@
+"""Two checkouts side by side: a run that stores time series, one that stores metrics, and reading all that was stored.
+
+Each turn is a process of its own with the packages of one checkout, turn by turn, so both meet the same machine; the
+best of all turns counts. Time is that of the processor, all threads of the process: what else runs on the machine has
+little share in it: `python -m benchmarks.campaigns.checkouts OLD [NEW] [--turns 5]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.house.imports import use_packages
+
+HERE = Path(__file__).parent.parent.parent
+SERIES = (5, 4, 5001)
+METRICS = (60, 50, 201)
+"""Arms, radii, samples of each sweep."""
+
+
+def turn() -> dict[str, float]:
+    """Samples a second of each run, and bytes a second of reading, with the packages that are there."""
+    from benchmarks.runs.sweeps import text
+    from pipeline.cluster.connection import ClusterConfig
+    from pipeline.execution.run import run
+    from pipeline.sweep.model import Sweep
+    from storage import open_results
+
+    rates = {}
+    with tempfile.TemporaryDirectory(prefix="limbsweep-checkouts-") as folder:
+        for name, (arms, radii, samples) in {"warm": (2, 2, 101), "series": SERIES, "metrics": METRICS}.items():
+            sweep = Sweep.from_text(text(arms, radii, samples, series=name != "metrics"))
+            start = time.process_time()
+            run(sweep, Path(folder, name), ClusterConfig.of("threads"))
+            rates[name] = arms * radii * samples / (time.process_time() - start)
+        start = time.process_time()
+        data = open_results(Path(folder, "series"))
+        read = sum(variable.values.nbytes for variable in data.data_vars.values())
+        rates["reading"] = read / (time.process_time() - start)
+    return {name: rate for name, rate in rates.items() if name != "warm"}
+
+
+def main() -> int:
+    """Print the ratios of the rates of two checkouts."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.campaigns.checkouts", description=__doc__)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path, nargs="?", default=HERE)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        use_packages(options.old.resolve())
+        print(json.dumps(turn()))
+        return 0
+    best: dict[tuple[Path, str], float] = {}
+    for _ in range(options.turns):
+        for root in (options.old, options.new):
+            command = [sys.executable, "-m", "benchmarks.campaigns.checkouts", str(root.resolve()), "--one"]
+            answer = subprocess.run(command, cwd=HERE, check=True, capture_output=True, text=True)
+            for name, rate in json.loads(answer.stdout.splitlines()[-1]).items():
+                best[root, name] = max(rate, best.get((root, name), 0.0))
+    for name in ("series", "metrics", "reading"):
+        print(f"{name}: new / old = {best[options.new, name] / best[options.old, name]:.3f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What receipts say that a store holds: looked up lazily, by whatever reads results.
+
+The receipts are read once per process, when the first number is read, and held against the checksum in the manifest.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.encoding import shards
+from storage.encoding.checksums import DIGEST, Checksum, Hashing, content, digest, seal
+from storage.encoding.shards import ShardError
+from storage.errors import StoreError
+from storage.layout import Layout, lengths
+from storage.ledger import OTHER_LEDGER, Receipt, generation_name, parsed
+from storage.manifest import Manifest
+from storage.places.location import Location
+
+_TEXT = 2 * DIGEST
+"""Letters of a checksum of a region."""
+
+UNKNOWN = "holds what no receipt of this store says: of another store or age, or put there by hand"
+
+
+@dataclass(frozen=True)
+class ReceiptTable:
+    """The checksum of each region, as text, by variable and block; empty where a block has no receipt."""
+
+    checksums: dict[str, NDArray[np.bytes_]]
+    done: bytearray
+
+    @classmethod
+    def of(cls, receipts: Iterable[Receipt], blocks: int, variables: Iterable[str]) -> ReceiptTable:
+        """The table of these receipts; the first of each block counts."""
+        table = cls({name: np.zeros(blocks, f"S{_TEXT}") for name in variables}, bytearray(blocks))
+        for receipt in receipts:
+            for name in () if table.done[receipt.block] else table.checksums.keys() & receipt.checksums.keys():
+                table.checksums[name][receipt.block] = str(receipt.checksums[name]).encode()[:_TEXT]
+            table.done[receipt.block] = 1
+        return table
+
+    def holders(self, checksum: Checksum) -> Iterator[tuple[int, str]]:
+        """Blocks and variables whose region has a checksum."""
+        for name, column in self.checksums.items():
+            for index in np.flatnonzero(column == str(checksum).encode()).tolist():
+                yield index, name
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The receipts that belong to a manifest; small to pickle.
+
+    `opened` tells openings of a store apart that has no checksum over its receipts, so that each reads them for itself.
+    """
+
+    location: Location
+    blocks: int
+    variables: tuple[str, ...]
+    generation: int
+    hashing: Hashing
+    ledger: str
+    opened: str = ""
+
+    @classmethod
+    def of(cls, location: Location, manifest: Manifest) -> Expected:
+        """The receipts of a store."""
+        layout, opened = manifest.layout, "" if manifest.ledger else uuid.uuid4().hex
+        return cls(
+            location, layout.blocks, layout.variables, manifest.generation, manifest.hashing, manifest.ledger, opened
+        )
+
+    def table(self) -> ReceiptTable:
+        """All receipts. Raises StoreError for a damaged ledger, and for one of another store or age."""
+        return _table(self)
+
+    def is_sound(self, index: int, name: str, region: NDArray[Any]) -> bool:
+        """Whether a region of a block is the one of its receipt."""
+        return str(content(region, self.hashing)).encode() == self.table().checksums[name][index]
+
+
+@lru_cache(maxsize=8)
+def _table(expected: Expected) -> ReceiptTable:
+    journal, digests = expected.location.journal(generation_name(expected.generation)), bytearray()
+
+    def checked() -> Iterator[Receipt]:
+        digests.extend(bytes(DIGEST * expected.blocks))
+        for number, (body, receipt) in enumerate(parsed(journal), start=1):
+            if not isinstance(receipt, Receipt) or not 0 <= receipt.block < expected.blocks:
+                raise StoreError(
+                    f"{journal.name}:{number}: damaged line; limbsweep verify --repair computes its block again"
+                )
+            digests[DIGEST * receipt.block : DIGEST * (receipt.block + 1)] = digest(body)
+            yield receipt
+
+    table = ReceiptTable.of(checked(), expected.blocks, expected.variables)
+    if expected.ledger and seal(digests) != expected.ledger:
+        raise StoreError(f"{journal.name}: {OTHER_LEDGER}")
+    return table
+
+
+def whose(data: bytes, layout: Layout, table: ReceiptTable, hashing: Hashing) -> str:
+    """What the bytes of a shard hold that is not the one expected, in words, by the receipts of the store."""
+    forms = {(layout.shard(name), layout.chunk(name), layout.variable(name).dtype) for name in layout.variables}
+    for shard, chunk, dtype in sorted(forms):
+        try:
+            whole = shards.decode(data, shard, chunk, dtype)
+        except ShardError:
+            continue
+        for shape in _region_shapes(layout, shard):
+            region = whole[tuple(slice(0, length) for length in shape)]
+            for index, name in table.holders(content(region, hashing)):
+                return f"holds block {index} of {name}"
+    return UNKNOWN
+
+
+def _region_shapes(layout: Layout, shard: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """Shapes of the regions in shards of a shape: those at the far edges are shorter."""
+    names = [name for name in layout.variables if layout.shard(name) == shard]
+    return {lengths(layout.region(layout.index(place), name)) for place in _corners(layout) for name in names}
+
+
+def _corners(layout: Layout) -> Iterator[tuple[int, ...]]:
+    """Places of the first and the last blocks along each dim of the grid."""
+    for ends in np.ndindex(2, 2, 2):
+        yield tuple(end * (count - 1) for end, count in zip(ends, layout.grid, strict=True))

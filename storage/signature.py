@@ -1,0 +1,99 @@
+"""Sign the manifest of a finished store with a key of the user's, and hold a store against it.
+
+The manifest has checksums of metadata, coordinates and all receipts, and receipts those of results: who signs it signs
+the whole store. Its own checksum finds mistakes; a signature finds whoever changes a store on purpose. Keys are those
+of `ssh-keygen -t ed25519`, or PEM; the signature is a file beside the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from storage.errors import StoreError
+from storage.manifest import Manifest
+from storage.places.access import locate
+from storage.places.location import LocationLike, refusals
+
+SIGNATURE = "limbsweep.sig"
+_PURPOSE = b"limbsweep manifest, format of 2026\0"
+_SIZE = 64
+_LARGEST_KEY = 1 << 16
+
+
+def sign(store: LocationLike, key: str | Path) -> str:
+    """Sign a finished store with the private key in a file; the name of the signature.
+
+    Raises StoreError for a store that is not finished, or whose receipts have no checksum, and for what is no key.
+    """
+    location = locate(store)
+    manifest = Manifest.load(location)
+    if manifest.state != "finished" or not manifest.ledger:
+        raise StoreError(f"{location}: cannot be signed; expected a finished store of this version of limbsweep")
+    private = _private(Path(key))
+    with refusals(location):
+        location.write(SIGNATURE, (private.sign(_signed(manifest)),))
+    return location.at(SIGNATURE)
+
+
+def signature_problem(store: LocationLike, key: str | Path) -> str:
+    """Why the signature of a store is not the one of this public key; "" where it is. Raises StoreError for no key."""
+    location, public = locate(store), _public(Path(key))
+    try:
+        signature = location.read_within(SIGNATURE, _SIZE)
+    except OSError as error:
+        return f"no signature ({error.strerror or 'missing'})"
+    try:
+        public.verify(signature, _signed(Manifest.load(location)))
+    except InvalidSignature:
+        return f"the manifest is not the one that the owner of {key} has signed"
+    return ""
+
+
+def _signed(manifest: Manifest) -> bytes:
+    """What is signed: the content of the manifest, whatever its spelling."""
+    data = json.loads(manifest.dump())
+    del data["check"]
+    return _PURPOSE + json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _private(file: Path) -> Ed25519PrivateKey:
+    text = _text(file)
+    load = serialization.load_ssh_private_key if b"OPENSSH" in text else serialization.load_pem_private_key
+    try:
+        key = load(text, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        what = f"no private key ({_brief(error)})"
+        raise StoreError(f"{file}: {what}; expected one of ed25519 without a pass phrase") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise StoreError(f"{file}: a key of another kind; expected one that ssh-keygen -t ed25519 makes")
+    return key
+
+
+def _public(file: Path) -> Ed25519PublicKey:
+    text = _text(file)
+    load = serialization.load_ssh_public_key if text.startswith(b"ssh-") else serialization.load_pem_public_key
+    try:
+        key = load(text)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        what = f"no public key ({_brief(error)})"
+        raise StoreError(f"{file}: {what}; expected one of ed25519, such as id_ed25519.pub") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise StoreError(f"{file}: a key of another kind; expected one that ssh-keygen -t ed25519 makes")
+    return key
+
+
+def _text(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_LARGEST_KEY)
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be read ({error.strerror}); expected the file of a key") from None
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:100]

@@ -1,0 +1,144 @@
+"""Run commands on stores in forks of one process, and say what each of them did: status, text, time, memory, calls.
+
+An audit hook sees what a command opens for writing, removes, renames, imports or starts. A program of its own because a
+hook cannot be taken back, and because a fork needs a process of a single thread:
+`python -m tests.hostile.watch` reads lines `[folder, arguments, allowed]` and answers each with a line of JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+SECONDS = 30
+"""Until a command is taken for one that hangs, on a machine that does other things too."""
+
+CHANGES = {
+    **dict.fromkeys(("os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.chown", "os.utime"), 1),
+    **dict.fromkeys(("os.rename", "os.link", "os.symlink", "shutil.move"), 2),
+    "shutil.rmtree": 1,
+}
+"""Events that change files, and how many of their arguments are paths."""
+
+STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.connect")
+UNPICKLED = ("os", "posix", "subprocess", "sys", "runpy", "importlib", "pty")
+"""Modules of which no pickle of ours, which Dask makes of its graphs in memory, has anything."""
+
+
+class Watch:
+    """Collects what goes beyond what a command may do: writing outside of `allowed`, starting or importing anything."""
+
+    def __init__(self, folder: str, allowed: list[str]) -> None:
+        self.folder, self.calls = folder, list[str]()
+        scratch = os.path.join(tempfile.gettempdir(), "limbsweep-")
+        self.allowed = (scratch, *(os.path.join(folder, name) for name in allowed))
+
+    def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Look at one event of Python."""
+        if event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            self._writes(event, arguments[0])
+        elif event in CHANGES:
+            relative = any(type(value) is int and value >= 0 for value in arguments[CHANGES[event] :])
+            for path in () if relative else arguments[: CHANGES[event]]:  # the folder that is open was looked at
+                self._writes(event, path)
+        elif event in STARTS:
+            self.calls.append(f"{event} {arguments[:2]!r:.200}")
+        elif event == "pickle.find_class" and str(arguments[0]).partition(".")[0] in UNPICKLED:
+            self.calls.append(f"{event} {arguments!r:.200}")
+        elif event == "exec" and str(getattr(arguments[0], "co_filename", "")).startswith(self.folder):
+            self.calls.append(f"exec {arguments[0]!r:.200}")
+
+    def _writes(self, event: str, path: object) -> None:
+        if not isinstance(path, str | bytes | os.PathLike):
+            return  # a descriptor, which was opened before
+        text = os.path.realpath(os.fsdecode(path))
+        here = os.path.join(os.path.realpath(os.path.dirname(os.fsdecode(path)) or "."), os.path.basename(text))
+        if not any(place.startswith(self.allowed) for place in (text, here)) and text != os.devnull:
+            self.calls.append(f"{event} {text}")
+
+
+def act(arguments: list[str]) -> int:
+    """Do what a command does; its exit status."""
+    from click import ClickException
+    from click.exceptions import Exit
+
+    from pipeline.cli import cli
+    from storage import open_results
+    from storage.errors import StoreError
+
+    try:
+        if arguments[0] == "open":
+            open_results(arguments[1], unfinished=True).load(scheduler="synchronous")
+        else:
+            cli(arguments, standalone_mode=False)
+    except Exit as end:
+        return end.exit_code
+    except ClickException as error:
+        error.show()
+        return error.exit_code
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def child(folder: str, arguments: list[str], allowed: list[str]) -> dict[str, object]:
+    """One command, in a process of its own."""
+    os.chdir(folder)
+    watch, out, err = Watch(os.path.realpath(folder), allowed), io.StringIO(), io.StringIO()
+    sys.addaudithook(watch)
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            status: object = act(arguments)
+        except BaseException as error:  # whatever it is, it is no answer
+            status = f"{type(error).__name__}: {error}"[:300]
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return {"status": status, "out": out.getvalue(), "err": err.getvalue(), "seconds": time.monotonic() - start,
+            "grown": grown >> 10, "calls": watch.calls}  # fmt: skip
+
+
+def serve() -> None:
+    """Answer commands."""
+    for line in sys.stdin:
+        folder, arguments, allowed = json.loads(line)
+        receiver, sender = os.pipe()
+        if not (pid := os.fork()):
+            signal.alarm(SECONDS)
+            with os.fdopen(sender, "w") as answer:
+                answer.write(json.dumps(child(folder, arguments, allowed)))
+            os._exit(0)
+        os.close(sender)
+        with os.fdopen(receiver) as answer:
+            text = answer.read()
+        _, status = os.waitpid(pid, 0)
+        print(text or json.dumps({"status": f"killed {status}", "out": "", "err": "", "seconds": SECONDS, "grown": 0,
+                                  "calls": []}), flush=True)  # fmt: skip
+
+
+def main() -> None:
+    """Load what commands need, then serve."""
+    folder = Path(sys.argv[1])
+    import dask
+
+    from tests.hostile.commands import COMMANDS, prepared
+
+    dask.config.set(scheduler="synchronous")  # threads of this process would not be there in its forks
+    os.chdir(prepared(folder / "warm").parent)
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        for arguments, _ in COMMANDS.values():
+            act(list(arguments))
+    print("ready", flush=True)
+    serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,6 @@ from tasks.identification.machines.model import ActuatorMotion, MachineModel, ba
 from tasks.identification.machines.motion import actuator_motion, robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.residuals import LackOfFit, Rows, Whiteness
-from tasks.identification.states import taken
 
 TRAIN = "train"
 METHODS = (*estimators.ESTIMATORS,)
@@ -33,7 +32,8 @@ WEAK = 0.3
 class Run:
     """One recording as rows of a fit: matrix (samples, actuator, column), forces, times, motion of the actuators.
 
-    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used.
+    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. thin: the recording at
+    the samples that the regressor was computed at; numbers: those of them that are rows.
     """
 
     recording: Prepared
@@ -42,6 +42,13 @@ class Run:
     good: np.ndarray
     time: np.ndarray
     motion: ActuatorMotion
+    thin: Prepared = field(repr=False)
+    numbers: np.ndarray = field(repr=False)
+
+    def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
+        """The columns beside those of bodies alone, of another model too, through the filter."""
+        motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
+        return self.thin.filtered(model.beside(robot, motion))[self.numbers]
 
     def rows(self, base: BaseParameters) -> Rows:
         """The rows of base parameters."""
@@ -142,7 +149,7 @@ def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
         position=recording.position[chosen],
         force=recording.filtered(recording.force)[chosen],
     )
-    moving = robot_motion(robot, thin) if stride == 1 else taken(robot_motion(robot, recording), chosen)
+    moving = robot_motion(robot, thin)
     part = at_samples(actuators, chosen)
     matrix = model.matrix(robot, moving, part)
     good = finite(matrix) & thin.usable
@@ -158,7 +165,16 @@ def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
     moves = ~thin.resting[numbers]
     if not moves.any():
         raise ParameterError(f"{recording.name}: nothing moves; expected a recording of a motion; look at rest")
-    return Run(recording, matrix[numbers], forces[numbers], moves, numbers * thin.step, at_samples(part, numbers))
+    return Run(
+        recording,
+        matrix[numbers],
+        forces[numbers],
+        moves,
+        numbers * thin.step,
+        at_samples(part, numbers),
+        thin,
+        numbers,
+    )
 
 
 def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
@@ -181,7 +197,7 @@ def fit_machine(machine: Machine, method: str = "weighted", *, eliminate: bool =
     parts = [run.rows(base) for run in training]
     matrix, forces = statistics.stacked(parts)
     labels = statistics.actuators_of(parts)
-    kept = told_columns(matrix)
+    kept = statistics.independent_columns(matrix)
     if len(forces) <= len(kept):
         raise ParameterError(
             f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
@@ -242,23 +258,6 @@ def _errors(
     return errors, by_actuator
 
 
-def told_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int]:
-    """Numbers of the columns that recordings move, from left to right: the others are zero or combinations."""
-    sizes = np.linalg.norm(matrix, axis=0)
-    moved = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
-    triangle = np.asarray(np.linalg.qr(matrix[:, moved] / sizes[moved], mode="r"))
-    # by their own part of length, which QR without pivoting has on its diagonal as long as none before it is small
-    kept: list[int] = []
-    basis = np.zeros((len(triangle), 0))
-    for k, column in enumerate(triangle.T):
-        left = column - basis @ (basis.T @ column)
-        left = left - basis @ (basis.T @ left)
-        if (size := float(np.linalg.norm(left))) > tolerance:
-            kept.append(int(moved[k]))
-            basis = np.column_stack([basis, left / size])
-    return kept
-
-
 def _may_go(value: float, deviation: float) -> bool:
     """Whether a parameter may be zero: within two deviations."""
     return abs(value) < 2.0 * deviation
@@ -272,6 +271,12 @@ def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
 
 def _columns(part: Rows, kept: Sequence[int]) -> Rows:
     return Rows(part.matrix[:, :, list(kept)], part.forces, part.good)
+
+
+def weighted_rows(machine: Machine, fit: MachineFit) -> list[Rows]:
+    """Rows of the recordings for training over the noise of their actuator, in the columns that are estimated."""
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    return _weighted(parts, fit.values)[0]
 
 
 def _weighted(parts: Sequence[Rows], values: np.ndarray) -> tuple[list[Rows], np.ndarray]:

@@ -6,8 +6,8 @@ entries. What inertia and friction of a drive ask of the actuators is its row ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -79,7 +79,7 @@ class MachineModel:
 
     def _beside(self, robot: Robot) -> list[tuple[Column, Callable[[ActuatorMotion], np.ndarray]]]:
         names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
-        kinds = [JOINT_KINDS[kind].units for kind in _kinds(robot)]
+        kinds = [JOINT_KINDS[kind].units for kind in actuator_kinds(robot)]
         result = []
         for k, (name, units) in enumerate(zip(names, kinds, strict=True)):
             row = np.eye(count)[k]
@@ -160,7 +160,8 @@ def _own(factor: Callable[[ActuatorMotion], np.ndarray], row: np.ndarray) -> Cal
     return lambda motion: factor(motion)[:, None] * row
 
 
-def _kinds(robot: Robot) -> list[str]:
+def actuator_kinds(robot: Robot) -> list[str]:
+    """Kind of every actuator: revolute or prismatic."""
     mechanism = robot.mechanism
     return [kind for instance in mechanism.instances for kind in mechanism.limbs[instance.limb].actuator_kinds]
 
@@ -175,17 +176,13 @@ def base_of(
     robot: Robot, model: MachineModel, actuator_motion: Callable[[Moving], ActuatorMotion], seed: int = 0
 ) -> BaseParameters:
     """Base parameters of a machine at random states of its robot."""
+    # what fades within a small velocity would be zero at all of these states
+    model = replace(model, stribeck_velocity=(1.0,) * len(robot.mechanism.actuators))
     columns = model.columns(robot)
     states = -(-STATES * len(columns) // len(robot.mechanism.actuators))
     moving = random_motion(robot, states, seed)
     rows = model.matrix(robot, moving, actuator_motion(moving)).reshape(-1, len(columns))
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in columns])
-
-
-def known_columns(columns: Sequence[Column], known: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Which columns (column,) a user knows the value of, and these values; zero elsewhere."""
-    mask = np.array([column.name in known for column in columns])
-    return mask, np.array([known.get(column.name, 0.0) for column in columns])
 
 
 def finite(values: ArrayLike) -> np.ndarray:

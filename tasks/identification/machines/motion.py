@@ -14,7 +14,9 @@ from tasks.identification.machines.model import ActuatorMotion, finite
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.signals import rate
 
-LEGS = 400
+HOPELESS = 4
+"""Poses that are tried before a recording is refused whose first ones cannot be solved."""
+LEGS = 100
 """Poses of a recording that are solved one after the other; the others start from the nearest of them."""
 
 
@@ -44,11 +46,16 @@ def robot_motion(robot: Robot, recording: Prepared) -> Moving:
     moving = _chain(robot, recording) if mechanism.is_chain else _platform(robot, recording)
     solved = [finite(values) for values in present(moving).values()]
     if not np.logical_and.reduce(solved).any():
-        raise ParameterError(
-            f"{recording.name}: no sample is a pose that {robot.name} can reach from its reference pose; expected "
-            "positions of its actuators in their order; look at units, signs and offsets of zero"
-        )
+        raise unreachable(robot, recording)
     return moving
+
+
+def unreachable(robot: Robot, recording: Prepared) -> ParameterError:
+    """The error of positions that no pose of the robot has."""
+    return ParameterError(
+        f"{recording.name}: no sample is a pose that {robot.name} can reach from its reference pose; expected "
+        "positions of its actuators in their order; look at units, signs and offsets of zero"
+    )
 
 
 def _chain(robot: Robot, recording: Prepared) -> Moving:
@@ -68,10 +75,13 @@ def _platform(robot: Robot, recording: Prepared) -> Moving:
     wanted, home, step = recording.position, robot.mechanism.platform.home, recording.step
     anchors = _anchors(len(wanted))
     position, rotation = np.zeros((len(anchors), 3)), np.zeros((len(anchors), 3, 3))
-    near = np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
+    near, solved = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), False
     for row, sample in enumerate(anchors):
+        if row == HOPELESS and not solved:
+            raise unreachable(robot, recording)
         pose = forward_kinematics(robot, actuator_position=wanted[sample], position=near[0], rotation=near[1])
-        near = (pose.position, pose.rotation) if np.isfinite(pose.position).all() else near
+        if np.isfinite(pose.position).all():
+            near, solved = (pose.position, pose.rotation), True
         position[row], rotation[row] = near
     close = _nearest(anchors, len(wanted))
     pose = forward_kinematics(robot, actuator_position=wanted, position=position[close], rotation=rotation[close])

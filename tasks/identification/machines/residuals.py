@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2, f, norm
+from scipy.stats import chi2, f
 
 from tasks.kernels.types import Array
 
@@ -20,6 +20,8 @@ LAGS = 20
 SIGNIFICANT = 1e-3
 """Chance below which a test speaks."""
 BOOTSTRAPS = 400
+NEW = 1e-3
+"""Share of a column that the model's do not have, for it to say anything new."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,23 @@ def stacked(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
 def actuators_of(parts: Sequence[Rows]) -> np.ndarray:
     """Number of the actuator of every row that `stacked` gives."""
     return np.concatenate([np.nonzero(part.good)[1] for part in parts])
+
+
+def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int]:
+    """Numbers of the columns that recordings move, from left to right: the others are zero or combinations."""
+    sizes = np.linalg.norm(matrix, axis=0)
+    moved = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
+    triangle = np.asarray(np.linalg.qr(matrix[:, moved] / sizes[moved], mode="r"))
+    # by their own part of length, which QR without pivoting has on its diagonal as long as none before it is small
+    kept: list[int] = []
+    basis = np.zeros((len(triangle), 0))
+    for k, column in enumerate(triangle.T):
+        left = column - basis @ (basis.T @ column)
+        left = left - basis @ (basis.T @ left)
+        if (size := float(np.linalg.norm(left))) > tolerance:
+            kept.append(int(moved[k]))
+            basis = np.column_stack([basis, left / size])
+    return kept
 
 
 def bandwidth(residuals: Sequence[Array]) -> int:
@@ -196,36 +215,32 @@ class LackOfFit:
 
 
 def lack_of_fit(parts: Sequence[Rows], extension: Extension) -> LackOfFit:
-    """Test whether more columns explain residuals: Wald's statistic with the covariance for correlated noise."""
+    """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent."""
     joined = [
         Rows(np.concatenate([part.matrix, extra], axis=2), part.forces, part.good)
         for part, extra in zip(parts, extension.columns, strict=True)
     ]
     count = parts[0].matrix.shape[2]
     matrix, forces = stacked(joined)
-    sizes = np.linalg.norm(matrix, axis=0)
-    new = matrix[:, count:] / np.maximum(sizes[count:], np.finfo(float).tiny)
-    own, _ = np.linalg.qr(matrix[:, :count] / sizes[:count])
-    left = np.linalg.norm(new - own @ (own.T @ new), axis=0)
-    chosen = np.flatnonzero((sizes[count:] > 0) & (left > 1e-6))
-    if not len(chosen):
+    own = np.linalg.qr(matrix[:, :count] / np.linalg.norm(matrix[:, :count], axis=0))[0]
+    new = matrix[:, count:]
+    left = new - own @ (own.T @ new)
+    left = left - own @ (own.T @ left)
+    fresh = np.flatnonzero(np.linalg.norm(left, axis=0) > NEW * np.linalg.norm(new, axis=0))
+    keep = [*range(count), *(count + fresh[k] for k in independent_columns(left[:, fresh], NEW))] if len(fresh) else []
+    if not keep:
         return LackOfFit(extension.text, np.zeros(0), np.zeros(0), 0.0, 1.0)
-    keep = [*range(count), *(count + chosen)]
     joined = [Rows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
     matrix = matrix[:, keep]
     sizes = np.linalg.norm(matrix, axis=0)
     values = np.linalg.lstsq(matrix / sizes, forces, rcond=None)[0] / sizes
     spread = covariance(joined, values)[count:, count:]
     extra = values[count:]
-    scale = np.sqrt(np.maximum(np.diag(spread), np.finfo(float).tiny))
-    wald = float(extra / scale @ np.linalg.pinv(spread / np.outer(scale, scale)) @ (extra / scale))
-    before = np.linalg.norm(forces - own @ (own.T @ forces)) ** 2
-    after = np.linalg.norm(forces - matrix @ values) ** 2
+    before = float(np.linalg.norm(forces - own @ (own.T @ forces)) ** 2)
+    after = float(np.linalg.norm(forces - matrix @ values) ** 2)
+    # correlated noise is explained by slow columns as if there were fewer samples
     free = max(independent_rows([part.residuals(values) for part in joined]) - len(values), 3.0)
-    chance = float(f.sf(wald / len(extra), len(extra), free))
-    return LackOfFit(extension.text, extra, scale, float(1.0 - after / before) if before > 0 else 0.0, chance)
-
-
-def normal_interval(deviation: float, share: float = 0.95) -> float:
-    """Half of the interval that holds a share of normal errors."""
-    return float(norm.ppf(0.5 + 0.5 * share) * deviation)
+    ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(extra)
+    deviations = np.sqrt(np.maximum(np.diag(spread), 0.0))
+    share = 1.0 - after / before if before > 0 else 0.0
+    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)))

@@ -205,7 +205,7 @@ def fit_machine(machine: Machine, method: str = "weighted", *, eliminate: bool =
     found = estimators.estimate(method, matrix[:, kept], forces, labels)
     while eliminate and len(kept) > 1:
         weighted, _ = _weighted([_columns(part, kept) for part in parts], found.values)
-        spread = np.sqrt(np.diag(statistics.covariance(weighted, found.values)))
+        spread = statistics.deviations(weighted, found.values)
         worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
         trial = [k for place, k in enumerate(kept) if place != worst]
         following = estimators.estimate(method, matrix[:, trial], forces, labels)
@@ -215,14 +215,13 @@ def fit_machine(machine: Machine, method: str = "weighted", *, eliminate: bool =
     weighted, noise = _weighted([_columns(part, kept) for part in parts], found.values)
     stacked, _ = statistics.stacked(weighted)
     residuals = [part.residuals(found.values) for part in weighted]
-    spread = statistics.covariance(weighted, found.values)
     errors, by_actuator = _errors(machine.runs, base.groups.shape[0], kept, found.values, base)
     return MachineFit(
         base=base,
         columns=machine.columns,
         kept=tuple(kept),
         values=found.values,
-        deviations=np.sqrt(np.diag(spread)),
+        deviations=statistics.deviations(weighted, found.values),
         plain=found.deviations,
         condition=estimators.condition_number(stacked),
         raw_condition=float(np.linalg.cond(matrix[:, kept])),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_toeplitz
+from scipy.signal import lfilter
 from scipy.stats import chi2, f
 
 from tasks.kernels.types import Array
@@ -20,6 +22,8 @@ LAGS = 20
 SIGNIFICANT = 1e-3
 """Chance below which a test speaks."""
 BOOTSTRAPS = 400
+ORDERS = 12
+"""Longest autoregressive process that is tried."""
 NEW = 1e-3
 """Share of a column that the model's do not have, for it to say anything new."""
 
@@ -116,6 +120,54 @@ def covariance(parts: Sequence[Rows], values: Array, lags: int | None = None) ->
     free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
     grown = min((free + matrix.shape[1]) / free, 4.0) * count / max(count - 1, 1)
     return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
+
+
+def deviations(parts: Sequence[Rows], values: Array) -> np.ndarray:
+    """Standard deviations (column,) of least squares: the larger ones of two estimates that share no assumption.
+
+    One is HAC, which takes any correlation, within and between actuators, but from few samples; the other takes the
+    residuals of each actuator for an autoregressive process, which tells long correlations from short recordings.
+    """
+    return np.sqrt(np.maximum(np.diag(covariance(parts, values)), np.diag(autoregressive_covariance(parts, values))))
+
+
+def autoregressive_covariance(parts: Sequence[Rows], values: Array) -> np.ndarray:
+    """Covariance (column, column) where the residuals of each actuator are an autoregressive process of their own."""
+    residuals = [part.residuals(values) for part in parts]
+    matrix = stacked(parts)[0]
+    inverse, sizes = _normal_inverse(matrix)
+    middle = np.zeros((matrix.shape[1],) * 2)
+    for part, series in zip(parts, residuals, strict=True):
+        for k in range(series.shape[1]):
+            coefficients, noise = autoregression(series[:, k])
+            rows = np.where(part.good[:, k, None], part.matrix[:, k] / sizes, 0.0)
+            # noise = H white with H the impulse response; so columns go through its transpose, backwards in time
+            passed = lfilter([1.0], coefficients, rows[::-1], axis=0)
+            middle += noise * passed.T @ passed
+    free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
+    grown = min((free + matrix.shape[1]) / free, 4.0)
+    return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
+
+
+def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, float]:
+    """Coefficients (1, a_1, ...) of an autoregressive process and the variance of its noise, by Yule and Walker.
+
+    The order is that of the least information criterion (Akaike 1974).
+    """
+    series = np.asarray(series)
+    count, power = len(series), float(np.mean(series**2))
+    longest = max(0, min(longest, count // 10))
+    if power == 0.0 or longest == 0:
+        return np.ones(1), power
+    products = [float(series[lag:] @ series[: count - lag]) / count for lag in range(longest + 1)]
+    best, answer = count * np.log(power), (np.ones(1), power)
+    for order in range(1, longest + 1):
+        weights = solve_toeplitz(products[:order], products[1 : order + 1])
+        noise = products[0] - float(weights @ np.array(products[1 : order + 1]))
+        criterion = count * np.log(max(noise, 1e-300)) + 2.0 * order
+        if criterion < best:
+            best, answer = criterion, (np.concatenate([[1.0], -weights]), noise)
+    return answer
 
 
 def bootstrap(parts: Sequence[Rows], values: Array, block: int, count: int = BOOTSTRAPS, seed: int = 0) -> np.ndarray:

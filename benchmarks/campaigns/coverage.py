@@ -163,7 +163,7 @@ def _with_forces(machine: Machine, recording: Prepared) -> Machine:
     usable = recording.usable[::stride][run.numbers]
     trial = Machine(machine.robot, machine.model, (recording,))
     changed = replace(run, recording=recording, forces=forces, good=run.good & usable[:, None])
-    trial.__dict__.update(runs=(changed,), base=machine.base, columns=machine.columns)
+    trial.__dict__.update(runs=(changed,), base=machine.base, columns=machine.columns, unshared=machine.unshared)
     return trial
 
 

@@ -131,6 +131,14 @@ class Machine:
         """Rows of every recording. Raises ParameterError for one with nothing left."""
         return tuple(run_of(self.robot, self.model, recording) for recording in self.recordings)
 
+    @cached_property
+    def unshared(self) -> Machine | None:
+        """The machine whose limbs have parameters of their own; None where no limbs are copies, or none share."""
+        instances = self.robot.mechanism.instances
+        if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
+            return None
+        return Machine(self.robot, replace(self.model, shared=False), self.recordings)
+
     def of(self, role: str) -> list[Run]:
         """The runs of a role."""
         return [run for run in self.runs if run.recording.role == role]

@@ -29,7 +29,7 @@ def suspicions(machine: Machine, fit: MachineFit) -> Iterator[Extension]:
     runs = machine.of("train")
     names = machine.robot.mechanism.actuators
     yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs))
-    if machine.model.shared and (unshared := _unshared(machine, fit)) is not None:
+    if (unshared := _unshared(machine, fit)) is not None:
         yield Extension(SHARED, unshared)
     for k, name in enumerate(names):
         shapes = [_friction_shapes(run, k) for run in runs]
@@ -75,10 +75,9 @@ def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
 
 def _unshared(machine: Machine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
     """Columns of limbs with parameters of their own; None where no limbs are copies."""
-    instances = machine.robot.mechanism.instances
-    if len({instance.limb for instance in instances}) == len(instances):
+    other = machine.unshared
+    if other is None:
         return None
-    other = Machine(machine.robot, replace(machine.model, shared=False), machine.recordings)
     runs = other.of("train")
     whole = np.concatenate([other.base.reduced(run.matrix)[run.good] for run in runs])
     kept = independent_columns(whole, 1e-4)

@@ -19,7 +19,7 @@ from robots.model import Robot
 from tasks import inverse_dynamics
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
-from tasks.identification.machines.fitting import Machine, fit_machine
+from tasks.identification.machines.fitting import RecordedMachine, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, with_delay
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
@@ -121,7 +121,7 @@ def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float
     options = Preparation(cutoff=CUTOFF, rest=0.0)
     time = np.arange(len(truth.force)) * STEP
     clean = prepare(Signals(name, "train", time, truth.position, truth.force), options)
-    machine = Machine(truth.robot, model, (clean,))
+    machine = RecordedMachine(truth.robot, model, (clean,))
     exact = _exact(machine)
     for case, is_right, change in cases(truth):
         before, now, warned, count = [], [], [], seeds
@@ -133,7 +133,7 @@ def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float
             if case == "coarse encoders":
                 position = np.round(truth.position / ENCODER + random.random()) * ENCODER
                 recording = prepare(Signals(name, "train", time, position, force), options)
-                trial = Machine(truth.robot, model, (recording,))
+                trial = RecordedMachine(truth.robot, model, (recording,))
                 trial.__dict__["base"] = machine.base
             else:
                 recording = prepare(Signals(name, "train", time, truth.position, force), options)
@@ -148,20 +148,20 @@ def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float
         yield name, case, is_right, count, float(np.mean(before)), float(np.mean(now)), float(np.mean(warned))
 
 
-def _exact(machine: Machine) -> np.ndarray:
+def _exact(machine: RecordedMachine) -> np.ndarray:
     values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
     for name in machine.robot.mechanism.actuators:
         values |= {f"{name}.{key}": float(FRICTION[key]) for key in ("coulomb", "viscous")}
     return machine.base.of(list(values.values()))
 
 
-def _with_forces(machine: Machine, recording: Prepared) -> Machine:
+def _with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
     """The machine with other forces along the same motion, whose regressor is there already."""
     run = machine.runs[0]
     stride = max(1, recording.every // 8)
     forces = recording.filtered(recording.force)[::stride][run.numbers]
     usable = recording.usable[::stride][run.numbers]
-    trial = Machine(machine.robot, machine.model, (recording,))
+    trial = RecordedMachine(machine.robot, machine.model, (recording,))
     changed = replace(run, recording=recording, forces=forces, good=run.good & usable[:, None])
     trial.__dict__.update(runs=(changed,), base=machine.base, columns=machine.columns, unshared=machine.unshared)
     return trial

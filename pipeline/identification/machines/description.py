@@ -16,7 +16,7 @@ from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
 from pipeline.errors import Problem
-from pipeline.identification.machines.sections import ColumnSection, DescriptionFile, RecordingSection, SignalSection
+from pipeline.identification.machines.sections import DescriptionFile, OwnColumnSection, RecordingSection, SignalSection
 from pipeline.identification.machines.tables import Table, read_table, refused
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
@@ -46,7 +46,7 @@ class RecordingFiles:
 
 
 @dataclass(frozen=True)
-class Description:
+class RecordingDescription:
     """All that an identification from recordings needs, checked; `text` is the file that it came from."""
 
     robot: Robot
@@ -150,7 +150,7 @@ def read_description(
     files: Iterable[tuple[str, str]] = (),
     folder: str | os.PathLike[str] | None = None,
     method: str | None = None,
-) -> Description:
+) -> RecordingDescription:
     """Read a recording description. Raises InputError with all problems.
 
     robot, files, method: in place of those of the description; files as (path, role). folder: where its files are, if
@@ -168,7 +168,7 @@ def parse_description(
     files: Iterable[tuple[str, str]] = (),
     folder: str | os.PathLike[str] | None = None,
     method: str | None = None,
-) -> Description:
+) -> RecordingDescription:
     """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
     report = Report(parse_yaml(text, name))
     require_format(report)
@@ -177,21 +177,23 @@ def parse_description(
     report.raise_if_any()
     if method is not None:
         file = file.model_copy(update={"estimate": file.estimate.model_copy(update={"method": method})})
-    reader = _Reader(report, file, name, Path(folder) if folder is not None else None)
+    reader = _DescriptionReader(report, file, name, Path(folder) if folder is not None else None)
     description = reader.description(robot, list(files), text)
     report.raise_if_any()
     assert description is not None, "problems were raised"
     return description
 
 
-class _Reader:
+class _DescriptionReader:
     """Reads a description section by section; problems go to `report`."""
 
     def __init__(self, report: Report, file: DescriptionFile, name: str, folder: Path | None) -> None:
         self.report, self.file, self.name = report, file, name
         self.folders = [*([folder] if folder is not None else []), Path(name).parent]
 
-    def description(self, robot_name: str | None, files: list[tuple[str, str]], text: str) -> Description | None:
+    def description(
+        self, robot_name: str | None, files: list[tuple[str, str]], text: str
+    ) -> RecordingDescription | None:
         named = robot_name or self.file.robot
         if named is None:
             self.report((), Got("no key 'robot'"), "a robot of the catalogue, or the file of one", "Add it.")
@@ -207,7 +209,7 @@ class _Reader:
         values = preparation.model_dump(exclude={"delay", "stop"})
         known_delay = preparation.delay if isinstance(preparation.delay, float | int) else None
         stop = np.inf if preparation.stop is None else preparation.stop
-        return Description(
+        return RecordingDescription(
             robot=robot,
             file=self.file,
             recordings=recordings,
@@ -348,7 +350,7 @@ class _Reader:
         )
         return model, estimates
 
-    def _own(self, robot: Robot, name: str, section: ColumnSection) -> OwnColumn | None:
+    def _own(self, robot: Robot, name: str, section: OwnColumnSection) -> OwnColumn | None:
         names = robot.mechanism.actuators
         path: KeyPath = ("model", "columns", name)
         if section.actuator not in names:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.errors import InputError, Problem
-from pipeline.identification.machines.description import CONSISTENT, Description
+from pipeline.identification.machines.description import CONSISTENT, RecordingDescription
 from robots.formats.description import Description as RobotDescription
-from tasks.identification.machines.checks import Finding, check_machine, check_signals
-from tasks.identification.machines.fitting import Machine, MachineFit, fit_machine, relative
+from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
+from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, relative
 from tasks.identification.machines.judgement import judged, warnings, with_delay
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
 from tasks.identification.machines.standard import Standard, identified_robot, standard_parameters_of
@@ -28,11 +28,11 @@ class MachineIdentification:
     warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage.
     """
 
-    description: Description
-    machine: Machine
+    description: RecordingDescription
+    machine: RecordedMachine
     fit: MachineFit
     standard: Standard
-    findings: tuple[Finding, ...]
+    findings: tuple[RecordingFinding, ...]
     warnings: tuple[str, ...]
     delay: float
     seconds: dict[str, float]
@@ -90,7 +90,7 @@ def _filter(recording: Prepared) -> str:
     return text + (f" after {replaced} outliers" if replaced else "")
 
 
-def identify_recordings(description: Description) -> MachineIdentification:
+def identify_recordings(description: RecordingDescription) -> MachineIdentification:
     """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
     clock = _Clock()
     signals = description.signals()
@@ -99,7 +99,7 @@ def identify_recordings(description: Description) -> MachineIdentification:
     signals = [_filled(recording) for recording in signals]
     clock("read")
     prepared = tuple(prepare(recording, description.preparation) for recording in signals)
-    machine = Machine(description.robot, description.model, prepared)
+    machine = RecordedMachine(description.robot, description.model, prepared)
     method = WEIGHTED if description.method == CONSISTENT else description.method
     if machine.runs:
         clock("prepare")
@@ -123,7 +123,9 @@ def identify_recordings(description: Description) -> MachineIdentification:
     )
 
 
-def _consistent(machine: Machine, fit: MachineFit, standard: Standard, description: Description) -> MachineFit:
+def _consistent(
+    machine: RecordedMachine, fit: MachineFit, standard: Standard, description: RecordingDescription
+) -> MachineFit:
     """The fit with the base parameters of consistent bodies. Raises InputError where these were not found."""
     if not standard.converged:
         got = f"consistent bodies were not found: {standard.status}"
@@ -142,7 +144,7 @@ def _consistent(machine: Machine, fit: MachineFit, standard: Standard, descripti
     return replace(changed, errors=errors, actuator_errors=by_actuator)
 
 
-def _refuse(findings: Sequence[Finding], description: Description) -> None:
+def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescription) -> None:
     """Raises InputError for findings that are errors and were not accepted."""
     problems = [
         Problem(finding.recording, 0, 0, finding.actuator, *_parts(finding))
@@ -153,7 +155,7 @@ def _refuse(findings: Sequence[Finding], description: Description) -> None:
         raise InputError(problems)
 
 
-def _parts(finding: Finding) -> tuple[str, str, str]:
+def _parts(finding: RecordingFinding) -> tuple[str, str, str]:
     """What was got and expected, and how to go on all the same."""
     got, _, rest = finding.text.partition("; expected ")
     return got, rest or "a sound recording", f"If it is right, write accept: [{finding.kind}]."

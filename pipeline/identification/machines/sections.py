@@ -29,7 +29,7 @@ class RecordingSection(Section):
     name: Text | None = None
 
 
-class TimeSection(Section):
+class SamplingSection(Section):
     """Where time comes from: a column, or a rate [samples a second]."""
 
     column: Column | None = None
@@ -63,7 +63,7 @@ class PreparationSection(Section):
     rest: NotNegative = DEFAULTS.rest
 
 
-class ColumnSection(Section):
+class OwnColumnSection(Section):
     """A column of the user's own: the actuator that it acts on, its factor as an expression, its unit."""
 
     actuator: Text
@@ -79,7 +79,7 @@ class ModelSection(Section):
     shared: bool = True
     stribeck_velocity: Number | Numbers | Literal["estimate"] | None = None
     joints: dict[Text, object] | tuple[dict[Text, object], ...] | None = None
-    columns: dict[Text, ColumnSection] = Field(default_factory=dict)
+    columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
 
 
 class EstimateSection(Section):
@@ -98,7 +98,7 @@ class DescriptionFile(Section):
     parameters: dict[Text, Number] = Field(default_factory=dict)
     gravity: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, -9.81)
     recordings: Annotated[tuple[RecordingSection, ...], Field(max_length=1000)] = ()
-    time: TimeSection = TimeSection()
+    time: SamplingSection = SamplingSection()
     position: SignalSection
     velocity: SignalSection | None = None
     force: SignalSection

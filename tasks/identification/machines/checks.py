@@ -19,7 +19,7 @@ from robots.model import Robot
 from robots.types import TWIST
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import inverse_dynamics
-from tasks.identification.machines.fitting import Machine, Run
+from tasks.identification.machines.fitting import RecordedMachine, Run
 from tasks.identification.machines.model import actuator_kinds, finite
 from tasks.identification.machines.motion import is_direct, robot_motion
 from tasks.identification.machines.preparation import Prepared, Signals, clipped, runs
@@ -51,7 +51,7 @@ TURNS = 4.0 * np.pi
 
 
 @dataclass(frozen=True)
-class Finding:
+class RecordingFinding:
     """What is wrong: its kind, the recording, the actuator or none, a sentence; errors stop, others warn."""
 
     kind: str
@@ -67,7 +67,7 @@ class Finding:
 
 def check_signals(
     robot: Robot, signals: Signals, limits: Sequence[tuple[float, float]] | None = None
-) -> Iterator[Finding]:
+) -> Iterator[RecordingFinding]:
     """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense."""
     names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
     for signal, values in signals.series.items():
@@ -82,26 +82,28 @@ def check_signals(
                 f"position from {low:.6g} to {high:.6g} {unit}; expected {limits[k][0]:.6g} to {limits[k][1]:.6g}, the "
                 "limits; look at unit, sign, gear and zero"
             )
-            yield Finding("limits", signals.name, name, text)
+            yield RecordingFinding("limits", signals.name, name, text)
         elif unit == "rad" and high - low > TURNS and not any(limb.drives for limb in robot.mechanism.limbs):
             text = f"position from {low:.6g} to {high:.6g} rad, several turns; expected radians; are these degrees?"
-            yield Finding("units", signals.name, name, text)
+            yield RecordingFinding("units", signals.name, name, text)
     for k, marked in enumerate(clipped(np.nan_to_num(signals.force)).T):
         if marked.any():
             largest = float(np.abs(signals.force[marked, k]).max())
             text = f"{marked.mean():.1%} of the forces stand at {largest:.6g}, a limit of the drive; they are left out"
-            yield Finding("clipped", signals.name, names[k], text, is_error=False)
+            yield RecordingFinding("clipped", signals.name, names[k], text, is_error=False)
 
 
-def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Iterator[Finding]:
+def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Iterator[RecordingFinding]:
     wrong = ~np.isfinite(column)
     if wrong.any():
         text = f"{signal} has {int(wrong.sum())} samples that are no numbers, the first is {int(wrong.argmax()) + 1}"
-        yield Finding("missing", recording, name, f"{text}; expected numbers; cut them out, or accept: [missing]")
+        yield RecordingFinding(
+            "missing", recording, name, f"{text}; expected numbers; cut them out, or accept: [missing]"
+        )
         return
     if np.ptp(column) == 0.0:
         text = f"{signal} is {column[0]:.6g} all the time; expected a signal; look at the sensor and the column"
-        yield Finding("constant", recording, name, text, is_error=signal == "force")
+        yield RecordingFinding("constant", recording, name, text, is_error=signal == "force")
         return
     changes = np.abs(np.diff(column))
     lengths = runs(np.concatenate([[False], changes == 0.0]))
@@ -110,10 +112,12 @@ def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Itera
     jumps = ends[changes[ends] > 5.0 * usual] if usual > 0 else ends[:0]
     if len(jumps):
         text = f"{signal} stands still for {int(lengths[jumps[0]])} samples up to {int(jumps[0]) + 1}, then jumps"
-        yield Finding("stuck", recording, name, f"{text} by {changes[jumps[0]]:.6g}; expected a sensor that goes on")
+        yield RecordingFinding(
+            "stuck", recording, name, f"{text} by {changes[jumps[0]]:.6g}; expected a sensor that goes on"
+        )
 
 
-def check_machine(machine: Machine) -> Iterator[Finding]:
+def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
     """Check what motions and forces of recordings for training say together; see the module."""
     for run in machine.of("train"):
         found = list(_hypotheses(machine, run))
@@ -144,7 +148,7 @@ class _Trial:
         return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(wanted))
 
 
-def _hypotheses(machine: Machine, run: Run) -> Iterator[Finding]:
+def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     """What happened to a recording, if trying it explains far more of the forces than the recording as it is."""
     names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
     chosen = _spread(run)
@@ -170,11 +174,11 @@ def _hypotheses(machine: Machine, run: Run) -> Iterator[Finding]:
     best = min(trials, default=None)
     if best is not None and best[0] < BETTER * before:
         share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
-        yield Finding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
+        yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
 
 
 def _motions(
-    machine: Machine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
+    machine: RecordedMachine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
 ) -> Iterator[tuple[float, str, str, str]]:
     """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
     robot, model = machine.robot, machine.model
@@ -206,7 +210,7 @@ def _motions(
             yield trial(lambda values, scale=scale: values * scale) * grown, "units", "", text
 
 
-def _own_signs(machine: Machine, run: Run) -> Iterator[Finding]:
+def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     """Actuators whose own rows say that their inertia, or what friction takes, is below zero."""
     names = machine.robot.mechanism.actuators
     chosen = _spread(run, 60)
@@ -223,11 +227,11 @@ def _own_signs(machine: Machine, run: Run) -> Iterator[Finding]:
             value, deviation = _functional(rows, forces, functional)
             if value < -CERTAIN * deviation:
                 text = f"its {what} would be negative: force and motion have opposite signs; {ALONG}"
-                yield Finding("sign", run.recording.name, name, text)
+                yield RecordingFinding("sign", run.recording.name, name, text)
                 break
 
 
-def _offsets(machine: Machine) -> np.ndarray:
+def _offsets(machine: RecordedMachine) -> np.ndarray:
     return np.array([column.parameter == "offset" for column in machine.columns])
 
 
@@ -251,7 +255,7 @@ def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) ->
     return float(along @ forces), float(np.linalg.norm(along) * np.sqrt(np.mean(residuals**2)) * 3.0)
 
 
-def _inertia_columns(machine: Machine, run: Run, chosen: np.ndarray) -> np.ndarray:
+def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> np.ndarray:
     """What the columns say of each actuator's own inertia, on average: (actuator, column)."""
     robot, count = machine.robot, len(machine.robot.mechanism.actuators)
     recorded = _at(run, chosen)

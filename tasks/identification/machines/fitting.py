@@ -20,7 +20,7 @@ from tasks.identification.machines import residuals as statistics
 from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite
 from tasks.identification.machines.motion import actuator_motion, robot_motion
 from tasks.identification.machines.preparation import Prepared
-from tasks.identification.machines.residuals import LackOfFit, Rows, Whiteness
+from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
 
 TRAIN = "train"
 METHODS = (*estimators.ESTIMATORS,)
@@ -50,9 +50,9 @@ class Run:
         motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
         return self.thin.filtered(model.beside(robot, motion))[self.numbers]
 
-    def rows(self, base: BaseParameters) -> Rows:
+    def rows(self, base: BaseParameters) -> FitRows:
         """The rows of base parameters."""
-        return Rows(base.reduced(self.matrix), self.forces, self.good)
+        return FitRows(base.reduced(self.matrix), self.forces, self.good)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class MachineFit:
 
 
 @dataclass(frozen=True)
-class Machine:
+class RecordedMachine:
     """A robot, what its model has beside bodies, and prepared recordings of it."""
 
     robot: Robot
@@ -132,12 +132,12 @@ class Machine:
         return tuple(run_of(self.robot, self.model, recording) for recording in self.recordings)
 
     @cached_property
-    def unshared(self) -> Machine | None:
+    def unshared(self) -> RecordedMachine | None:
         """The machine whose limbs have parameters of their own; None where no limbs are copies, or none share."""
         instances = self.robot.mechanism.instances
         if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
             return None
-        return Machine(self.robot, replace(self.model, shared=False), self.recordings)
+        return RecordedMachine(self.robot, replace(self.model, shared=False), self.recordings)
 
     def of(self, role: str) -> list[Run]:
         """The runs of a role."""
@@ -191,7 +191,7 @@ def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
     return position[numbers], velocity[numbers], acceleration[numbers]
 
 
-def fit_machine(machine: Machine, method: str = "weighted", *, eliminate: bool = False) -> MachineFit:
+def fit_machine(machine: RecordedMachine, method: str = "weighted", *, eliminate: bool = False) -> MachineFit:
     """Estimate the parameters of a machine from its recordings for training.
 
     eliminate: leave out parameters that the data do not tell, one after another. Raises ParameterError.
@@ -276,20 +276,20 @@ def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.linalg.norm(forces - predicted)) / size if size else np.nan
 
 
-def _columns(part: Rows, kept: Sequence[int]) -> Rows:
-    return Rows(part.matrix[:, :, list(kept)], part.forces, part.good)
+def _columns(part: FitRows, kept: Sequence[int]) -> FitRows:
+    return FitRows(part.matrix[:, :, list(kept)], part.forces, part.good)
 
 
-def weighted_rows(machine: Machine, fit: MachineFit) -> list[Rows]:
+def weighted_rows(machine: RecordedMachine, fit: MachineFit) -> list[FitRows]:
     """Rows of the recordings for training over the noise of their actuator, in the columns that are estimated."""
     parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
     return _weighted(parts, fit.values)[0]
 
 
-def _weighted(parts: Sequence[Rows], values: np.ndarray) -> tuple[list[Rows], np.ndarray]:
+def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRows], np.ndarray]:
     """Rows over the noise of their actuator, and that noise (actuator,)."""
     residuals = np.concatenate([part.residuals(values) for part in parts])
     counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
     noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
     noise = np.maximum(noise, np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0))
-    return [Rows(part.matrix / noise[:, None], part.forces / noise, part.good) for part in parts], noise
+    return [FitRows(part.matrix / noise[:, None], part.forces / noise, part.good) for part in parts], noise

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.identification.machines.fitting import Machine, MachineFit, Run, fit_machine, weighted_rows
+from tasks.identification.machines.fitting import MachineFit, RecordedMachine, Run, fit_machine, weighted_rows
 from tasks.identification.machines.preparation import advanced
 from tasks.identification.machines.residuals import Extension, LackOfFit, independent_columns, lack_of_fit
 
@@ -24,7 +24,7 @@ SETTLED = 1e-3
 """Change of an estimated delay, relative to a sample, at which it is taken."""
 
 
-def suspicions(machine: Machine, fit: MachineFit) -> Iterator[Extension]:
+def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
     """What a model may lack, as columns beside its own: of everything together, then of each actuator."""
     runs = machine.of("train")
     names = machine.robot.mechanism.actuators
@@ -38,7 +38,7 @@ def suspicions(machine: Machine, fit: MachineFit) -> Iterator[Extension]:
         yield Extension(f"drift {name}", tuple(_on(shape, k, len(names), fit) for shape in drift))
 
 
-def judged(machine: Machine, fit: MachineFit) -> MachineFit:
+def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
     """The fit with the tests of what its model may lack."""
     parts = weighted_rows(machine, fit)
     return replace(fit, lacks=tuple(lack_of_fit(parts, extension) for extension in suspicions(machine, fit)))
@@ -73,7 +73,7 @@ def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
     return np.asarray(columns / fit.noise[:, None])
 
 
-def _unshared(machine: Machine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
+def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
     """Columns of limbs with parameters of their own; None where no limbs are copies."""
     other = machine.unshared
     if other is None:
@@ -106,7 +106,7 @@ def _late(lack: LackOfFit, share: str) -> str:
     return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
 
 
-def warnings(machine: Machine, fit: MachineFit) -> list[str]:
+def warnings(machine: RecordedMachine, fit: MachineFit) -> list[str]:
     """What a user should know of a fit, in words."""
     result = list(lacking(fit))
     names = machine.robot.mechanism.actuators
@@ -128,7 +128,7 @@ def warnings(machine: Machine, fit: MachineFit) -> list[str]:
     return result
 
 
-def with_delay(machine: Machine, method: str) -> tuple[Machine, float]:
+def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:
     """The machine with the forces of all recordings as much earlier as they are late, and that time [s]."""
     delay = 0.0
     raw = machine
@@ -147,7 +147,7 @@ def with_delay(machine: Machine, method: str) -> tuple[Machine, float]:
     return machine, delay
 
 
-def delayed_machine(machine: Machine, delay: float) -> Machine:
+def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
     """The machine whose recorded forces are earlier by `delay` [s]."""
     shifted = tuple(
         replace(
@@ -157,4 +157,4 @@ def delayed_machine(machine: Machine, delay: float) -> Machine:
         )
         for recording in machine.recordings
     )
-    return Machine(machine.robot, machine.model, shifted)
+    return RecordedMachine(machine.robot, machine.model, shifted)

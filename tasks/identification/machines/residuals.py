@@ -29,7 +29,7 @@ NEW = 1e-3
 
 
 @dataclass(frozen=True)
-class Rows:
+class FitRows:
     """One recording's rows of a fit, already weighted: matrix (samples, actuator, column), forces (samples, actuator).
 
     Samples are evenly spaced in time. Rows that are not `good` (samples, actuator) are left out.
@@ -44,14 +44,14 @@ class Rows:
         return np.asarray(np.where(self.good, self.forces - self.matrix @ values, 0.0))
 
 
-def stacked(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
+def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:
     """All rows of some recordings: matrix (rows, column), forces (rows,)."""
     return np.concatenate([part.matrix[part.good] for part in parts]), np.concatenate(
         [part.forces[part.good] for part in parts]
     )
 
 
-def actuators_of(parts: Sequence[Rows]) -> np.ndarray:
+def actuators_of(parts: Sequence[FitRows]) -> np.ndarray:
     """Number of the actuator of every row that `stacked` gives."""
     return np.concatenate([np.nonzero(part.good)[1] for part in parts])
 
@@ -99,7 +99,7 @@ def autocorrelation(series: Array, lags: int | None = None) -> np.ndarray:
     return np.asarray(raw / raw[0]) if raw[0] > 0 else np.eye(1, lags + 1)[0]
 
 
-def covariance(parts: Sequence[Rows], values: Array, lags: int | None = None) -> np.ndarray:
+def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None) -> np.ndarray:
     """Covariance (column, column) of least squares whose noise is correlated along time and between actuators (HAC).
 
     lags: of Bartlett's window, None: as residuals ask for.
@@ -122,7 +122,7 @@ def covariance(parts: Sequence[Rows], values: Array, lags: int | None = None) ->
     return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
 
 
-def deviations(parts: Sequence[Rows], values: Array) -> np.ndarray:
+def deviations(parts: Sequence[FitRows], values: Array) -> np.ndarray:
     """Standard deviations (column,) of least squares: the larger ones of two estimates that share no assumption.
 
     One is HAC, which takes any correlation, within and between actuators, but from few samples; the other takes the
@@ -131,7 +131,7 @@ def deviations(parts: Sequence[Rows], values: Array) -> np.ndarray:
     return np.sqrt(np.maximum(np.diag(covariance(parts, values)), np.diag(autoregressive_covariance(parts, values))))
 
 
-def autoregressive_covariance(parts: Sequence[Rows], values: Array) -> np.ndarray:
+def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
     """Covariance (column, column) where the residuals of each actuator are an autoregressive process of their own."""
     residuals = [part.residuals(values) for part in parts]
     matrix = stacked(parts)[0]
@@ -170,7 +170,9 @@ def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, fl
     return answer
 
 
-def bootstrap(parts: Sequence[Rows], values: Array, block: int, count: int = BOOTSTRAPS, seed: int = 0) -> np.ndarray:
+def bootstrap(
+    parts: Sequence[FitRows], values: Array, block: int, count: int = BOOTSTRAPS, seed: int = 0
+) -> np.ndarray:
     """Covariance (column, column) by a moving-block bootstrap of residuals, blocks of so many samples."""
     random, matrix = np.random.default_rng(seed), stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
@@ -266,10 +268,10 @@ class LackOfFit:
         return self.chance < SIGNIFICANT and self.share > 0.01
 
 
-def lack_of_fit(parts: Sequence[Rows], extension: Extension) -> LackOfFit:
+def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
     """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent."""
     joined = [
-        Rows(np.concatenate([part.matrix, extra], axis=2), part.forces, part.good)
+        FitRows(np.concatenate([part.matrix, extra], axis=2), part.forces, part.good)
         for part, extra in zip(parts, extension.columns, strict=True)
     ]
     count = parts[0].matrix.shape[2]
@@ -282,7 +284,7 @@ def lack_of_fit(parts: Sequence[Rows], extension: Extension) -> LackOfFit:
     keep = [*range(count), *(count + fresh[k] for k in independent_columns(left[:, fresh], NEW))] if len(fresh) else []
     if not keep:
         return LackOfFit(extension.text, np.zeros(0), np.zeros(0), 0.0, 1.0)
-    joined = [Rows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
+    joined = [FitRows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
     matrix = matrix[:, keep]
     sizes = np.linalg.norm(matrix, axis=0)
     values = np.linalg.lstsq(matrix / sizes, forces, rcond=None)[0] / sizes

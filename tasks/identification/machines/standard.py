@@ -10,7 +10,7 @@ from robots.formats.description import Description, describe
 from robots.model import Inertia, Limb, Link, Mechanism, Robot
 from tasks.identification.columns import BODY, LimbColumns, limb_columns, platform_has_columns
 from tasks.identification.consistent import SIZE, consistent, near_consistent
-from tasks.identification.machines.fitting import TRAIN, Machine, MachineFit
+from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine
 from tasks.identification.machines.model import OFFSET, nominal
 
 FIRST = next(iter(BODY))
@@ -31,7 +31,7 @@ class Standard:
     status: str
 
 
-def standard_parameters_of(machine: Machine, fit: MachineFit, pull: float | None = None) -> Standard:
+def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
     """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
     known = nominal(machine.robot, machine.model)
@@ -67,7 +67,7 @@ def _three(numbers: np.ndarray) -> tuple[float, float, float]:
     return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
 
-def identified_robot(machine: Machine, standard: Standard, name: str = "") -> Description:
+def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:
     """The robot with the identified inertia of bodies and drives, in numbers, as a robot file has it.
 
     Raises ValueError for limbs that are copies with parameters of their own, which a robot file cannot say.

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from tasks.identification.machines.fitting import TRAIN, Machine, fit_machine
+from tasks.identification.machines.fitting import TRAIN, RecordedMachine, fit_machine
 
 SWEEPS = 4
 SLOWEST, FASTEST = 1e-3, 0.5
@@ -21,7 +21,7 @@ TRIALS = 8
 SETTLED = 1e-3
 
 
-def with_stribeck(machine: Machine, method: str) -> Machine:
+def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
     """The machine with the Stribeck velocities that explain its recordings best."""
     training = machine.of(TRAIN)
     fit = fit_machine(machine, method)
@@ -53,7 +53,7 @@ def with_stribeck(machine: Machine, method: str) -> Machine:
         if np.all(np.abs(velocities - before) < SETTLED * velocities):
             break
     model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in velocities))
-    return Machine(machine.robot, model, machine.recordings)
+    return RecordedMachine(machine.robot, model, machine.recordings)
 
 
 def _best(cost: Callable[[float], float]) -> float:

@@ -14,7 +14,7 @@ from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.consistent import is_consistent
 from tasks.identification.machines.checks import check_machine, check_signals
-from tasks.identification.machines.fitting import Machine, MachineFit, fit_machine
+from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
 from tasks.identification.machines.model import MachineModel, OwnColumn, nominal
 from tasks.identification.machines.preparation import Preparation, Signals, prepare
@@ -25,9 +25,9 @@ from tests.tasks.identification.machines.synthetic import FRICTION, STEP, chain,
 PREPARATION = Preparation(cutoff=10.0, rest=0.0)
 
 
-def machine_of(robot: Robot, *signals: Signals, model: MachineModel | None = None) -> Machine:
+def machine_of(robot: Robot, *signals: Signals, model: MachineModel | None = None) -> RecordedMachine:
     prepared = tuple(prepare(recording, PREPARATION) for recording in signals)
-    return Machine(robot, model or MachineModel(), prepared)
+    return RecordedMachine(robot, model or MachineModel(), prepared)
 
 
 @cache
@@ -36,7 +36,7 @@ def planar() -> tuple[Robot, Signals]:
     return robot, chain(robot)
 
 
-def truth_of(machine: Machine, friction: dict[str, float], offset: float) -> np.ndarray:
+def truth_of(machine: RecordedMachine, friction: dict[str, float], offset: float) -> np.ndarray:
     values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
     for name in machine.robot.mechanism.actuators:
         known = {f"{name}.{key}": number for key, number in (*friction.items(), ("offset", offset))}
@@ -44,7 +44,7 @@ def truth_of(machine: Machine, friction: dict[str, float], offset: float) -> np.
     return machine.base.of(list(values.values()))
 
 
-def scores(machine: Machine, fit: MachineFit, offset: float = 0.2) -> np.ndarray:
+def scores(machine: RecordedMachine, fit: MachineFit, offset: float = 0.2) -> np.ndarray:
     friction = {"coulomb": FRICTION["coulomb"], "viscous": FRICTION["viscous"]}
     return np.asarray((fit.values - truth_of(machine, friction, offset)[list(fit.kept)]) / fit.deviations)
 
@@ -175,7 +175,7 @@ def test_actuators_at_rest_do_not_count() -> None:
         # stiction holds with any force
         "force": np.concatenate([np.full((rest, 3), 3.0), recording.force]),
     }
-    machine = Machine(robot, MachineModel(), (prepare(replace(recording, **held), Preparation(cutoff=10.0)),))
+    machine = RecordedMachine(robot, MachineModel(), (prepare(replace(recording, **held), Preparation(cutoff=10.0)),))
     assert machine.recordings[0].resting[100 : rest - 100].all()
     assert fit_machine(machine).errors["run_1.csv"] < 0.05
     run = machine.runs[0]

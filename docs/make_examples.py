@@ -17,6 +17,7 @@ SECTIONS = (
     ("Scripts", "*.py", "`python examples/NAME.py` runs one; what it makes goes into the folder `runs`."),
     ("Studies", "studies/*.yaml", "Larger sweeps, for [studies](studies.md)."),
     ("Robots of your own", "robots/*.yaml", "[Robot files](robot_files.md)."),
+    ("Recordings of machines", "recordings/*.yaml", "[Recordings](identification.md#recordings-of-real-machines)."),
     ("Clusters", "clusters/*.yaml", "[Cluster files](clusters.md); `limbsweep cluster FILE` shows what it starts."),
 )
 

@@ -58,23 +58,68 @@ def dataset(
 
 
 @click.command()
-@STORE
+@click.argument("source")
+@click.argument("files", nargs=-1)
 @click.option(
     "--method",
-    default="weighted",
-    show_default=True,
-    help="least_squares, weighted, reweighted (robust), total_least_squares, consistent, or separable.",
+    help="least_squares, weighted (the default), reweighted (robust), total_least_squares, consistent, or separable.",
 )
 @click.option(
     "--motion",
     type=click.Choice(["measured", "commanded"]),
-    help="Where motions come from; default: measured by the encoders, commanded with --clean.",
+    help="Of a store: where motions come from; default: measured by the encoders, commanded with --clean.",
 )
-@click.option("--clean", is_flag=True, help="Use signals without errors of sensors.")
-@click.option("--design", "designs", type=int, multiple=True, help="Number of a design; default: all.")
-@output_option(help="A CSV or JSON file for all parameters.")
+@click.option("--clean", is_flag=True, help="Of a store: use signals without errors of sensors.")
+@click.option("--design", "designs", type=int, multiple=True, help="Of a store: number of a design; default: all.")
+@click.option(
+    "--columns", type=click.Path(path_type=Path), help="Recording description: what the columns of FILES are."
+)
+@click.option("--folder", type=click.Path(path_type=Path), help="Where the files of a recording description are.")
+@click.option("--validation", multiple=True, metavar="FILE", help="A recording for validation; may be given again.")
+@click.option("--test", multiple=True, metavar="FILE", help="A recording for a test; may be given again.")
+@click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
+@click.option("--robot", "robot_file", type=click.Path(path_type=Path), help="A new .yaml or .urdf of the robot found.")
+@click.option("--report", "page", type=click.Path(path_type=Path), help="A new HTML file with curves and parameters.")
+@click.option("--dataset", "netcdf", type=click.Path(path_type=Path), help="A new .nc file for the xarray dataset.")
 @CLUSTER
 def identify(
+    source: str,
+    files: tuple[str, ...],
+    method: str | None,
+    motion: MotionSource | None,
+    clean: bool,
+    designs: tuple[int, ...],
+    columns: Path | None,
+    folder: Path | None,
+    validation: tuple[str, ...],
+    test: tuple[str, ...],
+    output: Path | None,
+    robot_file: Path | None,
+    page: Path | None,
+    netcdf: Path | None,
+    cluster: Path | None,
+) -> None:
+    """Estimate base parameters: of the robots in a store, or of a machine from its recordings.
+
+    SOURCE is a store; or a recording description (.yaml), which names robot and files; or a robot, with FILES as
+    recordings for training and --columns to say what is in them. Exit status 1 where some robots cannot be estimated.
+    """
+    for path in (output, robot_file, page, netcdf):
+        if path is not None and path.exists():
+            raise Refused(f"{path} exists already; expected a new file. Name another one")
+    if not (files or validation or test or source.lower().endswith((".yaml", ".yml"))):
+        if robot_file is not None or page is not None or netcdf is not None or columns is not None:
+            raise Refused("--robot, --report, --dataset, --columns: got a store; expected recordings of a machine")
+        _identify_store(source, method or "weighted", motion, clean, designs, output, cluster)
+        return
+    roles = [(path, role) for role, paths in zip(ROLES, (files, validation, test), strict=True) for path in paths]
+    _identify_recordings(source, roles, method, columns, folder, output, robot_file, page, netcdf)
+
+
+ROLES = ("train", "validation", "test")
+
+
+def _identify_store(
     store: str,
     method: str,
     motion: MotionSource | None,
@@ -83,7 +128,6 @@ def identify(
     output: Path | None,
     cluster: Path | None,
 ) -> None:
-    """Estimate the base parameters of the robots in STORE; exit status 1 where some cannot be."""
     from pipeline.identification.identify import checked_suffix
     from pipeline.identification.identify import identify as estimate
 
@@ -95,6 +139,52 @@ def identify(
         identified.save(output, force=forced())
     if identified.failed:
         raise click.exceptions.Exit(1)
+
+
+def _identify_recordings(
+    source: str,
+    roles: list[tuple[str, str]],
+    method: str | None,
+    columns: Path | None,
+    folder: Path | None,
+    output: Path | None,
+    robot_file: Path | None,
+    page: Path | None,
+    netcdf: Path | None,
+) -> None:
+    from pipeline.identification.machines import results
+    from pipeline.identification.machines.description import read_description
+    from pipeline.identification.machines.identify import identify_recordings
+    from pipeline.identification.machines.page import save_page
+
+    if roles and columns is None:
+        raise Refused("--columns: got none; expected a recording description that says what the columns of files are")
+    if roles and not any(role == ROLES[0] for _, role in roles):
+        raise Refused("FILES: got recordings for validation or tests alone; expected at least one for training")
+    if output is not None:
+        results.checked_suffix(output, results.FORMATS)
+    if robot_file is not None:
+        results.checked_suffix(robot_file, results.ROBOTS)
+    described = columns if roles and columns is not None else Path(source)
+    description = read_description(
+        described, robot=source if roles else None, files=roles, folder=folder, method=method
+    )
+    result = identify_recordings(description)
+    print_rows(result.rows())
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if output is not None:
+        with writing(output):
+            results.save_parameters(result, output)
+    if robot_file is not None:
+        with writing(robot_file):
+            results.save_robot(result, robot_file)
+    if page is not None:
+        with writing(page):
+            save_page(result, page)
+    if netcdf is not None:
+        with writing(netcdf):
+            results.save_dataset(result, netcdf)
 
 
 class NumberList(click.ParamType):

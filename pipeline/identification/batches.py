@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.sweep.measurement import PARTS
+from pipeline.sweep.measurement import PARTS, case_part
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import open_results
@@ -16,6 +16,8 @@ from storage.store import open_results
 if TYPE_CHECKING:
     from xarray import Dataset
 
+CASE = ("design", "friction", "trajectory")
+"""Names of the numbers of a case."""
 MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
 
@@ -24,8 +26,10 @@ MIXED = 64
 class Loader:
     """Iterates over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
 
-    A case is of a part if both its design and its trajectory are: what is for tests has robots and motions that were
-    never trained with. `window` absent: whole trajectories. `torch`: tensors instead of arrays. Raises StoreError.
+    The part of a case is that of `pipeline.sweep.measurement.case_part`: every case has one, and a case for tests has a
+    robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the
+    numbers `design`, `friction` and `trajectory` (batch,) of each window. `torch`: tensors instead of arrays. Its
+    length is the number of batches. Raises StoreError.
     """
 
     store: LocationLike
@@ -35,6 +39,7 @@ class Loader:
     window: int | None = None
     seed: int = 0
     torch: bool = False
+    labels: bool = False
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
@@ -48,15 +53,20 @@ class Loader:
                 f"window, batch: got {self.window}, {self.batch}; expected 1 to {data.sizes['time']}, above 0"
             )
 
+    def __len__(self) -> int:
+        data = open_results(self.store)
+        windows = len(self._cases(data)) * (data.sizes["time"] // (self.window or data.sizes["time"]))
+        return -(-windows // self.batch)
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the batches of one pass; the last may be smaller."""
         data, random = open_results(self.store), np.random.default_rng(self.seed)
-        pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self.variables}
+        pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self._names}
         cases = self._cases(data)
         random.shuffle(cases)
         for start in range(0, len(cases), MIXED):
             fresh = [self._windows(data, tuple(case)) for case in cases[start : start + MIXED]]
-            whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self.variables}
+            whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self._names}
             order = random.permutation(len(next(iter(whole.values()))))
             pool = {name: np.concatenate([pool[name], windows[order]]) if pool[name].size else windows[order]
                     for name, windows in whole.items()}  # fmt: skip
@@ -67,14 +77,22 @@ class Loader:
             yield self._converted(pool)
 
     def _cases(self, data: Dataset) -> np.ndarray:
-        sizes = data.sizes
-        chosen = []
+        parts = []
         for dim in ("design", "trajectory"):
             known = f"{dim}_part" in data.coords
-            parts = data[f"{dim}_part"].values if known else np.full(sizes[dim], PARTS[0])
-            chosen.append(np.flatnonzero(parts == self.part))
-        grid = np.meshgrid(chosen[0], np.arange(sizes["friction"]), chosen[1], indexing="ij")
-        return np.stack([numbers.ravel() for numbers in grid], axis=1)
+            parts.append(data[f"{dim}_part"].values.tolist() if known else [PARTS[0]] * data.sizes[dim])
+        cases = [
+            (d, f, j)
+            for d, design in enumerate(parts[0])
+            for f in range(data.sizes["friction"])
+            for j, trajectory in enumerate(parts[1])
+            if case_part(design, trajectory) == self.part
+        ]
+        return np.array(cases, dtype=int).reshape(-1, len(CASE))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return (*self.variables, *(CASE if self.labels else ()))
 
     def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Cut the series of one case into windows (count, window, ...); a shorter rest is dropped."""
@@ -86,6 +104,9 @@ class Loader:
             values = series[name].values
             count = len(values) // size
             result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
+        if self.labels:
+            count = len(next(iter(result.values())))
+            result |= {name: np.full(count, number) for name, number in zip(CASE, case, strict=True)}
         return result
 
     def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Export a store to other formats, one design after another, so that memory does not grow with the dataset.
 
-Tables (Parquet, CSV) have a row for each sample, in one file for each part of the designs; archives (MAT, NPZ) hold the
-arrays of one design each; netCDF is one file of HDF5 with everything, units included. Every export has `designs.csv`:
-parameters, true parameters and part of each design.
+Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
+`pipeline.sweep.measurement.case_part`; archives (MAT, NPZ) hold the arrays of one design each, with the part of each of
+its cases as `case_part`; netCDF is one file of HDF5 with everything, units included. Every export has `designs.csv`,
+parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
+`trajectories.csv`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.errors import InputError
 from pipeline.execution.opening import open
+from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.measurement import PARTS, case_part
 from storage.errors import StoreError
 from storage.places.location import LocationLike, refusals
 
@@ -48,6 +53,8 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
         with refusals(folder):
             draft.mkdir(parents=True)
             _write_designs(data, draft / "designs.csv")
+            _write_along(data, "trajectory", draft / "trajectories.csv")
+            _write_friction(store, data, draft / "friction.csv")
             FORMATS[form](data, draft)
             draft.rename(folder)
     finally:
@@ -75,8 +82,18 @@ def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
         yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
 
 
-def rows(index: int, design: Dataset) -> Iterator[Table]:
-    """Tables of one design, one for each friction set and trajectory: places, time, a column for each component."""
+def case_parts(part: str, design: Dataset) -> list[str]:
+    """The part of each trajectory of a design, which is itself in `part`."""
+    if part == WHOLE and "trajectory_part" not in design.coords:
+        return [WHOLE] * design.sizes["trajectory"]
+    along = design["trajectory_part"].values if "trajectory_part" in design.coords else None
+    trajectories = [part] * design.sizes["trajectory"] if along is None else [str(name) for name in along]
+    return [case_part(part, name) if {part, name} <= set(PARTS) else part for name in trajectories]
+
+
+def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
+    """Tables of one design with their parts, one for each friction set and trajectory: places, time, components."""
+    parts = case_parts(part, design)
     for f, j in np.ndindex(design.sizes["friction"], design.sizes["trajectory"]):
         case = design.isel(friction=f, trajectory=j)
         times = case["time"].values
@@ -85,12 +102,39 @@ def rows(index: int, design: Dataset) -> Iterator[Table]:
         for name, series in case.data_vars.items():
             if series.dims[:1] == ("time",):
                 table |= _columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
-        yield table
+        yield parts[j], table
 
 
 def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
     places = np.ndindex(values.shape[1:])
     return {"_".join([name, *(str(labels[k][i]) for k, i in enumerate(at))]): values[:, *at] for at in places}
+
+
+def _write_along(data: Dataset, dim: str, path: Path) -> None:
+    """Write the coordinates along a dim, a line for each place."""
+    coordinates = [coordinate for name, coordinate in data.coords.items() if coordinate.dims == (dim,) and name != dim]
+    labels = [str(label) for label in data[dim].values] if dim in data.coords else list(range(data.sizes[dim]))
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow([dim, "name", *(str(coordinate.name) for coordinate in coordinates)])
+        columns = [coordinate.values.tolist() for coordinate in coordinates]
+        table.writerows([k, label, *(column[k] for column in columns)] for k, label in enumerate(labels))
+
+
+def _write_friction(store: LocationLike, data: Dataset, path: Path) -> None:
+    """Write the friction of each set, those parameters too that are the same in all of them."""
+    try:
+        axis = stored_sweep(store, plain=True).friction
+    except (InputError, StoreError):
+        # its sweep cannot be read any more, or not here: what varies is in the store itself
+        _write_along(data, "friction", path)
+        return
+    values = axis.values(0, data.sizes["friction"])
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["friction", *values])
+        columns = [np.asarray(column).tolist() for column in values.values()]
+        table.writerows([k, *(column[k] for column in columns)] for k in range(data.sizes["friction"]))
 
 
 def _write_designs(data: Dataset, path: Path) -> None:
@@ -109,12 +153,12 @@ def _csv(data: Dataset, folder: Path) -> None:
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for index, part, design in designs(data):
-            for table in rows(index, design):
-                if part not in writers:
-                    file = open_files.enter_context((folder / f"{part}.csv").open("x", newline="", encoding="utf-8"))
-                    writers[part] = csv.writer(file)
-                    writers[part].writerow(table)
-                writers[part].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+            for case, table in rows(index, part, design):
+                if case not in writers:
+                    file = open_files.enter_context((folder / f"{case}.csv").open("x", newline="", encoding="utf-8"))
+                    writers[case] = csv.writer(file)
+                    writers[case].writerow(table)
+                writers[case].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
 
 
 def _parquet(data: Dataset, folder: Path) -> None:
@@ -127,12 +171,12 @@ def _parquet(data: Dataset, folder: Path) -> None:
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
         for index, part, design in designs(data):
-            for columns in rows(index, design):
+            for case, columns in rows(index, part, design):
                 table = arrow.table(columns).replace_schema_metadata(units)
-                if part not in writers:
-                    path = folder / f"{part}.parquet"
-                    writers[part] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
-                writers[part].write_table(table)
+                if case not in writers:
+                    path = folder / f"{case}.parquet"
+                    writers[case] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
+                writers[case].write_table(table)
 
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:
@@ -149,7 +193,8 @@ def _units(data: Dataset) -> dict[str, str]:
 
 def _npz(data: Dataset, folder: Path) -> None:
     for index, part, design in designs(data):
-        np.savez_compressed(folder / f"{part}_{index:06d}.npz", **arrays(design))  # type: ignore[arg-type]
+        archive = {**arrays(design), "case_part": np.array(case_parts(part, design))}
+        np.savez_compressed(folder / f"{part}_{index:06d}.npz", **archive)  # type: ignore[arg-type]
 
 
 def _mat(data: Dataset, folder: Path) -> None:
@@ -157,7 +202,8 @@ def _mat(data: Dataset, folder: Path) -> None:
 
     for index, part, design in designs(data):
         # MATLAB's names end at 63 letters
-        named: dict[str, Any] = {name[:63]: array for name, array in arrays(design).items()}
+        archive = {**arrays(design), "case_part": np.array(case_parts(part, design))}
+        named: dict[str, Any] = {name[:63]: array for name, array in archive.items()}
         named |= {"units": {name[:63]: unit for name, unit in _units(design).items() if unit}}
         savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)
 

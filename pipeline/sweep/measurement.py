@@ -16,6 +16,14 @@ PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
+def case_part(design: str, trajectory: str) -> str:
+    """The part of a case from those of its design and its trajectory: the last of PARTS that one of them is in.
+
+    So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
+    """
+    return max(design, trajectory, key=PARTS.index)
+
+
 def describe_sensors(sensors: Sensors) -> dict[str, Any]:
     """Parameters and seed of sensors in types of JSON."""
     return {"values": dict(sensors.values), "seed": sensors.seed}

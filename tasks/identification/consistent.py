@@ -1,9 +1,9 @@
 """Estimates of inertial parameters that a body can have: positive mass, positive definite pseudo-inertia.
 
-Each body's ten parameters are the pseudo-inertia matrix P = U U^T with U upper triangular and a positive diagonal. The
-entries of U (logarithms on the diagonal) are searched without constraints; a weak pull to nominal values decides what
-the data do not. Sources: Wensing, Kim and Slotine 2018, for the condition; Rucker and Wensing 2022, for the
-coordinates.
+The pseudo-inertia of a body is linear in its ten parameters, so that least squares under this condition are a
+semidefinite program: convex, with one minimum, solved by an interior-point method. A weak pull to nominal values
+decides what the data do not. Sources: Wensing, Kim and Slotine 2018, for the condition; Sousa and Cortesao 2014, for
+the program; Goulart and Chen 2024, for the solver, Clarabel.
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import clarabel
 import numpy as np
+from scipy import sparse
 from scipy.linalg import qr
-from scipy.optimize import least_squares as search
 
 from tasks.identification.columns import BODY, TENSOR
 from tasks.kernels.types import Array
 
-PLACES = tuple((i, j) for i in range(4) for j in range(i, 4))
+SIDE = 4
+"""Rows of a pseudo-inertia."""
+TRIANGLE = tuple((i, j) for j in range(SIDE) for i in range(j + 1))
+"""Its upper triangle, column by column, as the solver has it."""
 SIZE = len(BODY)
 LEAST, THIN = 1e-6, 1e-3
 """What a body has at least: mass [kg], and radius of gyration in every direction [m]."""
-PULL = 1e-4
-"""Weight of the distance to the nominal coordinates, relative to the forces."""
+PULL = 1e-3
+"""Weight of the distance to nominal parameters over their sizes, relative to the forces."""
+SHORTEST = 0.05
+"""Length [m] that the sizes of a body's parameters are made of, at least."""
+SOLVED = ("Solved", "AlmostSolved")
 
 
 def pseudo_inertia(parameters: Array) -> np.ndarray:
@@ -59,84 +66,112 @@ def near_consistent(parameters: Array) -> np.ndarray:
     return parameters_of(np.block([[second, first[:, None]], [first[None], np.array([[mass]])]]))
 
 
-def coordinates(parameters: Array) -> np.ndarray:
-    """Coordinates (10,) of consistent parameters. Raises ValueError for others."""
-    if not is_consistent(parameters):
-        raise ValueError(
-            f"nominal: got body parameters {np.asarray(parameters).tolist()}, whose pseudo-inertia is not positive "
-            "definite; expected a body with extent in all directions"
-        )
-    flipped = np.linalg.cholesky(pseudo_inertia(parameters)[::-1, ::-1])
-    upper = flipped[::-1, ::-1]
-    return np.array([np.log(upper[i, j]) if i == j else upper[i, j] for i, j in PLACES])
-
-
-def from_coordinates(values: Array) -> np.ndarray:
-    """The ten parameters of coordinates; always consistent."""
-    return parameters_of((upper := _triangle(values)) @ upper.T)
-
-
-def _triangle(values: Array) -> np.ndarray:
-    upper = np.zeros((4, 4))
-    for value, (i, j) in zip(values, PLACES, strict=True):
-        upper[i, j] = np.exp(value) if i == j else value
-    return upper
-
-
-def _slopes(values: Array) -> np.ndarray:
-    """Derivatives of the parameters by the coordinates (10, 10)."""
-    upper, columns = _triangle(values), []
-    for i, j in PLACES:
-        change = np.zeros((4, 4))
-        change[i, j] = upper[i, j] if i == j else 1.0
-        columns.append(parameters_of(change @ upper.T + upper @ change.T))
-    return np.stack(columns, axis=1)
-
-
 @dataclass(frozen=True)
 class Consistent:
-    """Parameters of all columns, whether the search converged, standard deviation of the residuals [N m or N]."""
+    """Parameters of all columns, whether the solver converged, standard deviation of the residuals [N m or N].
+
+    status: what the solver says; iterations: steps that it took.
+    """
 
     values: np.ndarray
     converged: bool
     noise: float
+    status: str = ""
+    iterations: int = 0
 
 
-def consistent(matrix: Array, forces: Array, nominal: Array, bodies: Sequence[int], pull: float = PULL) -> Consistent:
+def consistent(
+    matrix: Array,
+    forces: Array,
+    nominal: Array,
+    bodies: Sequence[int],
+    pull: float = PULL,
+    free: Sequence[int] = (),
+) -> Consistent:
     """Parameters of all columns of a regressor, those of bodies consistent, the others (drives, friction) not negative.
 
-    matrix (rows, column), also of incomplete rank; nominal (column,): where the search starts and is pulled to; bodies:
-    first column of each body. Raises ValueError for nominal values that are not consistent.
+    matrix (rows, column), also of incomplete rank; nominal (column,): what they are pulled to; bodies: first column of
+    each body; free: columns, such as offsets, that may have any sign. A body has at least the mass LEAST, and THIN as
+    radius of gyration in every direction. Raises ValueError for nominal values that are not consistent.
     """
     matrix, forces, nominal = (np.asarray(x, dtype=float) for x in (matrix, forces, nominal))
+    for start in bodies:
+        if not is_consistent(nominal[start : start + SIZE]):
+            raise ValueError(
+                f"nominal: got body parameters {nominal[start : start + SIZE].tolist()}, whose pseudo-inertia is not "
+                "positive definite; expected a body with extent in all directions"
+            )
+    sizes = _sizes(matrix, forces, nominal, bodies)
+    # R of both sides: the program then does not depend on the number of rows
+    reduced = np.asarray(qr(np.column_stack([matrix * sizes, forces]), mode="economic")[1])
+    reduced = reduced / max(float(np.abs(reduced[:, -1]).max()), np.finfo(float).tiny)
+    scale = float(np.linalg.norm(reduced[:, -1])) / np.sqrt(matrix.shape[1])
+    slopes = np.vstack([reduced[:, :-1], np.eye(matrix.shape[1]) * (pull * scale)])
+    wanted = np.concatenate([reduced[:, -1], nominal / sizes * (pull * scale)])
     inside = {start + k for start in bodies for k in range(SIZE)}
-    others = [k for k in range(matrix.shape[1]) if k not in inside]
-    start = np.concatenate([*(coordinates(nominal[k : k + SIZE]) for k in bodies), nominal[others]])
-    scale = np.linalg.norm(forces) / np.sqrt(len(start))
-    # R of both sides: the search then does not depend on the number of rows
-    reduced = np.asarray(qr(np.column_stack([matrix, forces]), mode="economic")[1])
-    slopes, wanted = reduced[:, :-1], reduced[:, -1]
-    lower = np.concatenate([np.full(SIZE * len(bodies), -np.inf), np.zeros(len(others))])
+    signed = [k for k in range(matrix.shape[1]) if k not in inside and k not in set(free)]
+    answer, status, iterations = _solved(slopes, wanted, sizes, bodies, signed)
+    values = answer * sizes
+    good = status in SOLVED and all(is_consistent(values[start : start + SIZE]) for start in bodies)
+    return Consistent(values, good, float(np.std(forces - matrix @ values)), status, iterations)
 
-    def parameters(unknown: np.ndarray) -> np.ndarray:
-        result = np.zeros(matrix.shape[1])
-        for n, k in enumerate(bodies):
-            result[k : k + SIZE] = from_coordinates(unknown[SIZE * n : SIZE * (n + 1)])
-        result[others] = unknown[SIZE * len(bodies) :]
-        return result
 
-    def residuals(unknown: np.ndarray) -> np.ndarray:
-        return np.concatenate([slopes @ parameters(unknown) - wanted, (unknown - start) * (pull * scale)])
+def _sizes(matrix: np.ndarray, forces: np.ndarray, nominal: np.ndarray, bodies: Sequence[int]) -> np.ndarray:
+    """Sizes (column,) of parameters: of bodies from nominal mass and extent, others from what forces say."""
+    lengths, force = np.linalg.norm(matrix, axis=0), float(np.linalg.norm(forces))
+    moved = lengths > 1e-9 * lengths.max(initial=0.0)
+    sizes = np.where(moved & (force > 0), force / np.where(moved, lengths, 1.0), 1.0)
+    sizes = np.maximum(sizes, np.abs(nominal))
+    for start in bodies:
+        mass = nominal[start]
+        length = max(float(np.sqrt(np.trace(pseudo_inertia(nominal[start : start + SIZE])[:3, :3]) / mass)), SHORTEST)
+        sizes[start : start + SIZE] = mass * np.array([1.0, *([length] * 3), *([length**2] * 6)])
+    return sizes
 
-    def jacobian(unknown: np.ndarray) -> np.ndarray:
-        by = np.zeros((matrix.shape[1], len(unknown)))
-        for n, k in enumerate(bodies):
-            own = slice(SIZE * n, SIZE * (n + 1))
-            by[k : k + SIZE, own] = _slopes(unknown[own])
-        by[others, np.arange(SIZE * len(bodies), len(unknown))] = 1.0
-        return np.vstack([slopes @ by, np.eye(len(unknown)) * (pull * scale)])
 
-    first = np.maximum(start, np.where(np.isfinite(lower), 1e-12, -np.inf))
-    found = search(residuals, first, jac=jacobian, bounds=(lower, np.full(len(start), np.inf)), x_scale="jac")
-    values = parameters(found.x)
-    return Consistent(values, bool(found.success), float(np.std(forces - matrix @ values)))
+def _solved(
+    slopes: np.ndarray, wanted: np.ndarray, sizes: np.ndarray, bodies: Sequence[int], signed: Sequence[int]
+) -> tuple[np.ndarray, str, int]:
+    """Least |slopes x - wanted| with P(x) positive semidefinite for each body, and the `signed` not negative.
+
+    The unknowns are x and the residuals, so that no matrix is squared.
+    """
+    rows, columns = slopes.shape
+    blocks = [sparse.hstack([sparse.csc_matrix(slopes), -sparse.eye(rows)])]
+    right, cones = [wanted], [clarabel.ZeroConeT(rows)]
+    for start in bodies:
+        block = np.zeros((len(TRIANGLE), columns))
+        for k in range(SIZE):
+            own = np.eye(SIZE)[k] * sizes[start + k]
+            block[:, start + k] = _triangle(pseudo_inertia(own) - _least(own))
+        # as large as the body, so that the tolerances of the solver are relative to it
+        size = np.abs(block).max(axis=1, keepdims=True)
+        length = np.sqrt(np.array([size[TRIANGLE.index((k, k))] for k in range(SIDE)])).ravel()
+        shape = np.array([length[i] * length[j] for i, j in TRIANGLE])[:, None]
+        blocks.append(sparse.hstack([sparse.csc_matrix(-block / shape), sparse.csc_matrix((len(TRIANGLE), rows))]))
+        least = np.zeros(len(TRIANGLE))
+        least[-1] = -LEAST / float(shape[-1, 0])
+        right.append(least)
+        cones.append(clarabel.PSDTriangleConeT(SIDE))
+    if signed:
+        picked = sparse.csc_matrix(-np.eye(columns)[list(signed)])
+        blocks.append(sparse.hstack([picked, sparse.csc_matrix((len(signed), rows))]))
+        right.append(np.zeros(len(signed)))
+        cones.append(clarabel.NonnegativeConeT(len(signed)))
+    weight = sparse.block_diag([sparse.csc_matrix((columns, columns)), sparse.eye(rows)], format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    linear = np.zeros(columns + rows)
+    constraints = sparse.vstack(blocks, format="csc")
+    answer = clarabel.DefaultSolver(weight, linear, constraints, np.concatenate(right), cones, settings).solve()
+    return np.array(answer.x)[:columns], str(answer.status), int(answer.iterations)
+
+
+def _least(parameters: Array) -> np.ndarray:
+    """What a pseudo-inertia has at least for its mass: THIN as radius of gyration in every direction."""
+    return np.asarray(np.diag([parameters[0] * THIN**2] * 3 + [0.0]))
+
+
+def _triangle(matrix: Array) -> np.ndarray:
+    """The upper triangle as a vector whose length is that of the matrix."""
+    return np.array([matrix[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i, j in TRIANGLE])

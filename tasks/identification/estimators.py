@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from robots.parameters import nearest
 from tasks.kernels.types import Array
 
+Actuators = int | Array
+"""Of how many actuators rows are in turn; or the number of the actuator (rows,) of each row."""
 HUBER = 1.345
 """Residuals beyond this many standard deviations lose weight; 95 % efficient where the noise is normal."""
 ITERATIONS = 50
@@ -37,21 +39,21 @@ class Estimate:
     iterations: int = 1
 
 
-def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
+def least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
     """Ordinary least squares."""
     matrix, forces = _checked(matrix, forces, actuators)
     return _weighted(matrix, forces, np.ones(len(forces)))
 
 
-def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
+def weighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
     """Rows weighted by the noise of their actuator, which a first pass of least squares finds."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
     spread = _by_actuator(forces - matrix @ first.values, actuators)
-    return _unscaled(_weighted(matrix, forces, 1.0 / np.tile(spread, len(forces) // actuators)), matrix, forces)
+    return _unscaled(_weighted(matrix, forces, 1.0 / _on_rows(spread, forces, actuators)), matrix, forces)
 
 
-def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
+def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
     """Iteratively reweighted: weights by actuator, and less for rows that are far off (Huber), for gross errors."""
     matrix, forces = _checked(matrix, forces, actuators)
     found = _weighted(matrix, forces, np.ones(len(forces)))
@@ -59,7 +61,7 @@ def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Esti
     for _ in range(ITERATIONS):
         steps += 1
         residuals = forces - matrix @ found.values
-        spread = np.tile(_by_actuator(residuals, actuators, robust=True), len(forces) // actuators)
+        spread = _on_rows(_by_actuator(residuals, actuators, robust=True), forces, actuators)
         far = np.abs(residuals) / spread
         weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(far, HUBER))) / spread
         before, found = found.values, _weighted(matrix, forces, weights)
@@ -69,7 +71,7 @@ def reweighted(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Esti
     return Estimate(clean.values, clean.deviations, clean.condition, clean.noise, steps)
 
 
-def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
+def total_least_squares(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
     """Errors in the regressor as in the forces, all columns scaled to the length of the forces' noise-free part."""
     matrix, forces = _checked(matrix, forces, actuators)
     first = _weighted(matrix, forces, np.ones(len(forces)))
@@ -91,7 +93,7 @@ ESTIMATORS: Mapping[str, Callable[..., Estimate]] = {
 }
 
 
-def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: int = 1) -> Estimate:
+def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
     """Parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
     if method not in ESTIMATORS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
@@ -109,9 +111,10 @@ def residual_norm(matrix: Array, forces: Array, values: Array) -> float:
     return float(np.linalg.norm(forces - matrix @ values) / np.linalg.norm(forces))
 
 
-def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: int) -> tuple[np.ndarray, np.ndarray]:
+def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators) -> tuple[np.ndarray, np.ndarray]:
     matrix, forces = np.asarray(matrix, dtype=float), np.asarray(forces, dtype=float)
-    fits = matrix.ndim == 2 and forces.shape == matrix.shape[:1] and len(forces) % actuators == 0
+    fits = matrix.ndim == 2 and forces.shape == matrix.shape[:1]
+    fits &= len(forces) % actuators == 0 if isinstance(actuators, int) else np.shape(actuators) == forces.shape
     if not fits or len(forces) <= matrix.shape[1] or not (np.isfinite(matrix).all() and np.isfinite(forces).all()):
         raise ValueError(
             f"matrix, forces: got shapes {matrix.shape} and {forces.shape} with {actuators} actuators; expected finite "
@@ -142,9 +145,18 @@ def _unscaled(found: Estimate, matrix: np.ndarray, forces: np.ndarray) -> Estima
     return Estimate(found.values, found.deviations, found.condition, noise, found.iterations)
 
 
-def _by_actuator(residuals: np.ndarray, actuators: int, robust: bool = False) -> np.ndarray:
+def _on_rows(spread: np.ndarray, forces: np.ndarray, actuators: Actuators) -> np.ndarray:
+    """A number of each actuator on each of its rows."""
+    return np.tile(spread, len(forces) // actuators) if isinstance(actuators, int) else spread[np.asarray(actuators)]
+
+
+def _by_actuator(residuals: np.ndarray, actuators: Actuators, robust: bool = False) -> np.ndarray:
     """Standard deviation of each actuator's residuals; robust from their median, never zero."""
-    rows = residuals.reshape(-1, actuators)
-    spread = np.median(np.abs(rows), axis=0) / 0.6745 if robust else np.sqrt(np.mean(rows * rows, axis=0))
-    floor = np.finfo(float).eps * max(float(np.abs(rows).max()), 1.0)
-    return np.maximum(spread, floor)
+    if isinstance(actuators, int):
+        columns = list(residuals.reshape(-1, actuators).T)
+    else:
+        labels = np.asarray(actuators)
+        columns = [residuals[labels == k] if (labels == k).any() else np.zeros(1) for k in range(labels.max() + 1)]
+    rows = [np.median(np.abs(x)) / 0.6745 if robust else np.sqrt(np.mean(x * x)) for x in columns]
+    floor = np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0)
+    return np.maximum(np.array(rows), floor)

@@ -66,6 +66,8 @@ def consistent_bodies(data: Data) -> Found:
     for k in bodies:
         nominal[k : k + SIZE] = near_consistent(nominal[k : k + SIZE])
     found = consistent(matrix * weights[:, None], forces * weights, nominal, bodies)
+    if not found.converged:
+        raise ValueError(f"method: consistent did not converge ({found.status}); use weighted, or other recordings")
     values = data.base.of(found.values)
     noise = float(np.std(forces - data.base.reduced(matrix) @ values))
     return Found(values, free.deviations, free.condition, noise)
@@ -95,6 +97,8 @@ def separable_friction(data: Data) -> Found:
     lower = np.maximum([each.lower for _, each in unknown], defaults / RANGE)
     upper = np.minimum([each.upper for _, each in unknown], defaults * RANGE)
     found = separable(reduced, forces, np.sqrt(lower * upper), lower, upper)
+    if not found.converged:
+        raise ValueError("method: separable did not converge; use weighted, or recordings at more speeds")
     several = len(data.friction.groups) > 1
     names = [f"{group.name or group.law}.{each.name}" if several else each.name for group, each in unknown]
     return Found(

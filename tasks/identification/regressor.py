@@ -85,9 +85,9 @@ def regressor(
 
     With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
     for every joint of each group those of `FrictionLaw.linear`; the others, such as a Stribeck velocity, are as given.
-    Normal loads from reactions are those of the motion without friction, so that their columns are exact where friction
-    does not change reactions: in trees, and where only actuated joints have friction. With `full`, a Regressor. Samples
-    that cannot be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
+    Normal loads from reactions are linear in parameters only where friction does not change reactions: in trees, and
+    where only actuated joints have friction; other friction is refused. With `full`, a Regressor. Samples that cannot
+    be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
@@ -126,6 +126,19 @@ def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool
         every = chosen.T @ every / chosen.sum(axis=0)
     result = dict(zip((column.name for column in columns), every.tolist(), strict=True))
     return result | (_friction_values(robot, friction_input(robot, friction)) if friction is not None else {})
+
+
+def require_linear(robot: Robot, friction: FrictionInput) -> None:
+    """Refuse friction that changes the reactions which load it: forces are not linear in it. Raises ValueError."""
+    if not friction.statics:
+        return
+    passive = {place: name for name, (place, _) in places(robot.mechanism).items() if place.actuator < 0}
+    if rubbing := [passive[place] for group in friction.groups for place in group.places if place in passive]:
+        raise ValueError(
+            f"friction: got a load from reactions and friction in passive joints, such as {rubbing[0]}, which changes "
+            "these reactions: forces are not a product of a regressor with parameters; expected load constant, or "
+            "friction in actuated joints alone; identify with load: constant"
+        )
 
 
 def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, ...]:
@@ -179,6 +192,7 @@ def friction_columns(
 ) -> np.ndarray:
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
+    require_linear(robot, friction)
     dynamics = Dynamics(robot, moving, ("actuator_force",), field_input(gravity), None, weights, friction)
     if not friction_parameters(robot, friction):
         return np.zeros((*dynamics.batch, actuators, 0))

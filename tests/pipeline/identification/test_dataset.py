@@ -16,7 +16,7 @@ from pipeline.errors import InputError
 from pipeline.identification.batches import Loader
 from pipeline.identification.identify import identify
 from pipeline.stores.export import export
-from pipeline.sweep.measurement import DatasetSplit
+from pipeline.sweep.measurement import DatasetSplit, case_part
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
@@ -125,8 +125,8 @@ def test_an_export_is_read_back(tree: Path, tmp_path: Path) -> None:
     mat = loadmat(tmp_path / "mat" / f"{stem}.mat")
     assert (mat["measured_force"] == data["measured_force"].values[1]).all()
     count = 0
-    for part in set(parts):
-        with (tmp_path / "csv" / f"{part}.csv").open(newline="") as file:
+    for path in [path for path in (tmp_path / "csv").iterdir() if path.stem in ("train", "validation", "test")]:
+        with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 if (row["design"], row["friction"], row["trajectory"]) == ("1", "1", "2"):
                     wanted = data["measured_force"].values[1, 1, 2, round(float(row["time"]) / 0.005), 0]
@@ -138,17 +138,63 @@ def test_an_export_is_read_back(tree: Path, tmp_path: Path) -> None:
     assert [float(row["true_link_3_mass"]) for row in rows] == data["true_link_3_mass"].values.tolist()
 
 
+def test_an_export_has_the_friction_and_parts_of_cases(tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "csv", "csv")
+    export(tree, tmp_path / "npz", "npz")
+    with (tmp_path / "csv" / "friction.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["coulomb"]) for row in rows] == [0.2, 0.4]
+    assert [float(row["viscous"]) for row in rows] == [0.1, 0.2]
+    data = open_results(tree)
+    expected = {
+        (d, j): case_part(design, trajectory)
+        for d, design in enumerate(data["design_part"].values.tolist())
+        for j, trajectory in enumerate(data["trajectory_part"].values.tolist())
+    }
+    found = {}
+    for part in set(expected.values()):
+        with (tmp_path / "csv" / f"{part}.csv").open(newline="") as file:
+            found |= {(int(row["design"]), int(row["trajectory"])): part for row in csv.DictReader(file)}
+    assert found == expected
+    for path in (tmp_path / "npz").glob("*.npz"):
+        with np.load(path) as archive:
+            design = int(path.stem.rpartition("_")[2])
+            assert archive["case_part"].tolist() == [expected[design, j] for j in range(4)]
+
+
+def test_the_loader_reaches_every_case_once_and_names_it(tree: Path) -> None:
+    seen = []
+    for part in ("train", "validation", "test"):
+        loader = Loader(tree, part, NAMES, batch=3, labels=True)
+        batches = list(loader)
+        assert len(batches) == len(loader)
+        for batch in batches:
+            seen += list(zip(*(batch[name].tolist() for name in ("design", "friction", "trajectory")), strict=True))
+    assert sorted(seen) == [(d, f, j) for d in range(4) for f in range(2) for j in range(4)]
+    data = open_results(tree).load()
+    batch = next(iter(Loader(tree, "train", NAMES, batch=1, labels=True)))
+    case = {name: int(batch[name][0]) for name in ("design", "friction", "trajectory")}
+    assert (batch["measured_force"][0] == data["measured_force"].isel(case).values).all()
+
+
+def test_the_part_of_a_case_is_the_last_of_both() -> None:
+    assert case_part("train", "train") == "train"
+    assert case_part("validation", "train") == "validation"
+    assert case_part("validation", "test") == case_part("test", "train") == "test"
+
+
 def test_parquet_is_read_back(tree: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     files = export(tree, tmp_path / "parquet", "parquet")
     tables = [parquet.read_table(each) for each in files if each.suffix == ".parquet"]
     assert sum(table.num_rows for table in tables) == 4 * 2 * 4 * 401
     data = open_results(tree).load()
-    table = next(each for each in tables if 0 in each["design"].to_pylist())
-    assert (
-        table["measured_force_joint_2"].to_numpy()[:401].tolist()
-        == data["measured_force"].values[0, 0, 0, :, 1].tolist()
-    )
+    wanted = [
+        table.to_pandas().query("design == 0 and friction == 0 and trajectory == 0")["measured_force_joint_2"]
+        for table in tables
+    ]
+    assert np.concatenate(wanted).tolist() == data["measured_force"].values[0, 0, 0, :, 1].tolist()
+    table = tables[0]
     assert table.schema.metadata[b"measured_force"] == b"N m"
 
 
@@ -214,7 +260,7 @@ def test_commands(tree: Path, tmp_path: Path) -> None:
     assert "33 coordinates along `design`" in card
     assert CliRunner().invoke(cli, ["verify", str(store)]).exit_code == 0
     told = CliRunner().invoke(cli, ["export", str(store), "--format", "npz"])
-    assert told.output == f"5 files in {tmp_path / 'data-npz'}\n"
+    assert told.output == f"7 files in {tmp_path / 'data-npz'}\n"
     again = CliRunner().invoke(cli, ["export", str(store), "--format", "npz"])
     assert (again.exit_code, "exists already" in again.output) == (2, True)
 

@@ -47,7 +47,9 @@ def test_a_part_that_is_a_name_is_written(tmp_path: Path, monkeypatch: pytest.Mo
     assert exported("csv") == (0, "")
     assert sorted(file.name for file in Path("here/x").iterdir()) == [
         "designs.csv",
+        "friction.csv",
         "hold-out_2.csv",
         "test.csv",
         "train.csv",
+        "trajectories.csv",
     ]

@@ -12,8 +12,6 @@ from tasks.identification.base import BaseParameters, base_parameters
 from tasks.identification.columns import body_parameters
 from tasks.identification.consistent import (
     consistent,
-    coordinates,
-    from_coordinates,
     is_consistent,
     near_consistent,
     parameters_of,
@@ -154,15 +152,48 @@ def test_consistent_parameters_explain_the_data_and_are_those_of_bodies() -> Non
     assert np.linalg.norm(forces - matrix @ result.values) < 0.5 * np.linalg.norm(noise)
 
 
-def test_coordinates_and_back() -> None:
+def test_a_pseudo_inertia_and_back() -> None:
     body = np.array([2.0, 0.1, -0.2, 0.3, 0.5, 0.01, 0.02, 0.6, -0.03, 0.7])
-    assert np.allclose(from_coordinates(coordinates(body)), body, rtol=1e-12)
     assert np.allclose(parameters_of(pseudo_inertia(body)), body)
+
+
+def test_consistent_parameters_that_fit_are_found_and_offsets_may_have_any_sign() -> None:
+    robot = catalog.build("planar_3r")
+    moving = random_motion(robot, 100, seed=4)
+    found = regressor(robot, full=True, **moving)
+    matrix = found.matrix.reshape(-1, len(found.names))
+    known = np.array(list(standard_parameters(robot).values()))
+    truth = np.concatenate([*(near_consistent(body) for body in np.split(known[:30], 3)), known[30:]])
+    matrix = np.column_stack([matrix, np.ones(len(matrix))])
+    truth = np.append(truth, -3.0)
+    nominal = np.append(truth[:-1] * 1.2, 0.0)
+    result = consistent(matrix, matrix @ truth, nominal, (0, 10, 20), pull=1e-5, free=(33,))
+    assert result.converged
+    assert np.linalg.norm(matrix @ (result.values - truth)) < 1e-5 * np.linalg.norm(matrix @ truth)
+    assert abs(result.values[33] + 3.0) < 1e-4
+    held = consistent(matrix, matrix @ truth, nominal, (0, 10, 20))
+    assert held.values[33] > -1e-6
+
+
+def test_the_semidefinite_program_is_at_its_minimum() -> None:
+    # convex: no consistent point between it and others, all feasible, has smaller residuals
+    random = np.random.default_rng(8)
+    matrix, forces = random.normal(size=(60, 10)), random.normal(size=60)
+    nominal = near_consistent(np.array([1.0] + [0.0] * 9))
+    result = consistent(matrix, forces, nominal, (0,), pull=1e-8)
+    assert result.converged
+    best = np.linalg.norm(forces - matrix @ result.values)
+    for seed in range(200):
+        draw = np.random.default_rng(seed).normal(size=(4, 4)) * 0.3
+        other = near_consistent(parameters_of(draw @ draw.T))
+        for share in (1e-3, 0.1, 1.0):
+            mixed = result.values + share * (other - result.values)
+            assert np.linalg.norm(forces - matrix @ mixed) >= best * (1 - 1e-7)
 
 
 def test_a_point_mass_is_no_nominal_body() -> None:
     with pytest.raises(ValueError, match="whose pseudo-inertia is not positive definite"):
-        coordinates([1.0] + [0.0] * 9)
+        consistent(np.ones((20, 10)), np.ones(20), np.array([1.0] + [0.0] * 9), (0,))
 
 
 @pytest.mark.parametrize("parameters", [[0.0] * 10, [2.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.02, 0.0, 0.02]])

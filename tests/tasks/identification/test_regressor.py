@@ -63,6 +63,13 @@ def test_loads_from_reactions_have_columns_where_friction_does_not_change_reacti
     assert relative(found @ values, inverse_dynamics(robot, friction=friction, **moving)) < EXACT
 
 
+def test_friction_that_changes_the_reactions_which_load_it_is_refused() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    friction = {"law": "coulomb_viscous", "coulomb": 0.1, "load": "reaction", "pin_radius": 0.02, "joints": "all"}
+    with pytest.raises(ValueError, match="which changes these reactions: forces are not a product"):
+        regressor(robot, friction=friction, **random_motion(robot, 2))
+
+
 def test_weights_of_a_robot_with_more_actuators_than_freedoms_count() -> None:
     robot, weights = catalog.build("delta_4rr2rrr"), [1.0, 2.0, 3.0, 4.0]
     moving = random_motion(robot, 10)

@@ -1,0 +1,185 @@
+"""How many 95 % intervals hold the true parameters, before (white noise assumed) and now, and whether warnings speak.
+
+    python -m benchmarks.campaigns.coverage [--seeds 100] [--robots planar_3r five_bar delta_3rr2rrr]
+
+Each case is one thing that goes wrong with recordings of a machine; the model is right in the first ones, wrong in the
+others, where no deviation can be right and a warning has to say so.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robots import catalog
+from robots.model import Robot
+from tasks import inverse_dynamics
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import actuator_positions
+from tasks.identification.machines.fitting import RecordedMachine, fit_machine
+from tasks.identification.machines.judgement import judged, lacking, with_delay
+from tasks.identification.machines.model import MachineModel, nominal
+from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
+from tasks.identification.signals import coloured, delayed
+
+STEP, DURATION = 0.002, 10.0
+CUTOFF = 10.0
+FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
+NOISE = 0.05
+"""Standard deviation of the noise of forces, relative to the forces."""
+INTERVAL = 1.96
+SPREADS = {"planar_3r": 0.5, "five_bar": 0.05, "delta_3rr2rrr": 0.05}
+"""Size of the motions: rad of joints, m of platforms."""
+ENCODER = 2e-3
+"""Step of coarse encoders [rad]."""
+
+Change = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A robot's clean signals: time, positions and velocities of the actuators, forces, and a heavier first limb's."""
+
+    robot: Robot
+    moving: Moving
+    position: np.ndarray
+    force: np.ndarray
+    velocity: np.ndarray
+
+    @property
+    def size(self) -> float:
+        """Standard deviation of the noise."""
+        return NOISE * float(np.sqrt(np.mean(self.force**2)))
+
+
+def truth_of(name: str) -> Truth:
+    """Clean signals of a robot along random Fourier series."""
+    robot = catalog.build(name)
+    freedoms = len(robot.mechanism.freedoms)
+    random, time = np.random.default_rng(4), np.arange(0.0, DURATION, STEP)
+    x, xd, xdd = np.zeros((3, len(time), freedoms))
+    for k in range(1, 6):
+        omega = 2.0 * np.pi * 0.2 * k
+        sine, cosine = random.normal(size=(2, freedoms)) * SPREADS[name] / k
+        angle = omega * time[:, None]
+        x += sine * np.sin(angle) + cosine * np.cos(angle)
+        xd += omega * (sine * np.cos(angle) - cosine * np.sin(angle))
+        xdd -= omega**2 * (sine * np.sin(angle) + cosine * np.cos(angle))
+    moving = _moving(robot, x, xd, xdd)
+    solved = inverse_dynamics(robot, friction=FRICTION, full=True, **moving)
+    return Truth(robot, moving, actuator_positions(robot, **moving), solved.force, solved.velocity)
+
+
+def _moving(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Moving:
+    if robot.mechanism.is_chain:
+        return {"q": x, "qd": xd, "qdd": xdd}
+    axes = [("wx", "wy", "wz", "vx", "vy", "vz").index(name) for name in robot.mechanism.platform.mobility]
+    home = np.array(robot.mechanism.platform.home.position)
+    position, twist, acceleration = np.tile(home, (len(x), 1)), np.zeros((len(x), 6)), np.zeros((len(x), 6))
+    for k, axis in enumerate(axes):
+        position[:, axis - 3] += x[:, k]
+        twist[:, axis], acceleration[:, axis] = xd[:, k], xdd[:, k]
+    return {"position": position, "twist": twist, "acceleration": acceleration}
+
+
+def cases(truth: Truth) -> Iterator[tuple[str, bool, Change]]:
+    """Name, whether the model is right, and forces with what the case does to them."""
+    size, shape = truth.size, truth.force.shape
+
+    def white(random: np.random.Generator) -> np.ndarray:
+        return random.normal(size=shape) * size
+
+    yield "white", True, lambda random, force: force + white(random)
+    yield "correlated 20 ms", True, lambda random, force: force + coloured(random.normal(size=shape), 0.02, STEP) * size
+    yield "correlated 200 ms", True, lambda random, force: force + coloured(random.normal(size=shape), 0.2, STEP) * size
+    yield "outliers 0.2 %", True, lambda random, force: _spoilt(random, force + white(random))
+    yield "coarse encoders", True, lambda random, force: force + white(random)
+    yield "delay 4 ms, taken out", True, lambda random, force: delayed(force, 0.004, STEP) + white(random)
+    yield "delay 4 ms", False, lambda random, force: delayed(force, 0.004, STEP) + white(random)
+    fading = 0.6 * np.sign(truth.velocity) * np.exp(-((truth.velocity / 0.1) ** 2))
+    yield "wrong friction law", False, lambda random, force: force + fading + white(random)
+    if len(truth.robot.mechanism.instances) > 1:
+        heavy = np.zeros(shape)
+        heavy[:, 0] = 0.1 * np.abs(truth.force).max() * np.cos(truth.position[:, 0])
+        yield "first limb 10 % heavier", False, lambda random, force: force + heavy + white(random)
+
+
+def _spoilt(random: np.random.Generator, force: np.ndarray) -> np.ndarray:
+    result = force.copy()
+    wrong = random.random(force.shape) < 0.002
+    result[wrong] += random.choice([-1.0, 1.0], size=int(wrong.sum())) * 3.0 * np.abs(force).max()
+    return result
+
+
+def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float, float, float]]:
+    """Robot, case, whether the model is right, seeds, coverage before and now, share of seeds with a warning."""
+    truth = truth_of(name)
+    model = MachineModel()
+    options = Preparation(cutoff=CUTOFF, rest=0.0)
+    time = np.arange(len(truth.force)) * STEP
+    clean = prepare(Signals(name, "train", time, truth.position, truth.force), options)
+    machine = RecordedMachine(truth.robot, model, (clean,))
+    exact = _exact(machine)
+    for case, is_right, change in cases(truth):
+        before, now, warned, count = [], [], [], seeds
+        if case == "coarse encoders" and not truth.robot.mechanism.is_chain:
+            count = max(seeds // 5, 1)  # each of them solves all poses again
+        for seed in range(count):
+            random = np.random.default_rng([seed, 77])
+            force = change(random, truth.force)
+            if case == "coarse encoders":
+                position = np.round(truth.position / ENCODER + random.random()) * ENCODER
+                recording = prepare(Signals(name, "train", time, position, force), options)
+                trial = RecordedMachine(truth.robot, model, (recording,))
+                trial.__dict__["base"] = machine.base
+            else:
+                recording = prepare(Signals(name, "train", time, truth.position, force), options)
+                trial = _with_forces(machine, recording)
+            if case.endswith("taken out"):
+                trial = _with_forces(machine, with_delay(trial, "weighted")[0].recordings[0])
+            fit = fit_machine(trial)
+            error = np.abs(fit.values - exact[list(fit.kept)])
+            before.append(np.mean(error < INTERVAL * fit.plain))
+            now.append(np.mean(error < INTERVAL * fit.deviations))
+            warned.append(bool(list(lacking(judged(trial, fit)))))
+        yield name, case, is_right, count, float(np.mean(before)), float(np.mean(now)), float(np.mean(warned))
+
+
+def _exact(machine: RecordedMachine) -> np.ndarray:
+    values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
+    for name in machine.robot.mechanism.actuators:
+        values |= {f"{name}.{key}": float(FRICTION[key]) for key in ("coulomb", "viscous")}
+    return machine.base.of(list(values.values()))
+
+
+def _with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
+    """The machine with other forces along the same motion, whose regressor is there already."""
+    run = machine.runs[0]
+    stride = max(1, recording.every // 8)
+    forces = recording.filtered(recording.force)[::stride][run.numbers]
+    usable = recording.usable[::stride][run.numbers]
+    trial = RecordedMachine(machine.robot, machine.model, (recording,))
+    changed = replace(run, recording=recording, forces=forces, good=run.good & usable[:, None])
+    trial.__dict__.update(runs=(changed,), base=machine.base, columns=machine.columns, unshared=machine.unshared)
+    return trial
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--robots", nargs="*", default=list(SPREADS))
+    arguments = parser.parse_args()
+    print("| robot | case | model | seeds | before | now | warned |")
+    print("|---|---|---|---:|---:|---:|---:|")
+    for name in arguments.robots:
+        for robot, case, is_right, count, before, now, warned in coverage(name, arguments.seeds):
+            kind = "right" if is_right else "wrong"
+            print(f"| {robot} | {case} | {kind} | {count} | {before:.0%} | {now:.0%} | {warned:.0%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,418 @@
+"""Read a recording description: which robot, which files, what their columns are, how they are prepared and fitted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.documents.files import read_text
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.units import UNITS
+from pipeline.documents.validation import validate_keys
+from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
+from pipeline.errors import Problem
+from pipeline.identification.machines.sections import DescriptionFile, OwnColumnSection, RecordingSection, SignalSection
+from pipeline.identification.machines.tables import Table, read_table, refused
+from pipeline.robot_files.names import find_family
+from pipeline.robot_files.reader import require_format
+from pipeline.robot_files.urdf import import_urdf
+from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Robot
+from robots.parameters import nearest
+from tasks.identification.machines.checks import KINDS
+from tasks.identification.machines.fitting import METHODS
+from tasks.identification.machines.model import ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
+from tasks.identification.machines.preparation import Preparation, Signals
+
+CONSISTENT = "consistent"
+ESTIMATE = "estimate"
+MOTION = ("q", "qd", "qdd")
+"""Names of position, velocity and acceleration in expressions, before the name of an actuator."""
+
+
+@dataclass(frozen=True)
+class RecordingFiles:
+    """Paths of the files of one recording, its role, and what messages call it."""
+
+    paths: tuple[Path, ...]
+    role: str
+    name: str
+
+
+@dataclass(frozen=True)
+class RecordingDescription:
+    """All that an identification from recordings needs, checked; `text` is the file that it came from."""
+
+    robot: Robot
+    file: DescriptionFile
+    recordings: tuple[RecordingFiles, ...]
+    gear: np.ndarray
+    zero: np.ndarray
+    limits: tuple[tuple[float, float], ...] | None
+    preparation: Preparation
+    estimates_delay: bool
+    model: MachineModel
+    estimates_stribeck: bool
+    method: str
+    eliminate: bool
+    accept: tuple[str, ...]
+    title: str
+    text: str
+    robot_text: str | None
+
+    def signals(self) -> list[Signals]:
+        """Read all recordings. Raises InputError."""
+        return [self.read(files) for files in self.recordings]
+
+    def read(self, files: RecordingFiles) -> Signals:
+        """Read one recording, in SI units and the order of the actuators. Raises InputError."""
+        tables = [read_table(path) for path in files.paths]
+        position = self._signal(files, tables, self.file.position, "position")
+        force = self._signal(files, tables, self.file.force, "force")
+        section = self.file.velocity
+        velocity = None if section is None else self._signal(files, tables, section, "velocity")
+        if self.file.position.of == "motors":
+            position = np.linalg.solve(self.gear, position.T).T
+        if section is not None and velocity is not None and section.of == "motors":
+            velocity = np.linalg.solve(self.gear, velocity.T).T
+        if self.file.force.of == "motors":
+            force = force @ self.gear
+        time = self._time(files, tables, len(position))
+        lengths = {"position": len(position), "force": len(force), "time": len(time)}
+        if len(set(lengths.values())) > 1:
+            got = ", ".join(f"{count} samples of {name}" for name, count in lengths.items())
+            raise refused(files.name, got, "as many of each")
+        return Signals(files.name, files.role, time, position + self.zero, force, velocity)
+
+    def _time(self, files: RecordingFiles, tables: Sequence[Table], samples: int) -> np.ndarray:
+        section = self.file.time
+        if section.column is None:
+            assert section.rate is not None, "checked when the description was read"
+            return np.arange(samples) / section.rate
+        unit = UNITS[section.unit]
+        values = _column(files, tables, section.column, section.file, "time")
+        return np.asarray(unit.to_si(1.0) * values)
+
+    def _signal(self, files: RecordingFiles, tables: Sequence[Table], section: SignalSection, key: str) -> np.ndarray:
+        names = section.columns
+        if len(names) == 1 and isinstance(names[0], str):
+            names = tuple(_expanded(tables, names[0], section.file)) or names
+        if len(names) != (count := len(self.robot.mechanism.actuators)):
+            raise refused(
+                files.name, f"{len(names)} columns of {key}", f"{count}, one for each actuator of {self.robot.name}"
+            )
+        values = np.stack([_column(files, tables, name, section.file, key) for name in names], axis=1)
+        factor = UNITS[section.unit].to_si(1.0) if section.unit in UNITS else 1.0
+        for numbers in (section.sign, section.gain):
+            factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
+        return np.asarray(values * factor)
+
+
+def _column(files: RecordingFiles, tables: Sequence[Table], name: str | int, file: int | None, key: str) -> np.ndarray:
+    """The column of a name or number in one of the files. Raises InputError."""
+    searched = range(len(tables)) if file is None else [file - 1]
+    if any(k >= len(tables) for k in searched):
+        raise refused(files.name, f"{key} in file {file} of {len(tables)}", "one of its files")
+    hits = []
+    for k in searched:
+        table = tables[k]
+        if isinstance(name, int):
+            hits += [list(table.values())[name - 1]] if name <= len(table) else []
+        elif name in table:
+            hits.append(table[name])
+    if len(hits) == 1:
+        return hits[0]
+    if hits:
+        hint = "Say which by the key file, counted from 1."
+        raise refused(files.name, f"column {name!r} of {key} in {len(hits)} files", "one of them", hint)
+    known = [column for k in searched for column in tables[k]]
+    hint = f"It has {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}; {nearest(str(name), known)}"
+    raise refused(files.name, f"no column {name!r} for {key}", "a column of the file", sentence(hint))
+
+
+def _expanded(tables: Sequence[Table], name: str, file: int | None) -> list[str]:
+    """The columns of a variable that has several."""
+    searched = tables if file is None else tables[file - 1 : file]
+    pattern = re.compile(re.escape(name) + r"\[[0-9]+\]")
+    return [column for table in searched for column in table if pattern.fullmatch(column)]
+
+
+def read_description(
+    path: str | os.PathLike[str],
+    *,
+    robot: str | None = None,
+    files: Iterable[tuple[str, str]] = (),
+    folder: str | os.PathLike[str] | None = None,
+    method: str | None = None,
+) -> RecordingDescription:
+    """Read a recording description. Raises InputError with all problems.
+
+    robot, files, method: in place of those of the description; files as (path, role). folder: where its files are, if
+    not beside it.
+    """
+    name = os.fspath(path)
+    return parse_description(read_text(name, MAX_BYTES), name, robot=robot, files=files, folder=folder, method=method)
+
+
+def parse_description(
+    text: str,
+    name: str,
+    *,
+    robot: str | None = None,
+    files: Iterable[tuple[str, str]] = (),
+    folder: str | os.PathLike[str] | None = None,
+    method: str | None = None,
+) -> RecordingDescription:
+    """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
+    report = Report(parse_yaml(text, name))
+    require_format(report)
+    file, problems = validate_keys(DescriptionFile, report.document)
+    report.take(problems)
+    report.raise_if_any()
+    if method is not None:
+        file = file.model_copy(update={"estimate": file.estimate.model_copy(update={"method": method})})
+    reader = _DescriptionReader(report, file, name, Path(folder) if folder is not None else None)
+    description = reader.description(robot, list(files), text)
+    report.raise_if_any()
+    assert description is not None, "problems were raised"
+    return description
+
+
+class _DescriptionReader:
+    """Reads a description section by section; problems go to `report`."""
+
+    def __init__(self, report: Report, file: DescriptionFile, name: str, folder: Path | None) -> None:
+        self.report, self.file, self.name = report, file, name
+        self.folders = [*([folder] if folder is not None else []), Path(name).parent]
+
+    def description(
+        self, robot_name: str | None, files: list[tuple[str, str]], text: str
+    ) -> RecordingDescription | None:
+        named = robot_name or self.file.robot
+        if named is None:
+            self.report((), Got("no key 'robot'"), "a robot of the catalogue, or the file of one", "Add it.")
+            return None
+        robot, robot_text = self._robot(named, given=robot_name is not None)
+        count = len(robot.mechanism.actuators)
+        recordings = self._recordings(files)
+        gear, zero = self._gear(count), self._numbers("zero", count, 0.0)
+        self._signals(robot, count)
+        model, estimates_stribeck = self._model(robot, gear)
+        self._choices()
+        preparation = self.file.preparation
+        values = preparation.model_dump(exclude={"delay", "stop"})
+        known_delay = preparation.delay if isinstance(preparation.delay, float | int) else None
+        stop = np.inf if preparation.stop is None else preparation.stop
+        return RecordingDescription(
+            robot=robot,
+            file=self.file,
+            recordings=recordings,
+            gear=gear,
+            zero=zero,
+            limits=self._limits(robot),
+            preparation=Preparation(**values, delay=known_delay, stop=stop),
+            estimates_delay=preparation.delay == ESTIMATE,
+            model=model,
+            estimates_stribeck=estimates_stribeck,
+            method=self.file.estimate.method,
+            eliminate=self.file.estimate.eliminate,
+            accept=self.file.accept,
+            title=self.file.title or f"Identification of {robot.name}",
+            text=text,
+            robot_text=robot_text,
+        )
+
+    def _place(self, name: str, path: KeyPath) -> Path:
+        """Where a file is: beside the description, or in the folder that was named."""
+        for folder in self.folders:
+            if (folder / name).is_file():
+                return folder / name
+        places = " and ".join(str(folder) for folder in self.folders)
+        self.report(path, name, f"a file in {places}", "Name the folder with --folder.")
+        return self.folders[0] / name
+
+    def _robot(self, name: str, given: bool) -> tuple[Robot, str | None]:
+        """The robot of a name: URDF, robot file or catalogue; and the text of the file of one that was imported."""
+        is_urdf, is_file = name.lower().endswith(".urdf"), name.lower().endswith((".yaml", ".yml"))
+        if not (is_urdf or is_file):
+            return Robot.of(find_family(name), dict(self.file.parameters)), None
+        path = Path(name) if given else self._place(name, ("robot",))
+        self.report.raise_if_any()
+        if is_urdf:
+            imported = import_urdf(path)
+            return Robot.of(imported.description.family, dict(self.file.parameters)), imported.text
+        return Robot.of(find_family(str(path)), dict(self.file.parameters)), read_text(str(path), MAX_BYTES)
+
+    def _recordings(self, files: list[tuple[str, str]]) -> tuple[RecordingFiles, ...]:
+        if files:
+            return tuple(RecordingFiles((Path(path),), role, Path(path).name) for path, role in files)
+        if not self.file.recordings:
+            self.report((), Got("no recordings"), "files of recordings", "Add the key recordings, or name files.")
+        return tuple(self._recording(k, section) for k, section in enumerate(self.file.recordings))
+
+    def _recording(self, number: int, section: RecordingSection) -> RecordingFiles:
+        paths = tuple(self._place(name, ("recordings", number, "files", k)) for k, name in enumerate(section.files))
+        return RecordingFiles(paths, section.role, section.name or " + ".join(path.name for path in paths))
+
+    def _gear(self, count: int) -> np.ndarray:
+        """Motors over actuators (motor, actuator)."""
+        if self.file.gear is None:
+            return np.eye(count)
+        rows = [row if isinstance(row, tuple) else None for row in self.file.gear]
+        if all(row is None for row in rows):
+            ratios = np.array(self.file.gear, dtype=float)
+            gear = np.diag(ratios) if len(ratios) == count else np.zeros((0, 0))
+        else:
+            lengths_fit = len(rows) == count and all(row is not None and len(row) == count for row in rows)
+            gear = np.array(rows, dtype=float) if lengths_fit else np.zeros((0, 0))
+        if gear.shape != (count, count) or abs(np.linalg.det(gear)) < 1e-12:
+            self.report(("gear",), Got("another shape or no inverse"), f"{count} ratios, or {count} rows of as many")
+            return np.eye(count)
+        return gear
+
+    def _numbers(self, key: str, count: int, default: float) -> np.ndarray:
+        numbers = getattr(self.file, key)
+        if numbers is not None and len(numbers) not in (1, count):
+            self.report((key,), Got(f"{len(numbers)} numbers"), f"{count}, one for each actuator")
+        return (
+            np.broadcast_to(np.array([default] if numbers is None else numbers, dtype=float), (count,)).copy()
+            if (numbers is None or len(numbers) in (1, count))
+            else np.full(count, default)
+        )
+
+    def _signals(self, robot: Robot, count: int) -> None:
+        turns = [JOINT_KINDS[kind].units for kind in actuator_kinds(robot)]
+        for key, quantity in (("position", "position"), ("velocity", "rate"), ("force", "force")):
+            section = getattr(self.file, key)
+            if section is None:
+                continue
+            allowed = {getattr(units, quantity) for units in turns}
+            is_current = key == "force" and section.unit == "A"
+            if section.unit is not None and not is_current and not _measures(section, allowed):
+                expected = f"a unit of {' or '.join(sorted(allowed))}" + (", or A" if key == "force" else "")
+                self.report((key, "unit"), section.unit, expected, sentence(nearest(section.unit, UNITS)))
+            for part in ("sign", "gain"):
+                numbers = getattr(section, part)
+                if numbers is not None and len(numbers) not in (1, count):
+                    self.report((key, part), Got(f"{len(numbers)} numbers"), f"one, or {count} for the actuators")
+            if section.sign is not None and any(abs(sign) != 1 for sign in section.sign):
+                self.report((key, "sign"), list(section.sign), "1 or -1 for each")
+            if key == "force" and section.unit == "A" and section.gain is None:
+                self.report((key, "unit"), "A", "a gain with currents", "Add gain: [...] in N m/A or N/A.")
+        time = self.file.time
+        if (time.column is None) == (time.rate is None):
+            self.report(("time",), Got("both or none of column and rate"), "one of them", "Add time: {rate: 1000}.")
+        if time.unit not in UNITS or UNITS[time.unit].si != "s":
+            self.report(("time", "unit"), time.unit, "a unit of time: s, ms or min")
+
+    def _limits(self, robot: Robot) -> tuple[tuple[float, float], ...] | None:
+        names = robot.mechanism.actuators
+        for name, (low, high) in self.file.limits.items():
+            if name not in names:
+                self.report(("limits", name), name, "an actuator", sentence(nearest(name, names)), key=True)
+            elif low >= high:
+                self.report(("limits", name), [low, high], "the lower limit first")
+        if not self.file.limits:
+            return None
+        pairs = [self.file.limits.get(name, (-np.inf, np.inf)) for name in names]
+        return tuple((float(low), float(high)) for low, high in pairs)
+
+    def _model(self, robot: Robot, gear: np.ndarray) -> tuple[MachineModel, bool]:
+        section, count = self.file.model, len(robot.mechanism.actuators)
+        own = [column for name, entry in section.columns.items() if (column := self._own(robot, name, entry))]
+        slow = section.stribeck_velocity
+        estimates = section.friction == "stribeck" and slow in (None, ESTIMATE)
+        velocities: tuple[float, ...] = ()
+        if isinstance(slow, tuple):
+            velocities = tuple(map(float, slow))
+            if len(velocities) != count:
+                self.report(("model", "stribeck_velocity"), Got(f"{len(velocities)} numbers"), f"one, or {count}")
+        elif isinstance(slow, float | int):
+            velocities = (float(slow),) * count
+        if any(velocity <= 0 for velocity in velocities):
+            self.report(("model", "stribeck_velocity"), list(velocities), "numbers above 0")
+        coupled = gear if np.count_nonzero(gear) > count else None
+        model = MachineModel(
+            friction=section.friction,
+            offset=section.offset,
+            drives=coupled,
+            stribeck_velocity=velocities or (0.01,) * count,
+            own=tuple(own),
+            joints=section.joints,  # type: ignore[arg-type]
+            shared=section.shared,
+            gravity=(self.file.gravity[0], self.file.gravity[1], self.file.gravity[2]),
+        )
+        return model, estimates
+
+    def _own(self, robot: Robot, name: str, section: OwnColumnSection) -> OwnColumn | None:
+        names = robot.mechanism.actuators
+        path: KeyPath = ("model", "columns", name)
+        if section.actuator not in names:
+            hint = sentence(nearest(section.actuator, names))
+            self.report((*path, "actuator"), section.actuator, "an actuator of the robot", hint)
+            return None
+        symbols = symbols_of(robot)
+        try:
+            expression = parse(section.expression, "number", SMOOTH)
+        except ExpressionError as error:
+            self.report((*path, "expression"), Got(error.got), error.expected, error.hint)
+            return None
+        if unknown := [symbol for symbol in expression.names if symbol not in symbols]:
+            hint = sentence(nearest(unknown[0], symbols))
+            self.report(
+                (*path, "expression"), unknown[0], "q, qd or qdd of an actuator, such as q_" + _plain(names[0]), hint
+            )
+            return None
+        return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
+
+    def _choices(self) -> None:
+        methods = (*METHODS, CONSISTENT)
+        if self.file.estimate.method not in methods:
+            method = self.file.estimate.method
+            hint = sentence(nearest(method, methods))
+            self.report(("estimate", "method"), method, f"one of {', '.join(methods)}", hint)
+        for k, kind in enumerate(self.file.accept):
+            if kind not in KINDS:
+                self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+
+
+def _measures(section: SignalSection, allowed: set[str]) -> bool:
+    """Whether the unit of a signal is one of those; motors may turn where actuators slide."""
+    unit = UNITS.get(section.unit or "")
+    return unit is not None and (section.of == "motors" or unit.si in allowed)
+
+
+@dataclass(frozen=True)
+class ExpressionColumn:
+    """The factor of a user's column: an expression of the motion of actuators; `symbols` says which number of which."""
+
+    expression: Expression
+    symbols: dict[str, tuple[int, int]]
+
+    def __call__(self, motion: ActuatorMotion) -> np.ndarray:
+        """The factor (samples,) along a motion."""
+        values = {name: motion[self.symbols[name][0]][:, self.symbols[name][1]] for name in self.expression.names}
+        return np.broadcast_to(np.asarray(self.expression(values), dtype=float), (len(motion[0]),)).copy()
+
+
+def symbols_of(robot: Robot) -> dict[str, tuple[int, int]]:
+    """Names in expressions, `q_elbow` for the position of the actuator elbow: which array, which column."""
+    names = robot.mechanism.actuators
+    return {
+        f"{prefix}_{_plain(name)}": (order, k) for order, prefix in enumerate(MOTION) for k, name in enumerate(names)
+    }
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def problem(name: str, key: str, got: str, expected: str, hint: str = "") -> Problem:
+    """A problem of a recording."""
+    return Problem(name, 0, 0, key, got, expected, hint)

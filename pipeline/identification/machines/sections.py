@@ -1,0 +1,111 @@
+"""Sections of a recording description: keys and types; `pipeline.identification.machines.description` reads them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pipeline.documents.section import Count, Integer, Number, Section, Text
+from tasks.identification.machines.model import FrictionColumns
+from tasks.identification.machines.preparation import Preparation
+
+DEFAULTS = Preparation()
+Column = Annotated[int, Field(strict=True, ge=1)] | Text
+Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=200)]
+Numbers = Annotated[tuple[Number, ...], Field(min_length=1, max_length=200)]
+Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
+Role = Literal["train", "validation", "test"]
+Side = Literal["motors", "actuators"]
+
+
+class RecordingSection(Section):
+    """Files of one recording, whose columns go together, and what it is for."""
+
+    files: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
+    role: Role = "train"
+    name: Text | None = None
+
+
+class SamplingSection(Section):
+    """Where time comes from: a column, or a rate [samples a second]."""
+
+    column: Column | None = None
+    file: Count | None = None
+    unit: Text = "s"
+    rate: Positive | None = None
+
+
+class SignalSection(Section):
+    """Columns of a signal: a name or number for each actuator, and how they become SI units."""
+
+    columns: Columns
+    file: Count | None = None
+    unit: Text | None = None
+    sign: Numbers | None = None
+    gain: Numbers | None = None
+    of: Side = "actuators"
+
+
+class PreparationSection(Section):
+    """What is done with signals, see `tasks.identification.machines.preparation.Preparation`."""
+
+    cutoff: Positive | None = None
+    order: Annotated[Integer, Field(ge=1, le=12)] = DEFAULTS.order
+    outliers: NotNegative = DEFAULTS.outliers
+    delay: Number | Literal["estimate"] | None = None
+    start: NotNegative = 0.0
+    stop: Positive | None = None
+    rate: NotNegative = 0.0
+    gap: NotNegative = 0.0
+    rest: NotNegative = DEFAULTS.rest
+
+
+class OwnColumnSection(Section):
+    """A column of the user's own: the actuator that it acts on, its factor as an expression, its unit."""
+
+    actuator: Text
+    expression: Text
+    unit: Text = "N m"
+
+
+class ModelSection(Section):
+    """What the machine has beside its bodies, see `tasks.identification.machines.model.MachineModel`."""
+
+    friction: FrictionColumns = "coulomb_viscous"
+    offset: bool = True
+    shared: bool = True
+    stribeck_velocity: Number | Numbers | Literal["estimate"] | None = None
+    joints: dict[Text, object] | tuple[dict[Text, object], ...] | None = None
+    columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
+
+
+class EstimateSection(Section):
+    """The estimator, and whether parameters that the data do not tell are left out."""
+
+    method: Text = "weighted"
+    eliminate: bool = False
+
+
+class DescriptionFile(Section):
+    """A recording description."""
+
+    limbsweep: Integer
+    title: Text = ""
+    robot: Text | None = None
+    parameters: dict[Text, Number] = Field(default_factory=dict)
+    gravity: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, -9.81)
+    recordings: Annotated[tuple[RecordingSection, ...], Field(max_length=1000)] = ()
+    time: SamplingSection = SamplingSection()
+    position: SignalSection
+    velocity: SignalSection | None = None
+    force: SignalSection
+    gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
+    zero: Numbers | None = None
+    limits: dict[Text, Pair] = Field(default_factory=dict)
+    preparation: PreparationSection = PreparationSection()
+    model: ModelSection = ModelSection()
+    estimate: EstimateSection = EstimateSection()
+    accept: tuple[Text, ...] = ()

@@ -1,0 +1,159 @@
+"""Read the columns of recorded files: CSV and other text, MAT, HDF5, Parquet, NPZ.
+
+A table is columns by name, in order, all of one length. Text has a header or none; a variable of an archive that has
+several columns counts as that many, `name[1]` and so on.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pipeline.documents.files import decode, read_bytes
+from pipeline.errors import InputError, Problem
+
+MAX_BYTES = 4 << 30
+"""Bytes of a recording."""
+DELIMITERS = (",", ";", "\t", None)
+
+Table = dict[str, np.ndarray]
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read the columns of a file, of the kind that its ending says. Raises InputError."""
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in READERS:
+        hint = "Convert it to one of these."
+        raise InputError([Problem(name, 0, 0, "", f"the ending {ending!r}", f"one of {', '.join(READERS)}", hint)])
+    data = read_bytes(name, MAX_BYTES)
+    if not data:
+        raise InputError([Problem(name, 0, 0, "", "an empty file", "a recording")])
+    table = READERS[ending](data, name)
+    if not table:
+        raise InputError([Problem(name, 0, 0, "", "no columns of numbers", "columns of a recording")])
+    return table
+
+
+def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
+    """The error of a file that cannot be used."""
+    return InputError([Problem(name, 0, 0, "", got, expected, hint)])
+
+
+def _text(data: bytes, name: str) -> Table:
+    lines = decode(data, name).splitlines()
+    start = next((k for k, line in enumerate(lines) if line.strip() and not line.startswith(("#", "%"))), None)
+    if start is None:
+        raise refused(name, "no lines but comments", "rows of numbers")
+    delimiter = next((mark for mark in DELIMITERS if mark is None or mark in lines[start]), None)
+    cells = [cell.strip().strip('"') for cell in lines[start].split(delimiter)]
+    header = not all(_is_number(cell) for cell in cells)
+    names = cells if header else [str(k + 1) for k in range(len(cells))]
+    if len(set(names)) < len(names):
+        double = next(cell for cell in names if names.count(cell) > 1)
+        raise refused(name, f"two columns {double!r}", "a name for each column", "Rename one of them.")
+    rows = lines[start + header :]
+    if not any(row.strip() for row in rows):
+        raise refused(name, "no rows", "rows of numbers")
+    try:
+        values = np.loadtxt(io.StringIO("\n".join(rows)), delimiter=delimiter, comments=("#", "%"), ndmin=2)
+    except ValueError as error:
+        hint = f"Rows are counted from line {start + header + 1}."
+        raise refused(name, f"text that is no table: {error}", "rows of as many numbers", hint) from None
+    if values.shape[1] != len(names):
+        raise refused(name, f"{len(names)} names and {values.shape[1]} columns", "as many of both")
+    return dict(zip(names, np.ascontiguousarray(values.T), strict=True))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _mat(data: bytes, name: str) -> Table:
+    if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:116]:
+        return _hdf5(data, name)
+    from scipy.io import loadmat
+
+    try:
+        variables = loadmat(io.BytesIO(data), squeeze_me=False)
+    except Exception as error:  # its readers raise whatever a broken file leads to
+        raise refused(name, f"a file that is no MAT file: {error}", "a MAT file") from None
+    return _of_arrays({key: value for key, value in variables.items() if not key.startswith("__")})
+
+
+def _hdf5(data: bytes, name: str) -> Table:
+    try:
+        import h5py
+    except ImportError:
+        raise refused(name, "no package h5py", "h5py, which reads HDF5", "Install limbsweep[hdf5].") from None
+    try:
+        with h5py.File(io.BytesIO(data), "r") as file:
+            names: list[str] = []
+            file.visit(names.append)
+            arrays = {key: file[key][()] for key in names if isinstance(file[key], h5py.Dataset)}
+    except OSError as error:
+        raise refused(name, f"a file that is no HDF5 file: {error}", "an HDF5 file") from None
+    return _of_arrays(arrays)
+
+
+def _npz(data: bytes, name: str) -> Table:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return _of_arrays({key: file[key] for key in file.files})
+    except (ValueError, OSError, KeyError) as error:
+        raise refused(name, f"a file that is no archive of arrays: {error}", "an NPZ file without objects") from None
+
+
+def _parquet(data: bytes, name: str) -> Table:
+    try:
+        from pyarrow import ArrowInvalid, parquet
+    except ImportError:
+        raise refused(
+            name, "no package pyarrow", "pyarrow, which reads Parquet", "Install limbsweep[parquet]."
+        ) from None
+    try:
+        table = parquet.read_table(io.BytesIO(data))
+    except (ArrowInvalid, OSError) as error:
+        raise refused(name, f"a file that is no Parquet file: {error}", "a Parquet file") from None
+    columns = {key: table[key].to_numpy() for key in table.column_names}
+    return {key: values.astype(float) for key, values in columns.items() if values.dtype.kind in "fiub"}
+
+
+def _of_arrays(arrays: Mapping[str, np.ndarray]) -> Table:
+    """Columns of the arrays that are as long as the longest; others are settings, not signals."""
+    tables = {}
+    for key, value in arrays.items():
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub" or array.ndim > 2 or not array.size:
+            continue
+        matrix = np.atleast_2d(array.astype(float))
+        matrix = matrix.T if matrix.shape[0] < matrix.shape[1] else matrix
+        tables[key] = matrix
+    longest = max((len(matrix) for matrix in tables.values()), default=0)
+    result: Table = {}
+    for key, matrix in tables.items():
+        if len(matrix) == longest:
+            several = matrix.shape[1] > 1
+            result |= {f"{key}[{k + 1}]" if several else key: column for k, column in enumerate(matrix.T)}
+    return result
+
+
+READERS: Mapping[str, Callable[[bytes, str], Table]] = {
+    ".csv": _text,
+    ".txt": _text,
+    ".dat": _text,
+    ".tsv": _text,
+    ".mat": _mat,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+    ".npz": _npz,
+    ".parquet": _parquet,
+}
+"""What reads each kind of file, by its ending."""

@@ -1,0 +1,307 @@
+"""What is wrong with a recording: found before anything is estimated, each finding with its recording and actuator.
+
+Two kinds of checks: of the signals as they are, and of what they say together. A torque with the wrong sign, exchanged
+columns and degrees for radians are found by trying them: the hypothesis whose least squares leave far less of the
+forces unexplained is what happened. Where nothing else depends on an actuator, the signs of its inertia and of its
+friction say it. Findings that are errors stop an identification, unless a user accepts their kind.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Robot
+from robots.types import TWIST
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import inverse_dynamics
+from tasks.identification.machines.fitting import RecordedMachine, Run
+from tasks.identification.machines.model import actuator_kinds, finite
+from tasks.identification.machines.motion import is_direct, robot_motion
+from tasks.identification.machines.preparation import Prepared, Signals, clipped, runs
+
+KINDS = {
+    "missing": "a number is missing",
+    "constant": "a signal does not change",
+    "stuck": "a sensor stands still and then jumps",
+    "clipped": "forces stand at a limit",
+    "limits": "a motion is beyond the limits of the robot",
+    "sign": "force and motion of an actuator have opposite signs",
+    "swapped": "columns of two actuators are exchanged",
+    "units": "positions are in another unit",
+}
+"""What may be found, and may be accepted."""
+BETTER = 0.6
+"""A hypothesis counts where it leaves less than this share of the residuals."""
+UNEXPLAINED = 0.03
+"""Residuals over forces below which nothing is wrong that a hypothesis could explain."""
+CERTAIN = 4.0
+"""Standard deviations by which an inertia or a friction has to be below zero."""
+ALONG = "expected the force of the drive along its motion; turn one of them"
+SAMPLES = 250
+"""Samples of a recording that hypotheses are tried with."""
+STILL = 20
+"""Samples of one value in a row, at least, of a sensor that stands still."""
+TURNS = 4.0 * np.pi
+"""Angles of joints beyond this are most likely degrees [rad]."""
+
+
+@dataclass(frozen=True)
+class RecordingFinding:
+    """What is wrong: its kind, the recording, the actuator or none, a sentence; errors stop, others warn."""
+
+    kind: str
+    recording: str
+    actuator: str
+    text: str
+    is_error: bool = True
+
+    def __str__(self) -> str:
+        """Recording, actuator, and what is wrong."""
+        return f"{self.recording}{f' {self.actuator}' if self.actuator else ''}: {self.text}"
+
+
+def check_signals(
+    robot: Robot, signals: Signals, limits: Sequence[tuple[float, float]] | None = None
+) -> Iterator[RecordingFinding]:
+    """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense."""
+    names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
+    for signal, values in signals.series.items():
+        for k, column in enumerate(values.T):
+            yield from _signal(signals.name, names[k], signal, column)
+    for k, name in enumerate(names):
+        column = signals.position[:, k][np.isfinite(signals.position[:, k])]
+        low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)
+        unit = JOINT_KINDS[kinds[k]].units.position
+        if limits is not None and (low < limits[k][0] or high > limits[k][1]):
+            text = (
+                f"position from {low:.6g} to {high:.6g} {unit}; expected {limits[k][0]:.6g} to {limits[k][1]:.6g}, the "
+                "limits; look at unit, sign, gear and zero"
+            )
+            yield RecordingFinding("limits", signals.name, name, text)
+        elif unit == "rad" and high - low > TURNS and not any(limb.drives for limb in robot.mechanism.limbs):
+            text = f"position from {low:.6g} to {high:.6g} rad, several turns; expected radians; are these degrees?"
+            yield RecordingFinding("units", signals.name, name, text)
+    for k, marked in enumerate(clipped(np.nan_to_num(signals.force)).T):
+        if marked.any():
+            largest = float(np.abs(signals.force[marked, k]).max())
+            text = f"{marked.mean():.1%} of the forces stand at {largest:.6g}, a limit of the drive; they are left out"
+            yield RecordingFinding("clipped", signals.name, names[k], text, is_error=False)
+
+
+def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Iterator[RecordingFinding]:
+    wrong = ~np.isfinite(column)
+    if wrong.any():
+        text = f"{signal} has {int(wrong.sum())} samples that are no numbers, the first is {int(wrong.argmax()) + 1}"
+        yield RecordingFinding(
+            "missing", recording, name, f"{text}; expected numbers; cut them out, or accept: [missing]"
+        )
+        return
+    if np.ptp(column) == 0.0:
+        text = f"{signal} is {column[0]:.6g} all the time; expected a signal; look at the sensor and the column"
+        yield RecordingFinding("constant", recording, name, text, is_error=signal == "force")
+        return
+    changes = np.abs(np.diff(column))
+    lengths = runs(np.concatenate([[False], changes == 0.0]))
+    usual = float(np.quantile(changes, 0.999))
+    ends = np.flatnonzero((lengths[:-1] >= STILL) & (lengths[1:] == 0))
+    jumps = ends[changes[ends] > 5.0 * usual] if usual > 0 else ends[:0]
+    if len(jumps):
+        text = f"{signal} stands still for {int(lengths[jumps[0]])} samples up to {int(jumps[0]) + 1}, then jumps"
+        yield RecordingFinding(
+            "stuck", recording, name, f"{text} by {changes[jumps[0]]:.6g}; expected a sensor that goes on"
+        )
+
+
+def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
+    """Check what motions and forces of recordings for training say together; see the module."""
+    for run in machine.of("train"):
+        found = list(_hypotheses(machine, run))
+        yield from found
+        if not found:
+            yield from _own_signs(machine, run)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Rows of a recording at some samples, each actuator's over the size of its forces."""
+
+    matrix: np.ndarray
+    forces: np.ndarray
+
+    @property
+    def unexplained(self) -> float:
+        """Residuals of least squares over the forces; of the smaller sizes that columns may have."""
+        good = finite(self.matrix) & finite(self.forces)
+        rows, forces = self.matrix[good], self.forces[good]
+        sizes = np.maximum(np.sqrt(np.mean(forces**2, axis=0)), np.finfo(float).tiny)
+        matrix = (rows / sizes[:, None]).reshape(-1, rows.shape[2])
+        wanted = (forces / sizes).ravel()
+        lengths = np.linalg.norm(matrix, axis=0)
+        matrix = matrix[:, lengths > 1e-9 * lengths.max(initial=0.0)]
+        basis, singular, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
+        basis = basis[:, singular > 1e-6 * singular[0]]
+        return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(wanted))
+
+
+def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """What happened to a recording, if trying it explains far more of the forces than the recording as it is."""
+    names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
+    chosen = _spread(run)
+    whole = machine.base.reduced(run.matrix)[chosen]
+    forces = np.where(run.good, run.forces, np.nan)[chosen]
+    # rows of actuators at rest are none; their samples go with them, as long as enough are left
+    if np.isfinite(forces).all(axis=1).sum() < 3 * whole.shape[2] / count:
+        forces = run.forces[chosen]
+    before = _Trial(whole, forces).unexplained
+    if before < UNEXPLAINED:
+        return
+    trials: list[tuple[float, str, str, str]] = []
+    for k in range(count):
+        signs = np.where(np.arange(count) == k, -1.0, 1.0)
+        text = f"force and motion have opposite signs; {ALONG}"
+        trials.append((_Trial(whole, forces * signs).unexplained, "sign", names[k], text))
+    for i, j in itertools.combinations(range(count), 2):
+        order = np.arange(count)
+        order[[i, j]] = j, i
+        text = f"exchanged with {names[j]}, in forces or in positions; expected the order of the actuators"
+        trials.append((_Trial(whole, forces[:, order]).unexplained, "swapped", names[i], text))
+    trials += _motions(machine, run, chosen, forces, before)
+    best = min(trials, default=None)
+    if best is not None and best[0] < BETTER * before:
+        share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
+        yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
+
+
+def _motions(
+    machine: RecordedMachine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
+) -> Iterator[tuple[float, str, str, str]]:
+    """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
+    robot, model = machine.robot, machine.model
+    if not is_direct(robot):
+        return
+    names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
+    position, velocity, acceleration = (values[chosen] for values in run.motion)
+
+    def trial(change: Callable[[np.ndarray], np.ndarray]) -> float:
+        motion = change(position), change(velocity), change(acceleration)
+        moving: Moving = {"q": motion[0], "qd": motion[1], "qdd": motion[2]}
+        return _Trial(machine.base.reduced(model.matrix(robot, moving, motion)), forces).unexplained
+
+    # without the filter on the columns, which these motions cannot have: so is what they are compared with
+    plain = trial(lambda values: values)
+    grown = before / plain if plain > 0 else 1.0
+    for i, j in itertools.combinations(range(count), 2):
+        order = np.arange(count)
+        order[[i, j]] = j, i
+        text = f"exchanged with {names[j]}, in positions or in forces; expected the order of the actuators"
+        yield trial(lambda values, order=order: values[:, order]) * grown, "swapped", names[i], text
+    turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
+    for factor, text in (
+        (np.pi / 180.0, "positions look like degrees; expected radians, or unit: deg"),
+        (180.0 / np.pi, "positions look like radians; expected degrees as said by unit: deg"),
+    ):
+        scale = np.where(turning, factor, 1.0)
+        if turning.any():
+            yield trial(lambda values, scale=scale: values * scale) * grown, "units", "", text
+
+
+def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """Actuators whose own rows say that their inertia, or what friction takes, is below zero."""
+    names = machine.robot.mechanism.actuators
+    chosen = _spread(run, 60)
+    own_inertia = _inertia_columns(machine, run, chosen)
+    beside = slice(run.matrix.shape[2] - machine.model.beside(machine.robot, run.motion).shape[2], None)
+    for k, name in enumerate(names):
+        rows, forces = run.matrix[run.good[:, k], k], run.forces[run.good[:, k], k]
+        if len(forces) < 10:
+            continue
+        power = np.zeros(rows.shape[1])
+        power[beside] = np.mean(run.motion[1][run.good[:, k], k, None] * rows[:, beside], axis=0)
+        power[_offsets(machine)] = 0.0
+        for what, functional in (("inertia", own_inertia[k]), ("friction", power)):
+            value, deviation = _functional(rows, forces, functional)
+            if value < -CERTAIN * deviation:
+                text = f"its {what} would be negative: force and motion have opposite signs; {ALONG}"
+                yield RecordingFinding("sign", run.recording.name, name, text)
+                break
+
+
+def _offsets(machine: RecordedMachine) -> np.ndarray:
+    return np.array([column.parameter == "offset" for column in machine.columns])
+
+
+def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) -> tuple[float, float]:
+    """A linear function of the parameters by least squares of one actuator's rows, and its standard deviation.
+
+    Infinite where these rows do not tell it.
+    """
+    sizes = np.linalg.norm(rows, axis=0)
+    moved = sizes > 1e-9 * sizes.max(initial=0.0)
+    if not moved.any() or not np.any(functional[moved]):
+        return 0.0, np.inf
+    basis, singular, right = np.linalg.svd(rows[:, moved] / sizes[moved], full_matrices=False)
+    told = singular > 1e-4 * singular[0]
+    weight = right @ (functional[moved] / sizes[moved])
+    if np.linalg.norm(weight[~told]) > 1e-3 * np.linalg.norm(weight):
+        return 0.0, np.inf
+    along = basis[:, told] / singular[told] @ weight[told]
+    residuals = forces - basis[:, told] @ (basis[:, told].T @ forces)
+    # correlated residuals tell less than as many independent ones
+    return float(along @ forces), float(np.linalg.norm(along) * np.sqrt(np.mean(residuals**2)) * 3.0)
+
+
+def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> np.ndarray:
+    """What the columns say of each actuator's own inertia, on average: (actuator, column)."""
+    robot, count = machine.robot, len(machine.robot.mechanism.actuators)
+    recorded = _at(run, chosen)
+    still = replace(recorded, velocity=recorded.velocity * 0.0, acceleration=recorded.acceleration * 0.0)
+    pose = robot_motion(robot, recorded)
+    state = Moving(q=pose["q"]) if robot.mechanism.is_chain else Moving(position=pose["position"])
+    if not robot.mechanism.is_chain and "rotation" in pose:
+        state["rotation"] = pose["rotation"]
+    zero = np.zeros_like(still.position)
+    resting = machine.model.matrix(robot, state, (still.position, zero, zero))
+    jacobian = np.nan_to_num(inverse_dynamics(robot, full=True, **state).jacobian)
+    result = []
+    for k in range(count):
+        rates = np.linalg.pinv(jacobian)[..., k]
+        unit = zero.copy()
+        unit[:, k] = 1.0
+        moved = _accelerated(robot, state, rates)
+        columns = machine.model.matrix(robot, moved, (still.position, zero, unit))[:, k] - resting[:, k]
+        good = finite(columns)
+        result.append(columns[good].mean(axis=0) if good.any() else np.zeros(columns.shape[1]))
+    return np.stack(result)
+
+
+def _accelerated(robot: Robot, state: Moving, rates: np.ndarray) -> Moving:
+    """The state at rest with an acceleration of its freedoms (samples, freedom)."""
+    if robot.mechanism.is_chain:
+        return {**state, "qd": np.zeros_like(rates), "qdd": rates}
+    acceleration = np.zeros((len(rates), 6))
+    acceleration[:, [TWIST.index(name) for name in robot.mechanism.platform.mobility]] = rates
+    return {**state, "twist": np.zeros_like(acceleration), "acceleration": acceleration}
+
+
+def _spread(run: Run, most: int = SAMPLES) -> np.ndarray:
+    return np.unique(np.linspace(0, len(run.forces) - 1, min(most, len(run.forces))).astype(int))
+
+
+def _at(run: Run, chosen: np.ndarray) -> Prepared:
+    """Some samples of a run as a recording of poses."""
+    position, velocity, acceleration = (values[chosen] for values in run.motion)
+    empty = np.zeros(len(chosen), dtype=bool)
+    return replace(
+        run.recording,
+        position=position,
+        velocity=velocity,
+        acceleration=acceleration,
+        force=run.forces[chosen],
+        usable=~empty,
+        resting=np.zeros(position.shape, dtype=bool),
+    )

@@ -1,0 +1,295 @@
+"""From prepared recordings of a machine to its parameters: rows, base parameters, estimate, deviations, judgement.
+
+The regressor goes through the filter of the forces, then as many samples are kept as the filter leaves independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from robots.model import Robot
+from robots.parameters import ParameterError, nearest
+from tasks.identification import estimators
+from tasks.identification.base import BaseParameters
+from tasks.identification.columns import Column
+from tasks.identification.machines import residuals as statistics
+from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite
+from tasks.identification.machines.motion import actuator_motion, robot_motion
+from tasks.identification.machines.preparation import Prepared
+from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
+
+TRAIN = "train"
+METHODS = (*estimators.ESTIMATORS,)
+WEAK = 0.3
+"""Relative standard deviation beyond which a parameter counts as not told by the data."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recording as rows of a fit: matrix (samples, actuator, column), forces, times, motion of the actuators.
+
+    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. thin: the recording at
+    the samples that the regressor was computed at; numbers: those of them that are rows.
+    """
+
+    recording: Prepared
+    matrix: np.ndarray
+    forces: np.ndarray
+    good: np.ndarray
+    time: np.ndarray
+    motion: ActuatorMotion
+    thin: Prepared = field(repr=False)
+    numbers: np.ndarray = field(repr=False)
+
+    def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
+        """The columns beside those of bodies alone, of another model too, through the filter."""
+        motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
+        return self.thin.filtered(model.beside(robot, motion))[self.numbers]
+
+    def rows(self, base: BaseParameters) -> FitRows:
+        """The rows of base parameters."""
+        return FitRows(base.reduced(self.matrix), self.forces, self.good)
+
+
+@dataclass(frozen=True)
+class MachineFit:
+    """Parameters of a machine from recordings, and all that says how good they are.
+
+    base: which combinations; kept: numbers of those that are estimated, the others are set to zero as the data do not
+    tell them; values, deviations (kept,): deviations for correlated noise; plain: deviations as if noise were white;
+    condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
+    errors: by recording the residuals relative to the forces; whiteness by actuator; independent: of how many
+    independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack.
+    """
+
+    base: BaseParameters
+    columns: tuple[Column, ...]
+    kept: tuple[int, ...]
+    values: np.ndarray
+    deviations: np.ndarray
+    plain: np.ndarray
+    condition: float
+    raw_condition: float
+    noise: np.ndarray
+    errors: Mapping[str, float]
+    actuator_errors: Mapping[str, np.ndarray]
+    whiteness: tuple[Whiteness, ...]
+    independent: float
+    rows: int
+    lacks: tuple[LackOfFit, ...]
+    method: str
+    weights: np.ndarray
+    runs: tuple[Run, ...] = field(repr=False, default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each estimated parameter is, in words."""
+        return tuple(self.base.grouping(k) for k in self.kept)
+
+    @property
+    def all_values(self) -> np.ndarray:
+        """Values of all base parameters; zero for those that are not estimated."""
+        result = np.zeros(self.base.count)
+        result[list(self.kept)] = self.values
+        return result
+
+    def predicted(self, run: Run) -> np.ndarray:
+        """Forces (samples, actuator) of a recording as the parameters have them."""
+        return np.asarray(self.base.reduced(run.matrix) @ self.all_values)
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters whose deviation is large beside them: those that the motions tell little of."""
+        large = self.deviations > WEAK * np.abs(self.values)
+        return tuple(name for name, is_weak in zip(self.names, large, strict=True) if is_weak)
+
+
+@dataclass(frozen=True)
+class RecordedMachine:
+    """A robot, what its model has beside bodies, and prepared recordings of it."""
+
+    robot: Robot
+    model: MachineModel
+    recordings: tuple[Prepared, ...]
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns."""
+        return self.model.columns(self.robot)
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """Base parameters at random states."""
+        return base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Rows of every recording. Raises ParameterError for one with nothing left."""
+        return tuple(run_of(self.robot, self.model, recording) for recording in self.recordings)
+
+    @cached_property
+    def unshared(self) -> RecordedMachine | None:
+        """The machine whose limbs have parameters of their own; None where no limbs are copies, or none share."""
+        instances = self.robot.mechanism.instances
+        if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
+            return None
+        return RecordedMachine(self.robot, replace(self.model, shared=False), self.recordings)
+
+    def of(self, role: str) -> list[Run]:
+        """The runs of a role."""
+        return [run for run in self.runs if run.recording.role == role]
+
+
+def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
+    """Rows of a recording; samples that the robot cannot reach are left out. Raises ParameterError."""
+    actuators: ActuatorMotion = (recording.position, recording.velocity, recording.acceleration)
+    # a filter that cuts far below the rate makes most samples superfluous before it, too
+    stride = max(1, recording.every // 8)
+    chosen = np.arange(0, len(recording.force), stride)
+    thin = replace(
+        recording,
+        step=recording.step * stride,
+        **{name: getattr(recording, name)[chosen] for name in ("velocity", "acceleration", "usable", "resting")},
+        position=recording.position[chosen],
+        force=recording.filtered(recording.force)[chosen],
+    )
+    moving = robot_motion(robot, thin)
+    part = at_samples(actuators, chosen)
+    matrix = model.matrix(robot, moving, part)
+    good = finite(matrix) & thin.usable
+    forces, matrix = thin.force, np.where(np.isfinite(matrix), matrix, 0.0)
+    matrix = thin.filtered(matrix)
+    # what the filter carries from samples that are none into their neighbours is left out with them
+    reach = round(1.0 / (thin.used.cutoff * thin.step)) if thin.used.cutoff else 0
+    spoilt = np.convolve(~good, np.ones(2 * reach + 1), mode="same") > 0.5 if (~good).any() else ~good
+    numbers = thin.kept
+    numbers = numbers[~spoilt[numbers]]
+    if len(numbers) < 2:
+        raise ParameterError(f"{recording.name}: no samples are left; expected some that are whole and can be reached")
+    moves = ~thin.resting[numbers]
+    if not moves.any():
+        raise ParameterError(f"{recording.name}: nothing moves; expected a recording of a motion; look at rest")
+    return Run(
+        recording,
+        matrix[numbers],
+        forces[numbers],
+        moves,
+        numbers * thin.step,
+        at_samples(part, numbers),
+        thin,
+        numbers,
+    )
+
+
+def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
+    """Some samples of a motion of the actuators."""
+    position, velocity, acceleration = motion
+    return position[numbers], velocity[numbers], acceleration[numbers]
+
+
+def fit_machine(machine: RecordedMachine, method: str = "weighted", *, eliminate: bool = False) -> MachineFit:
+    """Estimate the parameters of a machine from its recordings for training.
+
+    eliminate: leave out parameters that the data do not tell, one after another. Raises ParameterError.
+    """
+    if method not in METHODS:
+        raise ParameterError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    training = machine.of(TRAIN)
+    if not training:
+        raise ParameterError("recordings: got none for training; expected at least one with the role train")
+    base, actuators = machine.base, len(machine.robot.mechanism.actuators)
+    parts = [run.rows(base) for run in training]
+    matrix, forces = statistics.stacked(parts)
+    labels = statistics.actuators_of(parts)
+    kept = statistics.independent_columns(matrix)
+    if len(forces) <= len(kept):
+        raise ParameterError(
+            f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
+        )
+    found = estimators.estimate(method, matrix[:, kept], forces, labels)
+    while eliminate and len(kept) > 1:
+        weighted, _ = _weighted([_columns(part, kept) for part in parts], found.values)
+        spread = statistics.deviations(weighted, found.values)
+        worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
+        trial = [k for place, k in enumerate(kept) if place != worst]
+        following = estimators.estimate(method, matrix[:, trial], forces, labels)
+        if not _may_go(found.values[worst], spread[worst]):
+            break
+        kept, found = trial, following
+    weighted, noise = _weighted([_columns(part, kept) for part in parts], found.values)
+    stacked, _ = statistics.stacked(weighted)
+    residuals = [part.residuals(found.values) for part in weighted]
+    errors, by_actuator = _errors(machine.runs, base.groups.shape[0], kept, found.values, base)
+    return MachineFit(
+        base=base,
+        columns=machine.columns,
+        kept=tuple(kept),
+        values=found.values,
+        deviations=statistics.deviations(weighted, found.values),
+        plain=found.deviations,
+        condition=estimators.condition_number(stacked),
+        raw_condition=float(np.linalg.cond(matrix[:, kept])),
+        noise=noise,
+        errors=errors,
+        actuator_errors=by_actuator,
+        whiteness=tuple(statistics.whiteness(residuals, k) for k in range(actuators)),
+        independent=statistics.independent_rows(residuals),
+        rows=len(forces),
+        lacks=(),
+        method=method,
+        weights=1.0 / noise,
+        runs=machine.runs,
+    )
+
+
+def _errors(
+    runs: Sequence[Run], count: int, kept: Sequence[int], values: np.ndarray, base: BaseParameters
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Residuals relative to forces by recording, of all rows and (actuator,)."""
+    whole = np.zeros(count)
+    whole[list(kept)] = values
+    errors, by_actuator = {}, {}
+    for run in runs:
+        predicted, good = base.reduced(run.matrix) @ whole, run.good
+        errors[run.recording.name] = relative(run.forces[good], predicted[good])
+        by_actuator[run.recording.name] = np.array(
+            [
+                relative(run.forces[good[:, k], k], predicted[good[:, k], k]) if good[:, k].any() else np.nan
+                for k in range(good.shape[1])
+            ]
+        )
+    return errors, by_actuator
+
+
+def _may_go(value: float, deviation: float) -> bool:
+    """Whether a parameter may be zero: within two deviations."""
+    return abs(value) < 2.0 * deviation
+
+
+def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
+    """Norm of the residuals over that of the forces."""
+    size = float(np.linalg.norm(forces))
+    return float(np.linalg.norm(forces - predicted)) / size if size else np.nan
+
+
+def _columns(part: FitRows, kept: Sequence[int]) -> FitRows:
+    return FitRows(part.matrix[:, :, list(kept)], part.forces, part.good)
+
+
+def weighted_rows(machine: RecordedMachine, fit: MachineFit) -> list[FitRows]:
+    """Rows of the recordings for training over the noise of their actuator, in the columns that are estimated."""
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    return _weighted(parts, fit.values)[0]
+
+
+def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRows], np.ndarray]:
+    """Rows over the noise of their actuator, and that noise (actuator,)."""
+    residuals = np.concatenate([part.residuals(values) for part in parts])
+    counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
+    noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
+    noise = np.maximum(noise, np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0))
+    return [FitRows(part.matrix / noise[:, None], part.forces / noise, part.good) for part in parts], noise

@@ -1,0 +1,160 @@
+"""What a fit may lack, in words: delay, other friction, drift, limbs that differ; and what the user should know.
+
+Each suspicion is a few columns more; a test with the covariance of correlated noise says whether they explain
+residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from tasks.identification.machines.fitting import MachineFit, RecordedMachine, Run, fit_machine, weighted_rows
+from tasks.identification.machines.preparation import advanced
+from tasks.identification.machines.residuals import Extension, LackOfFit, independent_columns, lack_of_fit
+
+DELAY = "delay"
+SHARED = "limbs"
+CORRELATED = 0.2
+"""Correlation from one sample to the next above which noise does not count as white."""
+DELAYS = 6
+SETTLED = 1e-3
+"""Change of an estimated delay, relative to a sample, at which it is taken."""
+
+
+def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
+    """What a model may lack, as columns beside its own: of everything together, then of each actuator."""
+    runs = machine.of("train")
+    names = machine.robot.mechanism.actuators
+    yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs))
+    if (unshared := _unshared(machine, fit)) is not None:
+        yield Extension(SHARED, unshared)
+    for k, name in enumerate(names):
+        shapes = [_friction_shapes(run, k) for run in runs]
+        yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
+        drift = [np.sign(run.motion[1][:, k : k + 1]) * _centred(run.time)[:, None] for run in runs]
+        yield Extension(f"drift {name}", tuple(_on(shape, k, len(names), fit) for shape in drift))
+
+
+def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
+    """The fit with the tests of what its model may lack."""
+    parts = weighted_rows(machine, fit)
+    return replace(fit, lacks=tuple(lack_of_fit(parts, extension) for extension in suspicions(machine, fit)))
+
+
+def _rates(run: Run, fit: MachineFit) -> np.ndarray:
+    """How forces change with a delay: minus their rate (samples, actuator, 1)."""
+    if len(run.time) < 3:
+        return np.zeros((*run.forces.shape, 1))
+    return -np.gradient(fit.predicted(run), run.time, axis=0)[:, :, None]
+
+
+def _friction_shapes(run: Run, actuator: int) -> np.ndarray:
+    velocity = run.motion[1][:, actuator]
+    fastest = float(np.abs(velocity).max()) or 1.0
+    relative = velocity / fastest
+    slow = [np.sign(relative) * np.exp(-((relative / share) ** 2)) for share in (0.05, 0.2)]
+    return np.stack([np.abs(relative), relative * np.abs(relative), relative**3, *slow], axis=1)
+
+
+def _centred(time: np.ndarray) -> np.ndarray:
+    return np.asarray((time - time.mean()) / max(float(np.ptp(time)), 1e-12))
+
+
+def _on(shape: np.ndarray, actuator: int, count: int, fit: MachineFit) -> np.ndarray:
+    columns = np.zeros((len(shape), count, shape.shape[1]))
+    columns[:, actuator] = shape
+    return _over_noise(columns, fit)
+
+
+def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
+    return np.asarray(columns / fit.noise[:, None])
+
+
+def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
+    """Columns of limbs with parameters of their own; None where no limbs are copies."""
+    other = machine.unshared
+    if other is None:
+        return None
+    runs = other.of("train")
+    whole = np.concatenate([other.base.reduced(run.matrix)[run.good] for run in runs])
+    kept = independent_columns(whole, 1e-4)
+    return tuple(_over_noise(other.base.reduced(run.matrix)[:, :, kept], fit) for run in runs)
+
+
+def lacking(fit: MachineFit) -> Iterator[str]:
+    """What tests say, in words."""
+    for lack in fit.lacks:
+        if lack.is_significant:
+            kind, _, name = lack.text.partition(" ")
+            share = f"which is {lack.share:.0%} of the residuals: deviations are too small"
+            if kind == DELAY:
+                yield _late(lack, share)
+            elif kind == SHARED:
+                yield f"limbs that are copies differ, {share}; write shared: false under model"
+            elif kind == "friction":
+                yield f"friction of {name} is not what its law says, {share}; try friction: asymmetric or stribeck"
+            else:
+                yield f"friction of {name} changes during the recordings, {share}; is the machine warm?"
+
+
+def _late(lack: LackOfFit, share: str) -> str:
+    way = "late" if lack.values[0] > 0 else "early"
+    time, deviation = abs(lack.values[0]) * 1e3, lack.deviations[0] * 1e3
+    return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
+
+
+def warnings(machine: RecordedMachine, fit: MachineFit) -> list[str]:
+    """What a user should know of a fit, in words."""
+    result = list(lacking(fit))
+    names = machine.robot.mechanism.actuators
+    coloured = [
+        (name, white.lag_one)
+        for name, white in zip(names, fit.whiteness, strict=True)
+        if not white.is_white and abs(white.lag_one) > CORRELATED
+    ]
+    if coloured:
+        listed = ", ".join(f"{name} {lag:.2f}" for name, lag in coloured)
+        result.append(
+            f"residuals are correlated from sample to sample ({listed}): they tell as much as {fit.independent:.0f} "
+            f"independent rows of {fit.rows}; deviations count that"
+        )
+    if left_out := fit.base.count - len(fit.kept):
+        result.append(f"{left_out} of {fit.base.count} base parameters are not moved by the recordings, or left out")
+    if weak := fit.weak:
+        result.append(f"{len(weak)} parameters are told within 30 % only or not at all, such as {', '.join(weak[:3])}")
+    return result
+
+
+def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:
+    """The machine with the forces of all recordings as much earlier as they are late, and that time [s]."""
+    delay = 0.0
+    raw = machine
+    for _ in range(DELAYS):
+        fit = fit_machine(machine, method)
+        parts = weighted_rows(machine, fit)
+        runs = machine.of("train")
+        lack: LackOfFit = lack_of_fit(parts, Extension(DELAY, tuple(_over_noise(_rates(r, fit), fit) for r in runs)))
+        if not len(lack.values):
+            break
+        change = float(lack.values[0])
+        delay += change
+        machine = delayed_machine(raw, delay)
+        if abs(change) < SETTLED * raw.recordings[0].step:
+            break
+    return machine, delay
+
+
+def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
+    """The machine whose recorded forces are earlier by `delay` [s]."""
+    shifted = tuple(
+        replace(
+            recording,
+            force=advanced(recording.force, delay, recording.step),
+            used=replace(recording.used, delay=(recording.used.delay or 0.0) + delay),
+        )
+        for recording in machine.recordings
+    )
+    return RecordedMachine(machine.robot, machine.model, shifted)

@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+from scipy.io import savemat
+
+from pipeline.cli import cli
+from pipeline.errors import InputError
+from pipeline.identification.machines import results
+from pipeline.identification.machines.description import parse_description, read_description
+from pipeline.identification.machines.identify import MachineIdentification, identify_recordings
+from pipeline.identification.machines.page import page
+from pipeline.identification.machines.tables import read_table
+from pipeline.identification.machines.urdf_text import roll_pitch_yaw
+from pipeline.robot_files.reader import parse_robot
+from pipeline.robot_files.urdf import import_urdf
+from robots import catalog
+from robots.model import Robot
+from robots.parameters import ParameterError
+from tasks import inverse_dynamics
+from tests.tasks.identification.machines.synthetic import chain, series
+
+EXAMPLES = Path(__file__).parents[4] / "examples" / "recordings"
+RECORDINGS = os.environ.get("LIMBSWEEP_RECORDINGS", "")
+NAMES = ("t", "q1", "q2", "q3", "f1", "f2", "f3")
+DESCRIPTION = """
+limbsweep: 1
+robot: planar_3r
+recordings:
+  - {files: [one.csv]}
+  - {files: [two.csv], role: validation}
+time: {column: t}
+position: {columns: [q1, q2, q3]}
+force: {columns: [f1, f2, f3]}
+preparation: {cutoff: 10, rest: 0}
+"""
+
+
+@cache
+def columns(seed: int) -> np.ndarray:
+    recording = chain(catalog.build("planar_3r"), seed=seed)
+    return np.column_stack([recording.time, recording.position, recording.force])
+
+
+def written(folder: Path, text: str = DESCRIPTION, values: np.ndarray | None = None) -> Path:
+    for name, seed in (("one.csv", 1), ("two.csv", 2)):
+        table = columns(seed) if values is None or seed == 2 else values
+        np.savetxt(folder / name, table, delimiter=",", header=",".join(NAMES), comments="", fmt="%.9g")
+    path = folder / "machine.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory) -> MachineIdentification:
+    return identify_recordings(read_description(written(tmp_path_factory.mktemp("machine"))))
+
+
+def test_a_machine_is_identified_from_its_files(identified: MachineIdentification) -> None:
+    assert identified.fit.errors["one.csv"] < 0.02
+    assert identified.fit.errors["two.csv"] < 0.02
+    values = {name: (value, deviation) for name, value, deviation in identified.parameters()}
+    for name in catalog.build("planar_3r").mechanism.actuators:
+        for parameter, truth in (("coulomb", 0.6), ("viscous", 0.4), ("offset", 0.2)):
+            value, deviation = values[f"{name}.{parameter}"]
+            assert abs(value - truth) < 4.0 * deviation
+    rows = dict(identified.rows())
+    assert "validation two.csv" in rows
+    assert not any("within" in text for text in (*rows, *rows.values()))
+
+
+def test_motors_gears_signs_units_and_zeros_lead_to_the_same_parameters(
+    identified: MachineIdentification, tmp_path: Path
+) -> None:
+    gear = np.array([[50.0, 0, 0], [0, -40.0, 0], [0, 30.0, 30.0]])
+    zero = np.array([0.1, -0.2, 0.3])
+    table = columns(1)
+    motors = np.rad2deg((table[:, 1:4] - zero) @ gear.T) * [1, 1, -1]
+    currents = table[:, 4:] @ np.linalg.inv(gear) / [0.5, 0.25, 2.0]
+    np.savetxt(tmp_path / "p.txt", motors)
+    np.savetxt(tmp_path / "c.tsv", currents, delimiter="\t", header="\t".join("abc"), comments="")
+    text = """
+limbsweep: 1
+robot: planar_3r
+recordings: [{files: [p.txt, c.tsv]}]
+time: {rate: 500}
+position: {columns: [1, 2, 3], file: 1, unit: deg, sign: [1, 1, -1], of: motors}
+force: {columns: [a, b, c], file: 2, unit: A, gain: [0.5, 0.25, 2.0], of: motors}
+gear: [[50, 0, 0], [0, -40, 0], [0, 30, 30]]
+zero: [0.1, -0.2, 0.3]
+preparation: {cutoff: 10, rest: 0}
+"""
+    description = parse_description(text, str(tmp_path / "machine.yaml"))
+    signals = description.signals()[0]
+    assert np.allclose(signals.position, table[:, 1:4], atol=1e-9)
+    assert np.allclose(signals.force, table[:, 4:], atol=1e-9)
+    result = identify_recordings(description)
+    assert "drive_3.coulomb" in [column.name for column in result.machine.columns]
+
+
+@pytest.mark.parametrize("form", ["mat", "npz", "parquet", "h5"])
+def test_columns_of_every_kind_of_file(tmp_path: Path, form: str) -> None:
+    table = columns(1)
+    path = tmp_path / f"run.{form}"
+    if form == "mat":
+        savemat(path, {"t": table[:, :1], "q": table[:, 1:4], "gain": 3.0})
+    elif form == "npz":
+        np.savez(path, t=table[:, 0], q=table[:, 1:4], note=np.array("text"))
+    elif form == "parquet":
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(arrow.table({"t": table[:, 0], "q[1]": table[:, 1], "q[2]": table[:, 2]}), path)
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file["t"] = table[:, 0]
+            file["q"] = table[:, 1:4]
+    found = read_table(path)
+    assert np.array_equal(found["t"], table[:, 0])
+    assert np.array_equal(found["q[2]"], table[:, 2])
+    assert "gain" not in found
+
+
+def test_results_are_written(identified: MachineIdentification, tmp_path: Path) -> None:
+    results.save_parameters(identified, tmp_path / "found.csv")
+    with (tmp_path / "found.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["kind"] for row in rows} == {"base", "standard"}
+    assert [float(row["value"]) for row in rows if row["kind"] == "base"] == identified.fit.values.tolist()
+    results.save_parameters(identified, tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text())["consistent"] is True
+    results.save_dataset(identified, tmp_path / "found.nc")
+    with xr.open_dataset(tmp_path / "found.nc", engine="scipy") as data:
+        residuals = (data["force"] - data["predicted_force"]).where(data["role"] == "train", drop=True)
+        share = np.linalg.norm(residuals) / np.linalg.norm(data["force"].where(data["role"] == "train", drop=True))
+        assert share == pytest.approx(identified.fit.errors["one.csv"], rel=1e-6)
+    text = page(identified)
+    assert text.count("<svg") == 4
+    assert "<script" not in text
+    assert "link_1.Izz" in text
+
+
+def test_the_identified_robot_comes_back_from_its_files(identified: MachineIdentification, tmp_path: Path) -> None:
+    results.save_robot(identified, tmp_path / "found.yaml")
+    results.save_robot(identified, tmp_path / "found.urdf")
+    nominal = catalog.build("planar_3r")
+    from_file = Robot.of(parse_robot((tmp_path / "found.yaml").read_text(), "found.yaml").family, {})
+    from_urdf = Robot.of(import_urdf(tmp_path / "found.urdf").description.family, {})
+    _, q, qd, qdd = series(3, 1.0, seed=5)
+    expected = inverse_dynamics(nominal, q=q, qd=qd, qdd=qdd)
+    found = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd)
+    assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
+    # URDF has no inertia of drives: compared where nothing accelerates
+    still = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd * 0.0)
+    assert np.allclose(inverse_dynamics(from_urdf, q=q, qd=qd, qdd=qdd * 0.0), still, rtol=1e-9, atol=1e-9)
+
+
+def test_angles_of_urdf_are_those_of_the_rotation() -> None:
+    from tasks.mathematics.rotations import roll_pitch_yaw as turned
+
+    for angles in ([0.3, -0.4, 2.0], [0.5, np.pi / 2, 0.0], [0.7, -np.pi / 2, 0.4]):
+        still = np.zeros((1, 3))
+        rotation = turned(np.array([angles]), still, still).rotation[0]
+        again = turned(np.array([roll_pitch_yaw(rotation)]), still, still).rotation[0]
+        assert np.allclose(again, rotation, atol=1e-12)
+
+
+def test_a_robot_with_loops_has_no_urdf() -> None:
+    from pipeline.identification.machines.urdf_text import urdf_text
+    from robots.formats.description import describe
+
+    with pytest.raises(ValueError, match="closed loops or a platform, which URDF cannot say"):
+        urdf_text(describe(catalog.build("five_bar")))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("robot: planar_3r", "robot: planar_4r"), "planar_3r"),
+        (("robot: planar_3r\n", ""), "got no key 'robot'; expected a robot of the catalogue"),
+        (("[q1, q2, q3]", "[q1, q2]"), "got 2 columns of position; expected 3, one for each actuator"),
+        (
+            ("[q1, q2, q3]", "[q1, q2, q4]"),
+            "got no column 'q4' for position; expected a column of the file. It has t, q1",
+        ),
+        (("{column: t}", "{}"), "time: got both or none of column and rate"),
+        (("[f1, f2, f3]}", "[f1, f2, f3], unit: A}"), "force.unit: got 'A'; expected a gain with currents"),
+        (("[f1, f2, f3]}", "[f1, f2, f3], unit: kgm}"), "force.unit: got 'kgm'; expected a unit of N m, or A"),
+        (("[f1, f2, f3]}", "[f1, f2, f3], sign: [1, 2, 1]}"), "force.sign: got"),
+        (("cutoff: 10", "cutof: 10"), "an unknown key"),
+        (("one.csv", "on.csv"), "recordings[0].files[0]: got 'on.csv'; expected a file in"),
+        (("rest: 0}", "rest: 0}\nestimate: {method: weigthed}"), "estimate.method: got 'weigthed'"),
+        (("rest: 0}", "rest: 0}\naccept: [sing]"), "accept[0]: got 'sing'; expected one of"),
+        (("rest: 0}", "rest: 0}\ngear: [[1, 0, 0], [1, 0, 0], [0, 0, 1]]"), "gear: got another shape or no inverse"),
+        (
+            ("rest: 0}", "rest: 0}\nmodel: {columns: {a: {actuator: joint_1, expression: q_joint_9}}}"),
+            "expression: got 'q_joint_9'; expected q, qd or qdd of an actuator",
+        ),
+        (("rest: 0}", "rest: 0}\nlimits: {joint_9: [-1, 1]}"), "limits.joint_9"),
+    ],
+)
+def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    path = written(tmp_path, DESCRIPTION.replace(*change))
+    with pytest.raises((InputError, ParameterError)) as refusal:
+        read_description(path).signals()
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "got an empty file"),
+        ("a.csv", b"a,b\n1,2\n3,x\n", "text that is no table"),
+        ("a.csv", b"a,a\n1,2\n", "two columns 'a'"),
+        ("a.csv", b"a,b\n", "no rows"),
+        ("a.mat", b"nothing", "no MAT file"),
+        ("a.npz", b"nothing", "no archive"),
+        ("a.bag", b"x", "got the ending '.bag'; expected one of .csv"),
+    ],
+)
+def test_files_that_are_wrong_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        read_table(tmp_path / name)
+    assert message in str(refusal.value)
+    assert name in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("sign", "one.csv joint_2: got force and motion have opposite signs"),
+        ("swapped", "exchanged with joint_3"),
+        ("degrees", "several turns; expected radians; are these degrees?"),
+        ("missing", "one.csv joint_1: got force has 1 samples that are no numbers"),
+    ],
+)
+def test_recordings_that_are_wrong_are_refused_unless_accepted(tmp_path: Path, change: str, message: str) -> None:
+    table = columns(1).copy()
+    if change == "sign":
+        table[:, 5] *= -1.0
+    elif change == "swapped":
+        table = table[:, [0, 1, 2, 3, 4, 6, 5]]
+    elif change == "degrees":
+        table[:, 1:4] = np.rad2deg(table[:, 1:4])
+    else:
+        table[40, 4] = np.nan
+    path = written(tmp_path, values=table)
+    done = CliRunner().invoke(cli, ["identify", str(path), "--output", str(tmp_path / "found.csv")])
+    assert done.exit_code == 2
+    assert message in done.output.replace("\n", " ")
+    assert not (tmp_path / "found.csv").exists()
+    if change in ("sign", "missing"):
+        accepted = DESCRIPTION + f"accept: [{change}]\n"
+        result = identify_recordings(read_description(written(tmp_path, accepted, table)))
+        assert any(finding.kind == change for finding in result.findings)
+
+
+def test_the_command_takes_a_robot_and_files(tmp_path: Path) -> None:
+    text = "\n".join(line for line in DESCRIPTION.splitlines() if "robot" not in line and "recordings" not in line)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("  - "))
+    path = written(tmp_path, text)
+    arguments = ["identify", "planar_3r", str(tmp_path / "one.csv"), "--validation", str(tmp_path / "two.csv")]
+    outputs = ["--robot", str(tmp_path / "found.urdf"), "--report", str(tmp_path / "found.html")]
+    done = CliRunner().invoke(cli, [*arguments, "--columns", str(path), *outputs, "--method", "consistent"])
+    assert done.exit_code == 0, done.output
+    assert "validation two.csv" in done.output
+    assert (tmp_path / "found.urdf").exists()
+    assert (tmp_path / "found.html").exists()
+    again = CliRunner().invoke(cli, [*arguments, "--columns", str(path), *outputs])
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+    without = CliRunner().invoke(cli, arguments)
+    assert without.exit_code == 2
+    assert "--columns: got none; expected a recording description" in without.output
+
+
+@pytest.mark.skipif(
+    not RECORDINGS, reason="LIMBSWEEP_RECORDINGS does not name a folder with recordings of real machines"
+)
+@pytest.mark.parametrize(
+    ("example", "folder", "base", "shares"),
+    [
+        ("emps", "emps", 4, {"train": 0.05, "validation": 0.08}),
+        ("tx40", "staubli_tx40", 61, {"train": 0.122}),
+        ("ur10e", "ur10e", 58, {"train": 0.044, "test": 0.05, "validation": 0.05}),
+    ],
+)
+def test_real_machines(example: str, folder: str, base: int, shares: dict[str, float]) -> None:
+    description = read_description(EXAMPLES / f"{example}.yaml", folder=Path(RECORDINGS) / folder)
+    result = identify_recordings(description)
+    assert result.fit.base.count == base
+    for recording in result.machine.recordings:
+        assert result.fit.errors[recording.name] <= shares[recording.role]
+    assert result.standard.converged
+    if example == "emps":
+        published = (95.1089, 20.3935, 203.5034, -3.1648)
+        assert (np.abs(result.fit.values - published) < 2.0 * result.fit.deviations).all()

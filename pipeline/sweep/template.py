@@ -8,7 +8,7 @@ from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
-from robots.types import TRANSLATION
+from robots.types import TRANSLATION, TWIST
 
 SPREAD = 0.1
 """Half width of the first design axis, relative to the default."""
@@ -30,7 +30,7 @@ def sweep_text(family: Family, robot: str = "") -> str:
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
         motions=_kinds(motions) + _turns(family),
-        motion=_JOINT_MOTION if chain else _PLATFORM_MOTION.format(normal=_normal(family)),
+        motion=_JOINT_MOTION if chain else _platform_motion(family),
     )
 
 
@@ -65,10 +65,17 @@ def _turns(family: Family) -> str:
     return f"\n{_TURNS}\n{_kinds(TURNS)}"
 
 
-def _normal(family: Family) -> list[int]:
-    """The direction along which the platform is not free to move, or z."""
+def _platform_motion(family: Family) -> str:
+    """A first trajectory that the platform is free to make: a circle, a line, or a turn where it is."""
     mobility = family.reference.platform.mobility
-    return [0, 1, 0] if "vy" not in mobility else [0, 0, 1]
+    held = [k for k, name in enumerate(TRANSLATION) if name not in mobility]
+    if len(held) < 2:
+        return _CIRCLE.format(normal=[int(k == (held[0] if held else 2)) for k in range(3)])
+    line = [0.0 if k in held else 0.05 for k in range(3)]
+    if len(held) == 2:
+        return _LINE.format(amplitude=line)
+    turns = [0.1 if name == mobility[0] else 0.0 for name in TWIST[:3]]
+    return _TURNING.format(amplitude=turns)
 
 
 def _around(parameter: Parameter) -> tuple[float, float]:
@@ -97,7 +104,11 @@ design:
     {swept}
 """
 
-_PLATFORM_MOTION = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_CIRCLE = "first: {{kind: circle, radius: 0.05, normal: {normal}, period: 1.0}}"
+_LINE = "first: {{kind: line_sine, amplitude: {amplitude}, period: 1.0}}"
+_TURNING = (
+    "first: {{kind: line_sine, amplitude: [0, 0, 0], turn: {{kind: harmonic, amplitude: {amplitude}, period: 1.0}}}}"
+)
 _TURNS = """\
 # With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
 # pitch and yaw [rad]:"""

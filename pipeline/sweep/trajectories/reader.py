@@ -16,6 +16,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
@@ -88,7 +89,11 @@ class TrajectoryReader:
                 report.unknown((*path, key), known)
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
-        return Trajectory(kind, values, self._points(motion, section, path), turn, name)
+        before = len(report.problems)
+        trajectory = Trajectory(kind, values, self._points(motion, section, path), turn, name)
+        if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
+            check_held(report, trajectory, path, mover.mobility)
+        return trajectory
 
     def _points(self, motion: Motion, section: Mapping[str, Any], path: KeyPath) -> NDArray[np.float64] | None:
         if not motion.points_file:

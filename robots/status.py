@@ -20,14 +20,17 @@ class Status(IntEnum):
     INTEGRATION_FAILED = 9
     NONFINITE = 10
     COMPUTATION_FAILED = 11
+    PLATFORM_SINGULAR = 12
+    CONSTRAINT_SINGULAR = 13
+    SINGULARITY_CROSSED = 14
 
 
 ADVICE: dict[Status, str] = {
     Status.OK: "nothing to do",
     Status.NOT_REACHABLE: "a limb cannot reach the platform; lengthen it, or move the trajectory into the workspace",
-    Status.WRONG_BRANCH: "a limb is assembled the other way round; start nearer to the reference pose",
-    Status.SINGULAR: "the limb or platform Jacobian has lost rank; keep the trajectory away from this pose",
-    Status.ILL_CONDITIONED: "close to a singularity, where forces are inaccurate; leave more distance",
+    Status.WRONG_BRANCH: "a limb is not assembled as at the reference pose; keep to what that assembly reaches",
+    Status.SINGULAR: "a limb has lost rank (type 1), at the end of its reach or folded; keep the trajectory away",
+    Status.ILL_CONDITIONED: "close to a singularity of the platform, where forces are very large; leave more distance",
     Status.NOT_CONVERGED: "the joint variables did not converge; check the pose, or allow more Newton steps",
     Status.LOOP_OPEN: "a loop does not close within the tolerance; check the lengths that form it",
     Status.FRICTION_NOT_CONVERGED: "friction and reactions did not settle; lower the friction, or smooth its law",
@@ -35,6 +38,10 @@ ADVICE: dict[Status, str] = {
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
     Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",
     Status.COMPUTATION_FAILED: "the program itself failed here; `limbsweep status` has the reason: please report it",
+    Status.PLATFORM_SINGULAR: "the actuators cannot hold the platform here (type 2); keep the trajectory away",
+    Status.CONSTRAINT_SINGULAR: "the limbs cannot hold the platform where it is not to move; keep the trajectory away",
+    Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
+    "its side, or put the reference pose on this one",
 }
 """What a user can do about each status."""
 

@@ -47,11 +47,14 @@ def counted(program: Program) -> Program:
 
 
 def operations(program: Program, passes: float = 1.0) -> float:
-    """Operations that one sample takes when the first loop runs `passes` times; a fused multiply-add counts as one."""
+    """Operations that one sample takes when the first loop runs `passes` times; a fused multiply-add counts as one.
+
+    Loops that may be skipped are taken to be.
+    """
     return sum(
         len(nodes) * (passes if key == 1 and program.loops else 1.0)
         for key, nodes in program.regions.items()
-        if key != PER_CASE
+        if key != PER_CASE and key not in program.rare
     )
 
 

@@ -31,6 +31,7 @@ LARGE_IS_GOOD = frozenset(
         *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
         *("limit_margin", "velocity_margin", "actuator_margin"),
         *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
+        "least_regularity",
     )
 )
 """Metrics whose worst value is the least."""

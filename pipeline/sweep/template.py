@@ -9,10 +9,10 @@ from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
-from robots.types import TRANSLATION
+from robots.types import TRANSLATION, TWIST
 
-RADIUS = 0.05
-"""Of the first motion of a platform [m]."""
+RADIUS, TURN = 0.05, 0.1
+"""Of the first motion of a platform [m, rad]."""
 
 SPREAD = 0.1
 """Half width of the first design axis, relative to the default."""
@@ -73,13 +73,17 @@ def _turns(family: Family) -> str:
 
 
 def _platform_motion(family: Family, share: float) -> str:
-    return _PLATFORM_MOTION.format(normal=_normal(family), radius=float(f"{RADIUS * share:.3g}"))
-
-
-def _normal(family: Family) -> list[int]:
-    """The direction along which the platform is not free to move, or z."""
+    """A first trajectory that the platform is free to make: a circle, a line, or a turn where it is."""
     mobility = family.reference.platform.mobility
-    return [0, 1, 0] if "vy" not in mobility else [0, 0, 1]
+    held = [k for k, name in enumerate(TRANSLATION) if name not in mobility]
+    size = float(f"{RADIUS * share:.3g}")
+    if len(held) < 2:
+        return _CIRCLE.format(normal=[int(k == (held[0] if held else 2)) for k in range(3)], radius=size)
+    line = [0.0 if k in held else size for k in range(3)]
+    if len(held) == 2:
+        return _LINE.format(amplitude=line)
+    turns = [float(f"{TURN * share:.3g}") if name == mobility[0] else 0.0 for name in TWIST[:3]]
+    return _TURNING.format(amplitude=turns)
 
 
 def _around(parameter: Parameter) -> tuple[float, float]:
@@ -108,7 +112,11 @@ design:
     {swept}
 """
 
-_PLATFORM_MOTION = "first: {{kind: circle, radius: {radius}, normal: {normal}, period: 1.0}}"
+_CIRCLE = "first: {{kind: circle, radius: {radius}, normal: {normal}, period: 1.0}}"
+_LINE = "first: {{kind: line_sine, amplitude: {amplitude}, period: 1.0}}"
+_TURNING = (
+    "first: {{kind: line_sine, amplitude: [0, 0, 0], turn: {{kind: harmonic, amplitude: {amplitude}, period: 1.0}}}}"
+)
 _TURNS = """\
 # With any of them `turn: {kind: harmonic, amplitude: [0.1, 0, 0], period: 1.0}` turns the platform meanwhile, by roll,
 # pitch and yaw [rad]:"""

@@ -95,11 +95,12 @@ class Model:
         return outputs["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
 
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
-        """Status of each sample, (padded samples,); with `total`, SINGULAR where J_IK has lost rank."""
+        """Status of each sample, (padded samples,); with `total`, singular where J_IK has lost rank."""
         worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
         if total is None:
             return np.asarray(worst)
-        return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(Status.SINGULAR), worst)
+        code = Status.SINGULAR if self.structure.mechanism.is_chain else Status.PLATFORM_SINGULAR
+        return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(code), worst)
 
     def unloaded(self, motion: np.ndarray) -> np.ndarray:
         """No load along any freedom, (freedom, padded samples)."""

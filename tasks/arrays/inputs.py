@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.model import Robot
-from robots.types import LoadAxes
+from robots.types import TWIST, LoadAxes
 from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
@@ -22,10 +22,12 @@ from tasks.mechanics.structure import mount_values, structure_of, with_parameter
 class Moving(TypedDict, total=False):
     """How a robot moves, arrays with any leading batch dims; what is absent is zero, or that of the reference pose.
 
-    Of a parallel robot, its platform: position (*batch, 3) [m], which has to be given; rotation (*batch, 3, 3); twist
-    (*batch, 6) and its time derivative acceleration (*batch, 6) as (angular, linear) of the reference point; all in
-    world axes. Of a chain, its independent joints (`Mechanism.freedoms`): positions q, rates qd and accelerations qdd
-    (*batch, freedom) [rad or m]; q has to be given.
+    Of a parallel robot, its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch, 6) and its time
+    derivative acceleration (*batch, 6) as (angular, linear) of the reference point; all in world axes; at least one of
+    them. Along what its limbs hold, which `Platform.mobility` does not name, it cannot move. Of a chain, its
+    independent joints: positions q, rates qd and accelerations qdd (*batch, freedom) [rad or m]; q has to be given.
+    They come in the order of `Mechanism.freedoms`, which is that of the tree; forces and other values of actuators in
+    that of `Mechanism.actuators`, which may differ.
     """
 
     position: ArrayLike | None
@@ -41,7 +43,10 @@ GRAVITY = (0.0, 0.0, -9.81)
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 NEGLIGIBLE = 1e-12
-"""Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives]."""
+"""Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives], or times the size of
+the motion where that is above 1."""
+TILT = 1e-9
+"""The same of the axis about which a platform turns alone [rad]."""
 
 
 def parameters(robot: Robot) -> np.ndarray:
@@ -137,7 +142,12 @@ def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | Non
     check_names(robot, moving)
     chain = robot.mechanism.is_chain
     cores = dict.fromkeys(JOINTS, (len(robot.mechanism.freedoms),)) if chain else CORES
-    arrays = {name: checked(name, values, cores[name]) for name, values in present(moving).items()}
+    try:
+        arrays = {name: checked(name, values, cores[name]) for name, values in present(moving).items()}
+    except ValueError as error:
+        if not chain:
+            raise
+        raise ValueError(f"{error}; in the order of the tree: {', '.join(robot.mechanism.freedoms)}") from None
     batches = {name: values.shape[: values.ndim - len(cores[name])] for name, values in arrays.items()}
     batch = common_batch(batches | dict(others or {}))
     columns = {name: rows(values.reshape(*batches[name], -1), batch) for name, values in arrays.items()}
@@ -159,23 +169,46 @@ def check_names(robot: Robot, moving: Moving) -> None:
     parts = present(moving)
     if strange := [name for name in parts if name not in known]:
         raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(known)}")
-    if known[0] not in parts:
+    if not parts or (kind == "chain" and known[0] not in parts):
         raise ValueError(f"{known[0]}: got nothing; expected the motion of a {kind}: {', '.join(known)}")
 
 
 def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    position = columns["position"]
-    home = np.asarray(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
-    turned = columns.get("rotation", np.broadcast_to(home, (9, position.shape[1])))
-    zero = np.zeros((6, position.shape[1]))
+    width, frame = next(iter(columns.values())).shape[1], robot.mechanism.platform.home
+    home = np.asarray(frame.rotation, dtype=float).reshape(9, 1)
+    reference = np.asarray(frame.position, dtype=float).reshape(3, 1)
+    position = columns.get("position", np.broadcast_to(reference, (3, width)))
+    turned = columns.get("rotation", np.broadcast_to(home, (9, width)))
+    zero = np.zeros((6, width))
     twist, acceleration = columns.get("twist", zero), columns.get("acceleration", zero)
+    _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
     if structure_of(robot.family).motion_size != 9:
+        _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
         return np.concatenate([position, turned, twist, acceleration])
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
         if np.abs(value).max() > NEGLIGIBLE:
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
-    _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
     return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse turns about axes that the platform is not free to turn about; rotation (9, samples), vectors (3, samples).
+
+    With two free axes the rotations that there are do not make a rule of their own: the limbs have the last word.
+    """
+    platform = robot.mechanism.platform
+    free = [k for k, name in enumerate(TWIST[:3]) if name in platform.mobility]
+    for k, axis in enumerate("xyz"):
+        for name, vector in vectors.items():
+            if k not in free and np.abs(vector[k]).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
+                raise ValueError(f"{name}: the platform of {robot.name} cannot turn about {axis}; expected 0 there")
+    if len(free) == 1:
+        home = np.asarray(platform.home.rotation, dtype=float)
+        turns = rotation.T.reshape(-1, 3, 3) @ home.T
+        if np.abs(turns[:, :, free[0]] - np.eye(3)[free[0]]).max() > TILT:
+            raise ValueError(
+                f"rotation: the platform of {robot.name} turns about {'xyz'[free[0]]} alone; expected that axis at rest"
+            )
 
 
 def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
@@ -186,7 +219,7 @@ def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
             continue
         for name, vector in vectors.items():
             expected = float(platform.home.position[k]) if name == "position" else 0.0
-            if np.abs(vector[k] - expected).max() > NEGLIGIBLE:
+            if np.abs(vector[k] - expected).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
                 raise ValueError(
                     f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
                 )

@@ -194,9 +194,9 @@ def joint_reactions(
     Forces inside a train show where its rods are links in loops. The child of a joint at the platform is the platform,
     that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are
     not unique: those given have the least norm, see `tasks.mechanics.reactions`. NaN for joints that only other limbs
-    have, and for samples that cannot be solved, or whose load no joint holds (SINGULAR), friction in a part that is
-    loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source: hybrid-limb paper,
-    section 6, with the multipliers that its projection removes.
+    have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
+    that is loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source:
+    hybrid-limb paper, section 6, with the multipliers that its projection removes.
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     load = in_world(robot, load, rotation, load_axes)
@@ -211,7 +211,7 @@ def joint_reactions(
         result[:, k, : len(wrench) // len(TWIST)] = wrench.T.reshape(dynamics.samples, -1, len(TWIST))
     status, size = dynamics.status, np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
     loose = (status == Status.OK) & ~(dynamics.sample_rows("missing")[0] <= HELD * size)
-    status = np.where(loose, float(Status.SINGULAR), status)
+    status = np.where(loose, float(Status.CONSTRAINT_SINGULAR), status)
     result[status != Status.OK] = np.nan
     result = result.reshape(*dynamics.batch, *result.shape[1:])
     return (result, dynamics.statuses(status)) if full else result

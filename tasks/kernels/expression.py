@@ -47,7 +47,8 @@ class Dual(float):
 class Loop:
     """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
 
-    A lane that is done keeps its state, so a sample's result does not depend on its neighbours.
+    A lane that is done keeps its state, so a sample's result does not depend on its neighbours. Lanes to `skip` are
+    done before the first round; a vector of such lanes costs nothing.
     """
 
     index: int
@@ -56,6 +57,7 @@ class Loop:
     state: tuple[Expression, ...] = ()
     following: tuple[Expression, ...] = ()
     done: Expression | None = None
+    skip: Expression | None = None
 
 
 @dataclass
@@ -327,10 +329,11 @@ def loop(
     step: Callable[[Sequence[Expression]], tuple[Sequence[float | Expression], bool | Expression]],
     initial: Sequence[Expression],
     limit: int,
+    skip: Expression | None = None,
 ) -> list[Expression]:
     """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for loops in loops."""
     graph = initial[0].graph
-    record = Loop(len(graph.loops), limit, tuple(initial))
+    record = Loop(len(graph.loops), limit, tuple(initial), skip=skip)
     graph.loops.append(record)
     record.state = tuple(graph.node(STATE, data=(record.index, i)) for i in range(len(initial)))
     following, done = step(record.state)

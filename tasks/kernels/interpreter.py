@@ -140,7 +140,9 @@ class _Machine:
         loop = self.program.loops[index]
         state = [np.broadcast_to(self.values[i], shape) for i in loop.initial]
         finished = np.zeros(shape, dtype=bool)
-        for _ in range(loop.limit):
+        if loop.skip is not None:
+            finished = finished | self.values[loop.skip]
+        for _ in range(0 if finished.all() else loop.limit):
             for i, value in zip(loop.state, state, strict=True):
                 self.values[i] = value
             self.region(2 * index + 1)

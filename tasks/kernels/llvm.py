@@ -278,7 +278,7 @@ class _Emitter:
             for i in region
             for arg in program.nodes[i].args
         }
-        wanted |= {i for loop in program.loops for i in (*loop.initial, *loop.following, loop.done)}
+        wanted |= {i for loop in program.loops for i in (*loop.before, *loop.following, loop.done)}
         wanted |= {i for _, nodes in program.outputs.values() for i in nodes}
         for i in sorted(per_case & wanted):
             kind, vector = ("i1", self.mask) if program.is_mask(i) else (self.format.element, self.vector)
@@ -314,7 +314,11 @@ class _Emitter:
     def _loop(self, index: int, before: str) -> None:
         loop, name = self.program.loops[index], f"loop{index}"
         entry = [self.operand(i, scalar=False) for i in loop.initial]
-        self.line(f"br label %{name}")
+        skip = "zeroinitializer" if loop.skip is None else self.operand(loop.skip, scalar=False)
+        if loop.skip is None:
+            self.line(f"br label %{name}")
+        else:
+            self.line(f"br i1 {self._everywhere_set(skip)}, label %after{index}, label %{name}")
         self.label(name)
         start = len(self.lines)
         for state in loop.state:
@@ -328,12 +332,11 @@ class _Emitter:
             for old, new in zip(loop.state, following, strict=True)
         ]
         phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]
-        phis.append(f"  %{name}.done = phi {self.mask} [ zeroinitializer, %{before} ], [ {finished}, %{name} ]")
+        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{name} ]")
         for state, first, again in zip(loop.state, entry, kept, strict=True):
             phis.append(f"  {self.names[state]} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{name} ]")
         self.lines[start:start] = phis
-        bits = self.new(f"bitcast {self.mask} {finished} to i{self.lanes}")
-        all_done = self.new(f"icmp eq i{self.lanes} {bits}, -1")
+        all_done = self._everywhere_set(finished)
         self.line(f"%{name}.next = add i64 %{name}.round, 1")
         over = self.new(f"icmp sge i64 %{name}.next, {loop.limit}")
         leave = self.new(f"or i1 {all_done}, {over}")
@@ -341,7 +344,14 @@ class _Emitter:
         self.label(f"after{index}")
         for i, node in enumerate(self.program.nodes):
             if node.op == RESULT and node.data[0] == index:
-                self.names[i] = kept[node.data[1]]
+                first, last = entry[node.data[1]], kept[node.data[1]]
+                around = f"phi {self.vector} [ {first}, %{before} ], [ {last}, %{name} ]"
+                self.names[i] = last if loop.skip is None else self.new(around)
+
+    def _everywhere_set(self, mask: str) -> str:
+        """Whether a mask holds in all lanes."""
+        bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
+        return self.new(f"icmp eq i{self.lanes} {bits}, -1")
 
     def _store(self, series: list[Key], row: dict[Key, str]) -> None:
         for name in series:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE, STATE, Expression, Graph
+from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE, STATE, Expression, Graph, Loop
 from tasks.kernels.keys import Key, Shape, Shapes, arguments
 
 PER_CASE = -1
@@ -41,6 +41,12 @@ class Iteration:
     state: tuple[int, ...]
     following: tuple[int, ...]
     done: int
+    skip: int | None = None
+
+    @property
+    def before(self) -> tuple[int, ...]:
+        """What has to be there before its first round."""
+        return self.initial if self.skip is None else (*self.initial, self.skip)
 
 
 @dataclass(frozen=True)
@@ -65,9 +71,17 @@ class Program:
         """Keys of all inputs, those per case first."""
         return (*self.case, *self.sample)
 
+    @property
+    def rare(self) -> frozenset[int]:
+        """Regions that most samples spare: bodies of loops that may be skipped."""
+        return frozenset(2 * k + 1 for k, loop in enumerate(self.loops) if loop.skip is not None)
+
     def operations(self, *, per_case: bool = False) -> Counter[str]:
-        """How many operations of each kind one sample costs, each loop body counted once (or one case, on request)."""
-        chosen = [k for k in self.regions if (k == PER_CASE) == per_case]
+        """How many operations of each kind one sample costs (or one case, on request).
+
+        The body of each loop is counted once; not that of a loop that may be skipped, which is for rare samples.
+        """
+        chosen = [k for k in self.regions if (k == PER_CASE) == per_case and k not in self.rare]
         return Counter(self.nodes[i].op for k in chosen for i in self.regions[k])
 
     def is_mask(self, node: int) -> bool:
@@ -135,6 +149,10 @@ def _symbols(graph: Graph, op: str, name: Key, shape: tuple[int, ...]) -> Any:
     return array.reshape(shape) if shape else flat[0]
 
 
+def _skipped(loop: Loop) -> tuple[Expression, ...]:
+    return () if loop.skip is None else (loop.skip,)
+
+
 class _Ordering:
     """Finds which nodes are needed, in which region, and which products can be fused into sums."""
 
@@ -158,7 +176,7 @@ class _Ordering:
         stack = list(roots)
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
-            stack.extend((*loop.initial, *loop.state, *loop.following, loop.done))
+            stack.extend((*loop.initial, *loop.state, *loop.following, loop.done, *_skipped(loop)))
         while stack:
             node = stack.pop()
             if node.number not in needed:
@@ -186,7 +204,7 @@ class _Ordering:
         uses.update(x.number for x in roots)
         for loop in self.graph.loops:
             assert loop.done is not None
-            uses.update(x.number for x in (*loop.initial, *loop.following, loop.done))
+            uses.update(x.number for x in (*loop.initial, *loop.following, loop.done, *_skipped(loop)))
         return uses
 
     def _fused(self, node: Expression) -> tuple[str, tuple[Any, ...]] | None:
@@ -225,6 +243,7 @@ class _Ordering:
                 tuple(index[x.number] for x in loop.state),
                 tuple(index[x.number] for x in loop.following),
                 index[loop.done.number] if loop.done is not None else -1,
+                None if loop.skip is None else index[loop.skip.number],
             )
             for loop in self.graph.loops
         )

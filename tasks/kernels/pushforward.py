@@ -5,7 +5,8 @@ values. The direction is an input, so one kernel gives the derivatives by all pa
 designs times directions.
 
 A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, x changes as one more
-step does with x held fixed: dx = dN/dp. Iterations that converge at a slower rate than Newton's are not covered.
+step does with x held fixed: dx = dN/dp. Iterations that converge at a slower rate than Newton's are not covered. Where
+a loop is skipped, its results change as what it would start from.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Progra
         replay.region(0)
         for index in range(len(program.loops)):
             results = replay.iterate(index)
-            seeds |= dict(zip(results, replay.step_rates(index, results, seeds), strict=True))
+            seeds |= dict(zip(results, replay.result_rates(index, results, seeds), strict=True))
             replay.region(2 * index + 2)
         outputs: dict[Key, Array] = {}
         for name, (shape, nodes) in program.outputs.items():
@@ -127,11 +128,24 @@ class _Replay:
             self._body(index, state)
             return [self.values[i] for i in loop.following], self.values[loop.done]
 
-        results = expression.loop(step, [self.values[i] for i in loop.initial], loop.limit)
+        skip = None if loop.skip is None else self.values[loop.skip]
+        results = expression.loop(step, [self.values[i] for i in loop.initial], loop.limit, skip)
         for i, node in enumerate(self.program.nodes):
             if node.op == RESULT and node.data[0] == index:
                 self.values[i] = results[node.data[1]]
         return results
+
+    def result_rates(
+        self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]
+    ) -> list[Scalar]:
+        """Rates of the results of a loop: where it is skipped those of its initial state."""
+        loop = self.program.loops[index]
+        stepped = self.step_rates(index, results, seeds)
+        if loop.skip is None:
+            return stepped
+        before = tangent([self.values[i] for i in loop.initial], seeds)
+        mask, lift = self.values[loop.skip], self.graph.lift
+        return [select(mask, lift(old), lift(new)) for old, new in zip(before, stepped, strict=True)]
 
     def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
         """Rates of the results of a loop: those of one more step that starts at them."""

@@ -6,7 +6,7 @@ Vectors are arrays of shape (3,), rotations (3, 3). No function here branches on
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -37,6 +37,22 @@ def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
 def opposite(mask: Mask) -> Mask:
     """Whether the mask does not hold."""
     return ~mask if isinstance(mask, Expression) else not mask
+
+
+def every(masks: Iterable[Mask]) -> Mask:
+    """Whether all masks hold."""
+    result: Mask = True
+    for mask in masks:
+        if isinstance(mask, Expression):
+            result = mask & result if isinstance(result, Expression) else mask if result else False
+        else:
+            result = result if mask else False
+    return result
+
+
+def either(first: Mask, second: Mask) -> Mask:
+    """Whether one of two masks holds."""
+    return opposite(every([opposite(first), opposite(second)]))
 
 
 def total(values: Scalars) -> Scalar:
@@ -227,14 +243,21 @@ def _rotated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def iterate(
-    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Mask]], initial: Sequence[Scalar], limit: int
+    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Mask]],
+    initial: Sequence[Scalar],
+    limit: int,
+    skip: Mask = False,
 ) -> Sequence[Scalar]:
-    """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times."""
+    """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times; not at all on `skip`.
+
+    A traced `skip` spares the loop where all samples of a vector have nothing to do in it.
+    """
     traced = next((x for x in initial if isinstance(x, Expression)), None)
     if traced is not None:
-        return expression.loop(step, [traced.graph.lift(x) for x in initial], limit)
+        passed = skip if isinstance(skip, Expression) else None
+        return expression.loop(step, [traced.graph.lift(x) for x in initial], limit, passed)
     state = list(initial)
-    for _ in range(limit):
+    for _ in range(0 if skip else limit):
         following, done = step(state)
         state = list(following)
         if done:

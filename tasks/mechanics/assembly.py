@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
-from tasks.mathematics.algebra import adjugate, array, inverse, total, where
+from tasks.mathematics.algebra import array, determinant, inverse, sqrt, total, where
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
+
+NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to which forces are very large
 
 
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
@@ -37,20 +39,61 @@ def singularity(jacobian: Array) -> Mask:
             total([x for row in inverse(square) for x in row]) * total([x for row in square for x in row])
             > 1.0 / SINGULAR
         )
-    determinant = adjugate(square)[1]
+    volume = determinant(square)
+    return volume * volume <= _box(square) * SINGULAR * SINGULAR
+
+
+def _box(matrix: Array) -> Scalar:
+    """Square of the volume of a box whose sides are as long as the columns of a matrix."""
     box: Scalar = 1.0
-    for column in square.T:
+    for column in matrix.T:
         box = box * sum(x * x for x in column)
-    return determinant * determinant <= box * SINGULAR * SINGULAR
+    return box
 
 
-def combined_status(statuses: Sequence[Scalar], jacobian: Array, forces: Sequence[Scalar]) -> Scalar:
-    """The first limb's complaint, else a singular J_IK, else forces that are not finite."""
+def _volume(jacobian: Array) -> Scalar:
+    """Volume that the columns span, with a sign where they are as many as rows."""
+    j = array(jacobian)
+    return determinant(j) if j.shape[0] == j.shape[1] else sqrt(abs(determinant(j.T @ j)))
+
+
+def regularity(jacobian: Array, home: Array) -> Scalar:
+    """Determinant of J_IK relative to that of the reference pose: 1 there, 0 at a singularity of the platform (type 2).
+
+    Below zero beyond such a singularity. Units and size do not matter. Of more actuators than freedoms, the volume of
+    the columns, which has no sign.
+    """
+    return _volume(jacobian) / _volume(home)
+
+
+def platform_status(jacobian: Array, home: Array) -> Scalar:
+    """What a J_IK of full rank is: OK, near to losing it, or beyond where it does, seen from the reference pose.
+
+    home (actuator, freedom) is that of the reference pose. From one sign to the other it has been singular on the way,
+    whether or not a sample was there. More actuators than freedoms leave no sign.
+    """
+    volume, first = _volume(jacobian), _volume(home)
+    status: Scalar = where(abs(volume) < abs(first) * NEAR, float(Status.ILL_CONDITIONED), float(Status.OK))
+    # nothing is known of a reference pose that is singular itself
+    return where(volume * first < 0.0, float(Status.SINGULARITY_CROSSED), status)
+
+
+def combined_status(
+    statuses: Sequence[Scalar], jacobian: Array, forces: Sequence[Scalar], home: Array | None = None
+) -> Scalar:
+    """The first limb's complaint, else that of J_IK, singular or not as at the reference pose, else of the forces.
+
+    home: J_IK of the reference pose; None for a chain, which has no platform.
+    """
     finite = total(forces) <= sys.float_info.max
     status = where(finite, float(Status.OK), float(Status.NONFINITE))
-    status = where(singularity(jacobian), float(Status.SINGULAR), status)
-    for each in reversed(statuses):
-        status = where(each > 0.5, each, status)
+    if home is not None:
+        found = platform_status(jacobian, home)
+        status = where(found > 0.5, found, status)
+    singular = Status.SINGULAR if home is None else Status.PLATFORM_SINGULAR
+    status = where(singularity(jacobian), float(singular), status)
+    for limb in reversed(statuses):
+        status = where(limb > 0.5, limb, status)
     return status
 
 

@@ -146,6 +146,11 @@ class SolvedCluster:
         """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
         return inverse(self.matrix[:, list(self.choice.dependent)])
 
+    @cached_property
+    def determinant(self) -> Scalar:
+        """det G_y; its sign tells assemblies of the loops apart."""
+        return determinant(self.matrix[:, list(self.choice.dependent)])
+
     def answer(self, demand: Array) -> dict[int, Scalar]:
         """Dependent joints' part that makes up for `demand` in the rows."""
         return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))

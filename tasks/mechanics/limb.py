@@ -16,19 +16,22 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
-from tasks.mathematics.algebra import array, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics import drives
+from tasks.mechanics.continuation import LimbProblem, followed, loops_kept, near_home, packed, unpacked_states
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.frames import inverse_pose, joined_pose
-from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions, unpacked
+from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
+AT_ORIGIN = 1e-3  # sum of coordinates of the tips, relative to that of all joints, from which it tells a limb's size
 STEP_LIMIT = 0.5  # of any joint [rad or m]: from far away, longer Newton steps often end in another assembly branch
 CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
+FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED at the end of a path, which may be near a singularity
 TORN = 1e-3  # the same for given joint variables to belong to the pose at all
 SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
 
@@ -100,11 +103,11 @@ class Solved:
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
-    states = _positions(mounted, start, platform)
+    states, home_branch = _positions(mounted, start, platform)
     tips = mounted.tips(states, platform)
     moving = mounted.inward(motion)
     rates = tips.rates(moving)
-    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start))
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start, home_branch))
 
 
 def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platform: Pose, motion: Motion) -> Solved:
@@ -164,12 +167,25 @@ def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
 
 
 def _size(start: Tips) -> Scalar:
-    """A length of the limb at its reference pose [m]."""
-    return total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
+    """A length of the limb at its reference pose [m], above zero; 1 where all of it is at one point."""
+    near = total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
+    limb = start.limb
+    frames = [
+        *(link.placement for link in limb.links),
+        *(frame for cut in limb.cuts for frame in (cut.frame_a, cut.frame_b)),
+    ]
+    lengths = total([x for frame in frames for x in frame.position] + list(start.platform.position))
+    # tips may be at the origin of the mount frame, up to rounding
+    whole = where(near > AT_ORIGIN * lengths, near, lengths)
+    return where(whole > 0.0, whole, 1.0)
 
 
-def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState]:
-    links, size = mounted.limb.links, _size(start)
+def _positions(mounted: Mounted, start: Tips, platform: Pose) -> tuple[list[JointState], Mask]:
+    limb, links, size = mounted.limb, mounted.limb.links, _size(start)
+    closed = CONVERGED * size
+
+    def at(states: Sequence[JointState]) -> Tips:
+        return mounted.tips(states, platform)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
         longest: Scalar = 0.0
@@ -179,39 +195,42 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> list[JointState
         return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        states = _unpacked(mounted.limb, flat)
-        tips = mounted.tips(states, platform)
+        states = unpacked_states(limb, flat)
+        tips = at(states)
         # NaN counts as done: it will not get better
-        far = total(tips.residuals()) > CONVERGED * size
-        return _packed(mounted.limb, moved(states, tips.newton_step())), opposite(far)
+        residual = total(tips.residuals())
+        far = residual > closed
+        return [*packed(limb, moved(states, tips.newton_step())), residual, tips.determinant], opposite(far)
 
-    first = moved([HOME] * len(links), mounted.tips([HOME] * len(links), platform).newton_step())
-    limit = WINDING if mounted.limb.winds else ITERATIONS
-    return _unpacked(mounted.limb, iterate(step, _packed(mounted.limb, first), limit))
-
-
-def _packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
-    return [x for link, state in zip(limb.links, states, strict=True) for x in state.packed(link)]
-
-
-def _unpacked(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
-    values = iter(flat)
-    return [unpacked(link, values) for link in limb.links]
+    first = moved([HOME] * len(links), at([HOME] * len(links)).newton_step())
+    limit = WINDING if limb.winds else ITERATIONS
+    *flat, residual, determinant = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
+    states = unpacked_states(limb, flat)
+    converged = residual <= closed
+    certain = every([converged, determinant * start.determinant > 0.0, near_home(limb, start, size, states)])
+    return followed(LimbProblem(limb, start, size, FOLLOWED * size), at, states, converged, certain)
 
 
-def _branch_status(tips: Tips, start: Tips) -> Scalar:
-    """Whether the limb has lost rank, or has come to another branch than that of the reference pose."""
+def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> Scalar:
+    """Whether the limb has lost rank, or is on another branch than the reference pose.
+
+    `home_branch` says whether it is where that is known; a sign has to tell otherwise.
+    """
     determinant = tips.determinant
     box: Scalar = 1.0
     for column in tips.compound.T:
         box = box * sum(x * x for x in column)
     flat = determinant * determinant <= box * SINGULAR * SINGULAR
     status: Scalar = where(flat, float(Status.SINGULAR), float(Status.OK))
-    return where(determinant * start.determinant < 0.0, float(Status.WRONG_BRANCH), status)
+    if home_branch is None:
+        home_branch = opposite(determinant * start.determinant < 0.0)
+    for kept in (home_branch, *loops_kept(tips, start)):
+        status = where(kept, status, float(Status.WRONG_BRANCH))
+    return status
 
 
-def _status(tips: Tips, start: Tips) -> Scalar:
-    closed, status = CLOSED * _size(start), _branch_status(tips, start)
+def _status(tips: Tips, start: Tips, home_branch: Mask) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start, home_branch)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
     return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
 

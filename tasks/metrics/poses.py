@@ -31,6 +31,8 @@ ANGULAR = ("wx", "wy", "wz")
 
 UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, Status.LOOP_OPEN)
 """What a sample has to do with the geometry alone: no place for some joint."""
+OF_THE_PLATFORM = (Status.ILL_CONDITIONED, Status.PLATFORM_SINGULAR, Status.SINGULARITY_CROSSED)
+"""What J_IK of limbs that are all well makes of a sample."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Posture:
 
     `equation` has both in world units, and what else quantities need. `solved` is the status that there would be
     without limits; `scale` is what freedoms were divided by; `rate` is what singular values of J_IK are compared with;
-    `margin` and `rate_margin` are the least ones to limits of joints.
+    `margin` and `rate_margin` are the least ones to limits of joints; `regularity` is that of
+    `tasks.mechanics.assembly`.
     """
 
     jacobian: Array
@@ -84,6 +87,7 @@ class Posture:
     rate: Scalar = 1.0
     margin: Scalar = 1.0
     rate_margin: Scalar = 1.0
+    regularity: Scalar = 1.0
 
     def beside(self, reference: Array) -> Posture:
         """The same, compared with J_IK (actuator, freedom) of the reference pose in world units."""
@@ -120,6 +124,13 @@ class Posture:
     def unless_unsolved(self, value: Scalar) -> Scalar:
         """The value, NaN for a sample that failed for other reasons than limits."""
         return where(self.solved > 0.5, np.nan, value)
+
+    def where_limbs_solve(self, value: Scalar) -> Scalar:
+        """The value, NaN for a sample that failed for other reasons than the platform's J_IK."""
+        solves: Scalar = 1.0
+        for code in OF_THE_PLATFORM:
+            solves = where(abs(self.solved - float(code)) < 0.5, 0.0, solves)
+        return where(self.solved * solves > 0.5, np.nan, value)
 
     @property
     def platform_margin(self) -> Scalar:
@@ -180,6 +191,7 @@ METRICS: Mapping[str, PoseMetric] = {
     "platform_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.platform_margin)),
     "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin)),
     "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin]))),
+    "least_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.regularity)),
     # Yoshikawa's measure of the forward Jacobian, its n-th root so that robots can be compared
     "manipulability": PoseMetric(
         lambda p: p.unless_failed(_product(p.rates)), lambda x, samples, freedoms: x ** (-1.0 / freedoms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from robots.quantities import any_needs, reduction
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import ZERO, Array
-from tasks.mechanics import assembly
-from tasks.mechanics.structure import Structure, structure_of
+from tasks.kernels.types import ABSENT, ZERO, Array
+from tasks.mathematics.algebra import array
+from tasks.mechanics import assembly, limb
+from tasks.mechanics.structure import Structure, mounted_limb, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
 from tasks.programs import terms
@@ -47,7 +49,8 @@ def assembly_program(
     and `status`, see `limb_program`. `series` and `metrics` add any of `tasks.metrics.poses`, metrics reduced over the
     samples of a case but not finished; some need `terms` of limbs and platform, or the `home_jacobian` of the limbs.
     With `limits` of each limb there are those of their `margins`; a sample beyond a range of positions has the status
-    JOINT_LIMIT. Case input, of a robot with more actuators than freedoms alone: `weights` (actuator,), see
+    JOINT_LIMIT. Case inputs: of a robot with a platform the `parameters` and the `mount` of each limb, from which J_IK
+    of the reference pose follows; of one with more actuators than freedoms alone `weights` (actuator,), see
     `even_weights`.
     """
     structure = structure_of(family)
@@ -60,6 +63,8 @@ def assembly_program(
     def one_sample(
         motion: Array,
         *,
+        parameters: Array = ABSENT,
+        mount: Mapping[int, Array] = MappingProxyType({}),
         wrench: Mapping[int, Array],
         jacobian: Mapping[int, Array],
         status: Mapping[int, Array],
@@ -72,12 +77,15 @@ def assembly_program(
         forces = assembly.actuator_forces(rows, platform_wrench + sum(wrench[k] for k in limbs), weights)
         speed = structure.speed(motion)
         velocity = rows @ speed
-        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces)
+        home = home_rows(structure, parameters, mount) if mount else None
+        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces, home)
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))
+        regular = 1.0 if home is None else assembly.regularity(rows, home)
+        least_margins |= {"solved": solved, "regularity": regular}
         equation = poses.Equation(rows, speed, terms.summed(wanted, others))
-        posture = poses.posture(structure.mechanism, equation, outcome, velocity, solved=solved, **least_margins)
+        posture = poses.posture(structure.mechanism, equation, outcome, velocity, **least_margins)
         if home_jacobian:
             posture = posture.beside(np.vstack([home_jacobian[k] for k in limbs]))
         result: dict[str, Any] = {"force": forces, "status": [outcome]}
@@ -85,20 +93,33 @@ def assembly_program(
         return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
 
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
+    case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
     if not structure.mechanism.is_chain:
         sample |= platform_shapes(structure, asked=wanted)
+        case |= {"parameters": (len(family.parameters),)}
+        for k, instance in enumerate(structure.mechanism.instances):
+            case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)})
     for k, instance in enumerate(structure.mechanism.instances):
         sample |= indexed(k, asked[k].shapes(structure, instance.limb))
     program = trace(
         f"{family.name}.assembly",
         one_sample,
-        case={name: value.shape[1:] for name, value in even_weights(family).items()},
+        case=case,
         sample=sample,
         reductions={name: reduction(name) for name in metrics},
         first=("force", VELOCITY, "status"),
     )
     require_shapes(program, shapes | dict.fromkeys(metrics, (1,)))
     return program
+
+
+def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array]) -> Array:
+    """J_IK (actuator, freedom) at the reference pose, from the inputs of the kernels of the limbs; once for a case."""
+    still, rows = np.zeros(structure.motion_size), []
+    for k, instance in enumerate(structure.mechanism.instances):
+        mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount[k], still)
+        rows += limb.home_jacobian(mounted, home)
+    return array(rows)
 
 
 def _constant_jacobian(family: Family) -> Array | None:

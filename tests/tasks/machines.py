@@ -16,7 +16,7 @@ from robots.quantities import QUANTITIES, names, needing
 from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
-from tasks.kernels.keys import Values, indexed
+from tasks.kernels.keys import Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
 from tasks.programs.assembly import assembly_program
@@ -80,7 +80,12 @@ def whole_robot(
     shares = [kernel(program)(inputs, samples) for program, inputs in steps]
     body = {name: steps[0][1][name] for name in ("parameters", "gravity", "motion")}
     steps.append((platform_program(family), body))
-    joined: Values = {"motion": motion, "platform_wrench": kernel(steps[-1][0])(body, samples)["platform_wrench"]}
+    joined: Values = {
+        "motion": motion,
+        "parameters": with_parameters(family, values),
+        "platform_wrench": kernel(steps[-1][0])(body, samples)["platform_wrench"],
+    }
+    joined |= {Indexed("mount", k): mount for k, mount in enumerate(mount_values(family, values))}
     for k, share in enumerate(shares):
         joined |= indexed(k, {name: share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")})
     return [*steps, (assembly_program(family, METRICS), joined)]

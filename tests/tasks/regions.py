@@ -14,6 +14,8 @@ from robots.types import TWIST
 class Region(NamedTuple):
     """Where a robot must work: half widths (3,) [m] around the reference position, largest turn [rad]; its mobility.
 
+    All of it is on this side of the singularities of the platform (type 2).
+
     `freedoms` counts all motions of the assembled mechanism, that of a part that carries nothing included.
     """
 
@@ -28,8 +30,8 @@ REGIONS = {
     "delta_4rr2rrr": Region((0.35, 0.35, 0.15), 0.0, 3),
     "delta_3r2us": Region((0.35, 0.35, 0.15), 0.0, 3),
     "irsbot2": Region((0.30, 0.0, 0.15), 0.0, 2),
-    "five_bar": Region((0.30, 0.0, 0.18), 0.0, 3),  # the platform is a point: its turn about the joints is free
-    "gough_stewart": Region((1.0, 1.0, 0.6), 0.6, 6),
+    "five_bar": Region((0.28, 0.0, 0.10), 0.0, 3),  # the platform is a point: its turn about the joints is free
+    "gough_stewart": Region((0.8, 0.8, 0.5), 0.4, 6),
     "hexapod_6rrrprr": Region((0.10, 0.10, 0.10), 0.5, 6),
 }
 

@@ -19,6 +19,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
+from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
@@ -114,8 +115,12 @@ class TrajectoryReader:
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
         load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self._points)
+        before = len(report.problems)
         points = self._points(section, path, mover.columns) if motion.points_file else None
-        return Trajectory(kind, values, points, turn, load, name)
+        trajectory = Trajectory(kind, values, points, turn, load, name)
+        if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
+            check_held(report, trajectory, path, mover.mobility)
+        return trajectory
 
     def _points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]

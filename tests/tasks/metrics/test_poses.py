@@ -43,6 +43,7 @@ def test_against_numpy(robot: str) -> None:
         "platform_singularity_margin": platform,
         "limb_singularity_margin": limb,
         "singularity_margin": min(platform, limb),
+        "least_regularity": (_volume(jacobians) / _volume(home)).min(),
         "manipulability": (rates.prod(axis=1) ** (-1 / n)).min(),
         "least_effective_mass": mass[:, 0].min(),
         "largest_effective_mass": mass[:, -1].max(),
@@ -50,6 +51,13 @@ def test_against_numpy(robot: str) -> None:
     assert got.keys() == expected.keys()
     for name, value in expected.items():
         assert got[name] == pytest.approx(value, rel=1e-9), name
+
+
+def _volume(jacobian: np.ndarray) -> np.ndarray:
+    """What the columns span (...)."""
+    if jacobian.shape[-2] == jacobian.shape[-1]:
+        return np.asarray(np.linalg.det(jacobian))
+    return np.asarray(np.linalg.svd(jacobian, compute_uv=False).prod(axis=-1))
 
 
 def test_lengths_of_the_catalogue() -> None:

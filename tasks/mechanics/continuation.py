@@ -1,0 +1,376 @@
+"""Inverse kinematics of a limb by continuation, for one sample: for poses that plain Newton steps do not settle.
+
+The branch of the reference pose is what joint motions reach from there without passing a singularity of the limb.
+Newton's path runs from the reference pose to where the tips are closed; along it the tips go straight to their places.
+A step is taken only where the matrix of the tips changes by less than itself, in a norm without unit, so that no
+singularity lies between its ends: what is reached is on the branch. Where a path ends, at the limit of the limb's reach
+or before a hole of it, others are tried, see STARTS. Source: P. Deuflhard, Newton Methods for Nonlinear Problems,
+section 3.1.4, Newton's path; that a matrix is regular within the distance of its inverse is Banach's lemma.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from robots.model import Limb
+from robots.types import BASE
+from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
+from tasks.mathematics.algebra import (
+    array,
+    cross,
+    dot,
+    either,
+    every,
+    iterate,
+    opposite,
+    pseudo_inverse,
+    sqrt,
+    total,
+    where,
+)
+from tasks.mathematics.elementary import atan2
+from tasks.mechanics.closures import row_count
+from tasks.mechanics.embedding import Tips
+from tasks.mechanics.kinematics import HOME, JointState, columns, path, unpacked
+
+SMALL_CHANGE = 0.8  # of the matrix of the tips in a step, relative; from 1 a singularity could lie between its ends
+FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
+FAR_SHARE = 0.6  # the same of a slide, relative to the least lever of the tips about joints before it
+TURN_LIMIT = 0.5  # of a joint in a step [rad]
+SEED_STEP = 0.3  # of the first joint on its way to another start [rad, or in sizes of the limb]
+GROWTH = 1.5  # of a step's share after one that was taken
+LEAST_SHARE = 1.0 / 256.0  # of a Newton step: below it the path has come to an end
+LEAST_VOLUME = Dual(1e-5, 1e-3)  # of the columns of L_t, relative to a box: nearer to a singularity nothing is found
+ROUNDS = 200  # of one start
+
+
+class Start(NamedTuple):
+    """Another way from the reference pose, in cylindrical coordinates about the axis of the first joint."""
+
+    height: bool
+    """Whether the tips are brought to the height of the platform along that axis first."""
+    beyond: float | None
+    """How far the first joint then turns the limb beyond the direction of the platform [rad]; None: not at all."""
+    straight: bool = False
+    """Whether the independent joints go straight to where they are to be, which is known but for its branch."""
+
+
+LEVELLING = 40  # rounds in which tips are brought to their height
+STARTS = (
+    Start(False, None),
+    Start(False, None, straight=True),
+    Start(False, 0.0),
+    Start(True, 0.0),
+    Start(True, None),
+    Start(True, 0.8),
+    Start(True, -0.8),
+)
+Follow = Callable[[Sequence[JointState]], Tips]
+SAME = Dual(1e-6, 1e-3)  # difference of joint states that are the same but for rounding
+
+
+def packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
+    """The numbers that the states of all joints of a tree are made of."""
+    return [x for link, state in zip(limb.links, states, strict=True) for x in state.packed(link)]
+
+
+def unpacked_states(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
+    """The states of the next numbers, as `packed` gives them."""
+    values = iter(flat)
+    return [unpacked(link, values) for link in limb.links]
+
+
+def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState]) -> Mask:
+    """Whether all joints are so near to the reference pose that Newton steps cannot have passed to another branch."""
+    near: list[Mask] = []
+    for i, (link, state) in enumerate(zip(limb.links, states, strict=True)):
+        if link.joint_kind.periodic:
+            near.append(state.cos > FAR_COSINE)
+        elif not link.joint_kind.turns:
+            near.append(abs(state.value) < FAR_SHARE * lever(limb, start, size, i))
+    return every(near)
+
+
+def loops_kept(tips: Tips, start: Tips) -> list[Mask]:
+    """Whether each cluster of loops is assembled as at the reference pose."""
+    clusters = zip(tips.embedding.clusters, start.embedding.clusters, strict=True)
+    return [opposite(now.determinant * before.determinant < 0.0) for now, before in clusters]
+
+
+def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
+    """Least distance at the reference pose, from the axes before a joint that slides, of the tips beyond it [m].
+
+    Where a leg has shrunk to nothing it may come out on the other side.
+    """
+    least: Scalar = np.inf
+    for tip, joined in zip(limb.tips, start.joined, strict=True):
+        joints = path(limb.links, tip.a)
+        before = joints[: joints.index(slide)] if slide in joints else ()
+        for i in before:
+            if limb.links[i].joint_kind.turns:
+                arm = cross(start.at[i].rotation @ array(limb.links[i].axis), joined.a.origin - start.at[i].position)
+                reach = sqrt(dot(arm, arm))
+                least = where(every([reach > 1e-3 * size, reach < least]), reach, least)
+    return least
+
+
+@dataclass(frozen=True)
+class LimbProblem:
+    """A limb, its tips at the reference pose and a length of it [m]."""
+
+    limb: Limb
+    start: Tips
+    size: Scalar
+    closed: Scalar
+    """Sum of residuals from which one more Newton step is exact to rounding."""
+
+    @cached_property
+    def weights(self) -> list[Scalar]:
+        """What the independent joints are multiplied by so that none has a unit."""
+        links = (self.limb.links[joint] for joint in self.start.choice.independent)
+        return [1.0 if link.joint_kind.turns else 1.0 / self.size for link in links]
+
+    @property
+    def seedable(self) -> bool:
+        """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
+        first = self.start.choice.independent[0]
+        looped = any(first in loop.joints for loop in self.start.choice.loops)
+        return self.limb.links[first].parent == BASE and not looped
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of `rows`: of all rows of the tips, over independent joints."""
+        return sum(row_count(tip.kind) for tip in self.limb.tips), len(self.weights)
+
+    def rows(self, tips: Tips) -> Array:
+        """All rows of the tips over independent joints; those that were dropped too, as no choice serves everywhere."""
+        if not len(tips.dropped_matrix):
+            return tips.compound
+        return np.vstack([tips.compound, tips.dropped_matrix @ tips.embedding.matrix])
+
+    def inverse(self, tips: Tips) -> Array:
+        """Left inverse of `rows`."""
+        return pseudo_inverse(self.rows(tips)) if len(tips.dropped_matrix) else tips.inverse
+
+    def newton_step(self, tips: Tips) -> Array:
+        """Step of all joints of the tree that closes tips and loops to first order."""
+        if not len(tips.dropped_matrix):
+            return tips.newton_step()
+        answered = tips.embedding.correction()
+        matrix = np.vstack([tips.matrix, tips.dropped_matrix])
+        wanted = -array(self.gaps(tips)) - matrix @ answered
+        return tips.embedding.matrix @ (self.inverse(tips) @ wanted) + answered
+
+    def gaps(self, tips: Tips) -> list[Scalar]:
+        """How far all rows of the tips are from closed, in the order of `rows`."""
+        return [*(value for joined in tips.joined for value in joined.residual()), *tips.dropped()]
+
+    def change(self, inverse: Array, tips: Tips) -> Scalar:
+        """How much the matrix of the tips has changed since it had this inverse: a norm without unit."""
+        product = inverse @ self.rows(tips)
+        most: Scalar = 0.0
+        for i, w in enumerate(self.weights):
+            row: Scalar = 0.0
+            for j, v in enumerate(self.weights):
+                entry = product[i, j] - (1.0 if i == j else 0.0)
+                row = row + abs(entry if w is v or w == v else entry * (w / v))
+            most = where(row > most, row, most)
+        return most
+
+    def longest_turn(self, step: Array) -> Scalar:
+        """The longest turn of a joint in a step [rad]."""
+        longest: Scalar = 0.0
+        for link, value in zip(self.limb.links, step, strict=True):
+            if link.joint_kind.turns:
+                longest = where(abs(value) > longest, abs(value), longest)
+        return longest
+
+    def kept(self, path: Path, tips: Tips) -> Mask:
+        """Whether the tips are still on the branch, as far as the step that led to them can tell."""
+        inverse = np.reshape(array(path.inverse), self.shape[::-1])
+        return every([self.change(inverse, tips) <= SMALL_CHANGE, *loops_kept(tips, self.start)])
+
+    def ahead(self, path: Path, tips: Tips, states: Sequence[JointState], left: Scalar, towards: Array) -> Path:
+        """On from states that are accepted: to another start as long as some way is `left`, else to the platform."""
+        embedding, moving = tips.embedding, abs(left) > 0.0
+        most = SEED_STEP * self.seed_unit
+        way = where(abs(left) > most, where(left > 0.0, most, -most), left)
+        turn = self.longest_turn(towards)
+        limit = TURN_LIMIT / where(turn > TURN_LIMIT, turn, TURN_LIMIT)
+        share = where(path.fresh > 0.5, 1.0, path.share * GROWTH)
+        return Path(
+            packed(self.limb, states),
+            chosen(moving, list(embedding.matrix[:, 0] * way + embedding.correction()), list(towards)),
+            list(self.inverse(tips).ravel()),
+            where(moving, 1.0, where(share < limit, share, limit)),
+            left - way,
+            path.start,
+            where(moving, 1.0, 0.0),
+            path.rounds + 1.0,
+            0.0,
+        )
+
+    @property
+    def seed_unit(self) -> Scalar:
+        """One radian of the first independent joint; where it slides, the size of the limb."""
+        first = self.limb.links[self.start.choice.independent[0]]
+        return 1.0 if first.joint_kind.turns else self.size
+
+    def way_to_start(self, tips: Tips, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """How far the first joint has to go to one of the starts."""
+        result: Scalar = 0.0
+        for k, start in enumerate(starts):
+            if start.beyond is not None:
+                result = where(abs(number - k) < 0.5, self.toward(tips) + start.beyond * self.seed_unit, result)
+        return result
+
+    def levelling(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """Rounds of a start in which the tips are brought to their height."""
+        result: Scalar = 0.0
+        for k, start in enumerate(starts):
+            result = where(abs(number - k) < 0.5, float(LEVELLING * start.height), result)
+        return result
+
+    def straight(self, tips: Tips, states: Sequence[JointState], solution: Sequence[JointState]) -> Array:
+        """The step of all joints of the tree that takes the independent ones to a solution."""
+        ways = []
+        for i in self.start.choice.independent:
+            now, then = states[i], solution[i]
+            if self.limb.links[i].joint_kind.periodic:
+                ways.append(atan2(then.sin * now.cos - then.cos * now.sin, then.cos * now.cos + then.sin * now.sin))
+            else:
+                ways.append(then.value - now.value)
+        return tips.embedding.matrix @ array(ways) + tips.embedding.correction()
+
+    def level(self, tips: Tips) -> Array:
+        """The least step of the independent joints that brings the tips to their height, as one of all joints."""
+        first, matrix = self.start.choice.independent[0], tips.embedding.matrix
+        axis = tips.at[first].rotation @ array(self.limb.links[first].axis)
+        count = len(self.weights)
+        slopes: Array = np.array(np.zeros(count), dtype=object)
+        gap: Scalar = 0.0
+        for tip, joined in zip(self.limb.tips, tips.joined, strict=True):
+            gap = gap + dot(axis, joined.a.origin - joined.b.origin)
+            joints = path(self.limb.links, tip.a)
+            for joint, (_, v) in columns(self.limb.links, tips.at, joints, joined.a.origin).items():
+                slopes = slopes + matrix[joint] * dot(axis, v)
+        steepness = dot(array(slopes), array(slopes)) + 1e-6 * self.size * self.size
+        return matrix @ array(slopes * (-gap / steepness)) + tips.embedding.correction()
+
+    def toward(self, tips: Tips) -> Scalar:
+        """How far the first joint is from where the tips come nearest to their places [rad or m]."""
+        joint = self.start.choice.independent[0]
+        link, pose = self.limb.links[joint], tips.at[joint]
+        axis = pose.rotation @ array(link.axis)
+        if not link.joint_kind.turns:
+            gaps = [dot(axis, joined.b.origin - joined.a.origin) for joined in tips.joined]
+            return sum(gaps[1:], start=gaps[0]) * (1.0 / len(gaps))
+        sine: Scalar = 0.0
+        cosine: Scalar = 0.0
+        for joined in tips.joined:
+            arm, wanted = joined.a.origin - pose.position, joined.b.origin - pose.position
+            sine = sine + dot(axis, cross(arm, wanted))
+            cosine = cosine + (dot(arm, wanted) - dot(axis, arm) * dot(axis, wanted))
+        return atan2(sine, cosine)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where a sample is on its way: the numbers of the joint states, and what the next round needs."""
+
+    states: Scalars
+    step: Scalars
+    inverse: Scalars
+    share: Scalar
+    left: Scalar
+    """Way of the first joint to another start that is still to go."""
+    start: Scalar
+    fresh: Scalar
+    """2 at the beginning of a start, 1 where there is no matrix yet to compare with."""
+    rounds: Scalar
+    found: Scalar
+    """1 where the platform is reached."""
+
+    def flat(self) -> list[Scalar]:
+        """All numbers."""
+        single = (self.share, self.left, self.start, self.fresh, self.rounds, self.found)
+        return [*self.states, *self.step, *self.inverse, *single]
+
+    @classmethod
+    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Path:
+        """The same from all numbers, and from how many there are of the first three."""
+        a, b = sizes[0], sizes[0] + sizes[1]
+        c = b + sizes[2]
+        return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
+
+
+def regular(tips: Tips) -> Mask:
+    """Whether the limb is far enough from a singularity for joints to follow from residuals that are small."""
+    box: Scalar = LEAST_VOLUME * LEAST_VOLUME
+    for column in tips.compound.T:
+        box = box * sum(x * x for x in column)
+    return tips.determinant * tips.determinant > box
+
+
+def chosen(mask: Mask, x: Scalars, y: Scalars) -> list[Scalar]:
+    """Elements of x where the mask holds, else of y."""
+    return [where(mask, p, q) for p, q in zip(x, y, strict=True)]
+
+
+def followed(
+    problem: LimbProblem, at: Follow, solution: Sequence[JointState], converged: Mask, skip: Mask
+) -> tuple[list[JointState], Mask]:
+    """Joint states on the branch of the reference pose, and whether they are; `solution` where none are found.
+
+    at: the limb's tips for joint states, its platform where it is wanted; converged: whether the solution closes them.
+    Samples to `skip` keep it, which is on the branch.
+    """
+    limb = problem.limb
+    home, before = packed(limb, [HOME] * len(limb.links)), packed(limb, solution)
+    sizes = len(before), len(limb.links), int(np.prod(problem.shape))
+    starts = [start for start in STARTS if problem.seedable or start.beyond is None]
+    straight_start = next(k for k, start in enumerate(starts) if start.straight)
+
+    def beginning(number: Scalar) -> Path:
+        return Path(before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0)
+
+    def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        path = Path.of(flat, sizes)
+        fresh = path.fresh > 0.5
+        base = unpacked_states(limb, chosen(path.fresh > 1.5, home, path.states))
+        steps = [value * path.share for value in path.step]
+        states = [state.moved(link, d) for state, link, d in zip(base, limb.links, steps, strict=True)]
+        tips = at(states)
+        newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
+        levelling = problem.levelling(path.start, starts)
+        turns = abs(path.rounds - levelling) < 0.5
+        left = where(turns, problem.way_to_start(tips, path.start, starts), path.left)
+        moving = abs(left) > 0.0
+        accepted = either(fresh, problem.kept(path, tips))
+        towards = chosen(path.rounds < levelling, list(problem.level(tips)), list(newton))
+        straight = every([path.start > straight_start - 0.5, path.start < straight_start + 0.5])
+        towards = chosen(straight, list(problem.straight(tips, states, solution)), towards)
+        ahead = problem.ahead(path, tips, states, left, array(towards))
+        back = replace(path, share=path.share * 0.5, rounds=where(turns, path.rounds, path.rounds + 1.0))
+        following = chosen(accepted, ahead.flat(), back.flat())
+        ended = every([opposite(fresh), opposite(accepted), path.share <= LEAST_SHARE])
+        # NaN is no way on either
+        known = either(opposite(straight), converged)
+        goes_on = every([opposite(ended), path.rounds < ROUNDS, residual < np.inf, known])
+        following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
+        closed = every([accepted, opposite(moving), residual <= problem.closed, regular(tips)])
+        found = packed(limb, [s.moved(link, d) for s, link, d in zip(states, limb.links, newton, strict=True)])
+        alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
+        done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)
+        following = chosen(closed, done.flat(), following)
+        return following, either(closed, Path.of(following, sizes).start > len(starts) - 0.5)
+
+    result = iterate(advance, beginning(0.0).flat(), len(starts) * (ROUNDS + 2), skip)
+    path = Path.of(result, sizes)
+    return unpacked_states(limb, list(path.states)), either(skip, path.found > 0.5)

@@ -152,6 +152,7 @@ def _identify_recordings(
     page: Path | None,
     netcdf: Path | None,
 ) -> None:
+    from pipeline.documents import outputs
     from pipeline.identification.machines import results
     from pipeline.identification.machines.description import read_description
     from pipeline.identification.machines.identify import identify_recordings
@@ -174,17 +175,17 @@ def _identify_recordings(
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     if output is not None:
-        with writing(output):
-            results.save_parameters(result, output)
+        with outputs.output(output) as draft:
+            results.save_parameters(result, draft)
     if robot_file is not None:
-        with writing(robot_file):
-            results.save_robot(result, robot_file)
+        with outputs.output(robot_file, option="--robot") as draft:
+            results.save_robot(result, draft)
     if page is not None:
-        with writing(page):
-            save_page(result, page)
+        with outputs.output(page, option="--report") as draft:
+            save_page(result, draft)
     if netcdf is not None:
-        with writing(netcdf):
-            results.save_dataset(result, netcdf)
+        with outputs.output(netcdf, option="--dataset") as draft:
+            results.save_dataset(result, draft)
 
 
 class NumberList(click.ParamType):

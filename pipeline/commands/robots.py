@@ -138,7 +138,6 @@ def import_(
     """Make a robot file of FILE, a URDF file or a model of MuJoCo."""
     from pipeline.robot_files.importing import import_robot
 
-
     imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)

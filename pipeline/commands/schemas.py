@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from pipeline.commands.terminal import write_text
+from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from robots.parameters import nearest

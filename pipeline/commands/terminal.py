@@ -114,7 +114,7 @@ def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
     from pipeline.execution.signals import exit_status
 
     end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
-    end.exit_code = exit_status(error)
+    end.exit_code = exit_status(error)  # type: ignore[misc]  # of this one, not of its class
     return end
 
 

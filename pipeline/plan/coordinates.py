@@ -37,12 +37,12 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     if any("limb" in plan.layout.variable(name).dims for name in plan.layout.variables):
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
-        yield "joint", "joint", list(max((limb.joints for limb in mechanism.limbs), key=len)), "", text
+        yield "joint", "joint", list(max(mechanism.limbs, key=lambda limb: len(limb.joints)).joints), "", text
     if "link" in plan.layout.sizes:
         yield (
             "link",
             "link",
-            [link.body for link in max((limb.links for limb in mechanism.limbs), key=len)],
+            [link.body for link in max(mechanism.limbs, key=lambda limb: len(limb.links)).links],
             "",
             "link of a limb",
         )

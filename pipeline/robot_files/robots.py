@@ -1,4 +1,4 @@
-"""Robots of a user's own as objects: from a robot file or a URDF file, and back into a file."""
+"""Robots of a user's own as objects: from a robot file, a URDF file or a model of MuJoCo, and back into a file."""
 
 from __future__ import annotations
 
@@ -7,26 +7,20 @@ import warnings
 from pathlib import Path
 
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.reader import read_robot
-from pipeline.robot_files.urdf import import_urdf
+from pipeline.robot_files.importing import import_robot
+from pipeline.robot_files.names import read_robot as read
 from robots.formats import description, writing
 from robots.model import Robot
 
-
-def read(path: str | os.PathLike[str], **parameters: float) -> Robot:
-    """Read the robot in a robot file, with these parameters (SI units), defaults for the others.
-
-    Raises InputError with all problems of the file, ParameterError for a parameter that it does not have or allow.
-    """
-    return Robot.of(read_robot(path).family, parameters)
+__all__ = ["load", "read", "write"]
 
 
 def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
-    """Load the robot in a URDF file; joints that close loops, and which joints are driven, are in the file `loops`.
+    """Load the robot in a URDF file or a model of MuJoCo; joints that close loops, and which joints are driven, are in the file `loops`.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
     """
-    imported = import_urdf(path, loops)
+    imported = import_robot(path, loops)
     for problem in imported.warnings:
         warnings.warn(str(problem), stacklevel=2)
     return Robot.of(imported.description.family, parameters)

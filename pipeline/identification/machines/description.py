@@ -18,9 +18,9 @@ from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
 from pipeline.errors import Problem
 from pipeline.identification.machines.sections import DescriptionFile, OwnColumnSection, RecordingSection, SignalSection
 from pipeline.identification.machines.tables import Table, read_table, refused
+from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
-from pipeline.robot_files.urdf import import_urdf
 from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -245,7 +245,7 @@ class _DescriptionReader:
         path = Path(name) if given else self._place(name, ("robot",))
         self.report.raise_if_any()
         if is_urdf:
-            imported = import_urdf(path)
+            imported = import_robot(path, parameters=False)
             return Robot.of(imported.description.family, dict(self.file.parameters)), imported.text
         return Robot.of(find_family(str(path)), dict(self.file.parameters)), read_text(str(path), MAX_BYTES)
 

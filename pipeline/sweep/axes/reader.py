@@ -140,7 +140,8 @@ class AxisReader:
         if not inside.all():
             first = int(np.argmin(inside))
             value, hint = float(values[first]), _guess(parameter, float(values[first]), axis=False) if not unit else ""
-            self.report(path, Got(f"{value!r} in row {first} of the column {name}"), _bounds_text(parameter), hint)
+            got = Got(f"{value!r} in row {first} of the column {name}")
+            self.report(path, got, _bounds_text(parameter, value), hint)
         return values
 
     def _column(self, name: str, column: ColumnSection, path: KeyPath) -> Range | ExplicitValues:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.house.imports import use_packages
+from tasks.arrays.inputs import Moving
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "tests" / "reference" / "branches.py"
@@ -73,7 +74,7 @@ def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
     units = {p.name: p.unit for p in nominal.family.parameters}
     robot = Robot(nominal.family, {key: x * (scale if units[key] == "m" else 1.0) for key, x in nominal.values.items()})
     position, rotation = box(robot, poses)
-    given = {"position": position} if rotation is None else {"position": position, "rotation": rotation}
+    given: Moving = {"position": position} if rotation is None else {"position": position, "rotation": rotation}
     turned = np.broadcast_to(np.eye(3), (poses, 3, 3)) if rotation is None else rotation
     expected, reached = closed_form(robot.values, position, turned)
     actuators = actuator_positions(robot, **given)

@@ -151,7 +151,7 @@ def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float
 def _exact(machine: RecordedMachine) -> np.ndarray:
     values = dict(zip((c.name for c in machine.columns), nominal(machine.robot, machine.model), strict=True))
     for name in machine.robot.mechanism.actuators:
-        values |= {f"{name}.{key}": float(FRICTION[key]) for key in ("coulomb", "viscous")}
+        values |= {f"{name}.{key}": float(str(FRICTION[key])) for key in ("coulomb", "viscous")}
     return machine.base.of(list(values.values()))
 
 

@@ -188,7 +188,7 @@ def restate(store: Path, stores: Stores, chance: random.Random) -> list[str]:
         {"hashing": "crc32c"},
         {"generation": 1},
     )
-    replace(manifest, **chance.choice(changes)).save(store)  # type: ignore[arg-type]
+    replace(manifest, **chance.choice(changes)).save(store)
     return [MANIFEST]
 
 
@@ -316,7 +316,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     options = parser.parse_args(words)
     print(f"seed {options.seed}", flush=True)
-    os.fsync = lambda fd: None  # type: ignore[assignment]
+    os.fsync = lambda fd: None
     with tempfile.TemporaryDirectory(prefix="limbsweep-damages-") as folder:
         try:
             for text in campaign(Path(folder), options.damages, options.seed):

@@ -47,7 +47,7 @@ def change(node: ast.AST) -> str:
     assert isinstance(node, ast.Constant)
     old_value = node.value
     node.value = not old_value if isinstance(old_value, bool) else int(str(old_value)) + 1
-    return f"{old_value} becomes {node.value}"
+    return f"{old_value!r} becomes {node.value!r}"
 
 
 def is_noticed(root: Path) -> bool:

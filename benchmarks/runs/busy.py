@@ -154,7 +154,7 @@ class Sleeping(RunLoop):
         """The graph of a block, with the arguments and dependencies of its tasks."""
         graph, key = super().graph(attempt)
         factor, limbs = _varied(attempt.block), len(self.plan.limbs)
-        handed = self.plan.block_samples * self.plan.memory.handed_on // (limbs + 1)
+        handed = self.plan.block_samples * self.plan.memory.limbs // (limbs + 1)
         tasks = {}
         for name, task in graph.items():
             seconds = self.parts.limb

@@ -83,7 +83,7 @@ def seconds(text: object) -> float:
     from dask.utils import parse_timedelta
 
     try:
-        time = float(parse_timedelta(text))
+        time = float(parse_timedelta(text))  # type: ignore[call-overload]  # which says what it does not take
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError):
         return 0.0
     return time if 0.0 < time <= LONGEST else 0.0
@@ -112,7 +112,7 @@ def _size_rule(value: object) -> str:
     from dask.utils import parse_bytes
 
     try:
-        return "" if 0 <= float(parse_bytes(value)) <= MOST * 1000 else "a size, such as 64MiB"
+        return "" if 0 <= float(parse_bytes(value)) <= MOST * 1000 else "a size, such as 64MiB"  # type: ignore[arg-type]
     except (AttributeError, IndexError, TypeError, ValueError, OverflowError):
         return "a size, such as 64MiB"
 

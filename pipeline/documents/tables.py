@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,8 +141,9 @@ def _finite(cell: str) -> bool:
 
 def _npy(data: bytes, name: str, positions: Sequence[str]) -> Table:
     array = _loaded(data, name)
-    if array.dtype.names:
-        return table(((column, array[column]) for column in array.dtype.names), name)
+    if names := array.dtype.names:
+        columns: Any = array
+        return table(((column, columns[column]) for column in names), name)
     if not positions:
         hint = "Save a structured array, or a .npz with an array for each name."
         raise _refusal(name, f"an array of shape {array.shape} without names", "columns with names", hint)
@@ -191,7 +193,7 @@ def _parquet(data: bytes, name: str) -> Table:
 def packed(columns: Mapping[str, Array]) -> bytes:
     """The content of a .npz file with these columns: the same bytes for the same columns."""
     stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **dict(columns))  # type: ignore[arg-type]
+    np.savez(stream, allow_pickle=False, **dict(columns))
     return stream.getvalue()
 
 

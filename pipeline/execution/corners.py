@@ -76,5 +76,5 @@ def _ends(plan: Plan, trajectory: Trajectory) -> Moving:
     path = np.asarray(whole["q"] if "q" in whole else whole["position"])
     times = {0, len(path) // 2, len(path) - 1, *np.argmin(path, axis=0).tolist(), *np.argmax(path, axis=0).tolist()}
     chosen = sorted(times)
-    built: Moving = {name: np.asarray(value)[chosen] for name, value in whole.items()}  # type: ignore[assignment,misc]
+    built: Moving = {name: np.asarray(value)[chosen] for name, value in whole.items()}  # type: ignore[assignment]
     return built

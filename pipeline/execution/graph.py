@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from dask._task_spec import Task, TaskRef
@@ -118,14 +118,15 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
 
     layout, token = plan.layout, f"{plan.sweep.fingerprint[:16]}-{tokenize(plan.layout.as_dict())[:8]}"
     values = f"values-{token}"
-    layers: dict[str, TaskGraph] = {values: {}} | {f"{name}-{token}": {} for name in layout.variables}
+    layers: dict[str, dict[Any, object]] = {values: {}, **{f"{name}-{token}": {} for name in layout.variables}}
     for index in range(plan.blocks):
         key: Key = (values, index)
         layers[values] |= _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
         places = dict(zip(SPLIT, layout.unravel(index), strict=True))
         for name in layout.owned(index):
-            chunk = (f"{name}-{token}", *(places.get(dim, 0) for dim in layout.variable(name).dims))
-            layers[chunk[0]][chunk] = Task(chunk, operator.getitem, TaskRef(key), name)
+            layer = f"{name}-{token}"
+            chunk = (layer, *(places.get(dim, 0) for dim in layout.variable(name).dims))
+            layers[layer][chunk] = Task(chunk, operator.getitem, TaskRef(key), name)
     depends = {layer: set() if layer == values else {values} for layer in layers}
     graph = HighLevelGraph(layers, depends)
     return {

@@ -21,6 +21,7 @@ from storage.store import template
 from tasks.blocks import compute as blocks
 
 if TYPE_CHECKING:
+    from dask.array import Array
     from xarray import Dataset
 
     from pipeline.sweep.model import Sweep
@@ -64,7 +65,7 @@ def computed(
     return results
 
 
-def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> Dataset:
+def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
     """The dataset of a plan as its store would give it, with these arrays as its variables."""
     empty = template(plan.layout, contents(plan))
     dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}

@@ -122,14 +122,14 @@ def _applied(
 ) -> Any:
     import xarray as xr
 
-    arrays, cores = [xr.DataArray(value) for value in parameters.values()], [()] * len(parameters)
+    arrays = [xr.DataArray(value) for value in parameters.values()]
+    cores: list[tuple[str, ...]] = [()] * len(parameters)
     probes = [np.asarray(robot.values.get(name, 0.0)) for name in parameters]
     for name, value in labelled.items():
         array, core = _with_core(name, value)
         arrays.append(array)
         cores.append(core)
-        shape = [array.sizes[dim] for dim in core]
-        probes.append(np.eye(*shape) if name.endswith("rotation") else np.zeros(shape))
+        probes.append(np.eye(3) if name.endswith("rotation") else np.zeros([array.sizes[dim] for dim in core]))
     # one sample says how large results are: the number of columns of a regressor is known to nobody else
     shapes = [part.shape for part in plain(*probes)]
     sizes: dict[str, int] = {}

@@ -240,7 +240,7 @@ class _RobotReader:
             ratios = [(joint, self.values.number(x, (*place, "ratios", joint))) for joint, x in entry.ratios.items()]
             motor = None if entry.motor is None else self._motor(entry.motor, (*place, "motor"))
             curve = None if entry.position is None else self.values.curve(entry.position, (*place, "position"), joints)
-            yield Drive(entry.name, tuple(ratios), spins, motor, entry.kind, curve)  # type: ignore[arg-type]  # filled later
+            yield Drive(entry.name, tuple(ratios), spins, motor, entry.kind, curve)
 
     def _spin(self, section: SpinSection, bodies: Mapping[str, int], path: KeyPath) -> Spin:
         carrier = self._body(section.carrier, bodies, (*path, "carrier"), "a body of this limb, or base")

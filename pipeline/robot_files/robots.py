@@ -16,7 +16,9 @@ __all__ = ["load", "read", "write"]
 
 
 def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
-    """Load the robot in a URDF file or a model of MuJoCo; joints that close loops, and which joints are driven, are in the file `loops`.
+    """Load the robot in a URDF file or a model of MuJoCo.
+
+    Joints that close loops, and which joints are driven, are in the file `loops`.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
     """

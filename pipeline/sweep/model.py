@@ -102,7 +102,7 @@ class Sweep:
         Raises InputError.
         """
         if not isinstance(text, str):
-            hint = "Call Sweep.from_dict with a dict, or sweep(robot, ...) with objects."
+            hint = "Call Sweep.from_dict with a dict, or sweep(robot, ...) with objects."  # type: ignore[unreachable]
             got = f"an object of type {type(text).__name__}"
             raise InputError([Problem(name, 0, 0, "", got, "the text of a sweep file", hint)])
         return cls(**read_parts(parse_yaml(text, name), source_of(folder)))

@@ -200,7 +200,7 @@ def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
     growing.ratings.append(_rating(reading, joint, name))
     frame = at[0], compose(at[1], (np.eye(3), anchor))
     if offset := _offset(reading, joint):
-        frame = frame[0], compose(frame[1], moved(single, axis / size, offset))
+        frame = frame[0], compose(frame[1], moved(single, (axis / size).tolist(), offset))
     armature = float(model.dof_armature[dof]) + _rotor(reading, joint)
     place = growing.joint(frame, name, single, (axis / size).tolist(), body, armature)
     return place[0], compose(place[1], (np.eye(3), -anchor))

@@ -23,7 +23,10 @@ def _words(name: str, words: tuple[str, ...], *said: str, prepare: Prepare | Non
 
 
 def _file(name: str, content: bytes = b"years of work") -> Prepare:
-    return lambda _: Path(name).write_bytes(content) and None
+    def prepare(_: pytest.MonkeyPatch) -> None:
+        Path(name).write_bytes(content)
+
+    return prepare
 
 
 def _folder(name: str) -> Prepare:

@@ -33,7 +33,7 @@ def _few_files(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("pipeline.plan.plan.MAX_FILES", 10)
 
 
-ROWS = (
+ROWS: tuple[Row, ...] = (
     changed("C01", "time: {stop: 1.0, step", "time: {stop: 1.0, stepp", "16:19 time.stepp: got an unknown key", "'step'?"),
     changed("C01 deep", "stop: 0.3", "stpo: 0.3", "7:29 design.grid.upper_arm.stpo", "Did you mean 'stop'?"),
     changed("C02", "robot: delta_3rr2rrr\n", "", "got no key 'robot'; expected 'robot', which is required"),

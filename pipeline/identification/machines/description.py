@@ -108,7 +108,7 @@ class RecordingDescription:
                 files.name, f"{len(names)} columns of {key}", f"{count}, one for each actuator of {self.robot.name}"
             )
         values = np.stack([_column(files, tables, name, section.file, key) for name in names], axis=1)
-        factor = UNITS[section.unit].to_si(1.0) if section.unit in UNITS else 1.0
+        factor = np.asarray(UNITS[section.unit].to_si(1.0) if section.unit and section.unit in UNITS else 1.0)
         for numbers in (section.sign, section.gain):
             factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
         return np.asarray(values * factor)
@@ -344,7 +344,7 @@ class _DescriptionReader:
             drives=coupled,
             stribeck_velocity=velocities or (0.01,) * count,
             own=tuple(own),
-            joints=section.joints,  # type: ignore[arg-type]
+            joints=section.joints,
             shared=section.shared,
             gravity=(self.file.gravity[0], self.file.gravity[1], self.file.gravity[2]),
         )

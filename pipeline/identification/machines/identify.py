@@ -171,7 +171,7 @@ def _filled(signals: Signals) -> Signals:
             if not good.all() and good.any():
                 column[~good] = np.interp(signals.time[~good], signals.time[good], column[good])
         series[name] = filled
-    return replace(signals, **series)
+    return signals.with_series(series)
 
 
 class _Clock:

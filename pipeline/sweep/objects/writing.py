@@ -195,7 +195,7 @@ class Writer:
         return family.reference.freedoms if family is not None and family.reference.is_chain else ()
 
 
-def _names(section: object, names: Sequence[str]) -> Sequence[str]:
+def _names(section: Any, names: Sequence[str]) -> Sequence[str]:
     return list(columns_of(section, "design", names).columns) if is_table(section) else list(section)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 import numpy as np
@@ -25,8 +25,11 @@ KEYS = (*PARTS, "file", "axes")
 LARGEST = 1e12
 """Largest component of a load [N or N m]."""
 
-Points = Callable[[Mapping[str, Any], KeyPath, Sequence[str]], "NDArray[np.float64] | None"]
-"""Reads the points of a file that a section names."""
+Points = Callable[[Mapping[str, Any], KeyPath, Mapping[str, str]], "NDArray[np.float64] | None"]
+"""Reads the points of a file that a section names, with columns that measure something in SI."""
+
+COLUMNS = {"t": "s", **{name: "N m" if name.startswith("m") else "N" for name in WRENCH}}
+"""Columns of such a file, and what each measures."""
 
 
 def read_load(
@@ -53,7 +56,7 @@ def read_load(
     if both := sorted(section.keys() & {*PARTS}):
         report((*path, both[0]), Got(f"{both[0]} beside a file"), "one of both", "Remove one.", key=True)
         return None
-    over_time = points(section, path, ("t", *WRENCH))
+    over_time = points(section, path, COLUMNS)
     if over_time is None:
         return None
     first, last = over_time[0, 0], over_time[-1, 0]

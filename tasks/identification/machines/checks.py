@@ -8,6 +8,7 @@ friction say it. Findings that are errors stop an identification, unless a user 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -199,7 +200,7 @@ def _motions(
         order = np.arange(count)
         order[[i, j]] = j, i
         text = f"exchanged with {names[j]}, in positions or in forces; expected the order of the actuators"
-        yield trial(lambda values, order=order: values[:, order]) * grown, "swapped", names[i], text
+        yield trial(functools.partial(_reordered, order)) * grown, "swapped", names[i], text
     turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
     for factor, text in (
         (np.pi / 180.0, "positions look like degrees; expected radians, or unit: deg"),
@@ -207,7 +208,7 @@ def _motions(
     ):
         scale = np.where(turning, factor, 1.0)
         if turning.any():
-            yield trial(lambda values, scale=scale: values * scale) * grown, "units", "", text
+            yield trial(functools.partial(np.multiply, scale)) * grown, "units", "", text
 
 
 def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
@@ -305,3 +306,8 @@ def _at(run: Run, chosen: np.ndarray) -> Prepared:
         usable=~empty,
         resting=np.zeros(position.shape, dtype=bool),
     )
+
+
+def _reordered(order: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The columns of an array in another order."""
+    return values[:, order]

@@ -7,6 +7,7 @@ Sources: Swevers, Verdonck, De Schutter 2007; Gautier, Janot, Vandanjon 2013; Ha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -76,6 +77,15 @@ class Signals:
         """The arrays (samples, actuator) by name."""
         known = {"position": self.position, "force": self.force}
         return known if self.velocity is None else {**known, "velocity": self.velocity}
+
+    def with_series(self, series: Mapping[str, np.ndarray]) -> Signals:
+        """The same recording with other arrays, those of `series`."""
+        return replace(
+            self,
+            position=series.get("position", self.position),
+            force=series.get("force", self.force),
+            velocity=series.get("velocity", self.velocity),
+        )
 
 
 @dataclass(frozen=True)
@@ -178,7 +188,7 @@ def without_outliers(signals: Signals, limit: float) -> tuple[Signals, dict[str,
         wrong = distance > np.maximum(limit * scale, 3.0 * usual) + 1e-9 * np.ptp(values, axis=0)
         cleaned[name] = np.where(wrong, centre, values)
         counts[name] = int(wrong.sum())
-    return replace(signals, **cleaned), counts
+    return signals.with_series(cleaned), counts
 
 
 def _change(values: Array) -> np.ndarray:
@@ -222,7 +232,7 @@ def resampled(signals: Signals, gap: float = 0.0) -> tuple[Signals, float, np.nd
 def _trimmed(signals: Signals, bridged: np.ndarray, options: Preparation, step: float) -> tuple[Signals, np.ndarray]:
     inside = (signals.time >= options.start - 0.5 * step) & (signals.time <= options.stop + 0.5 * step)
     series = {name: values[inside] for name, values in signals.series.items()}
-    return replace(signals, time=signals.time[inside], **series), bridged[inside]
+    return replace(signals.with_series(series), time=signals.time[inside]), bridged[inside]
 
 
 def cutoff_of(position: Array, step: float) -> float:

@@ -17,6 +17,7 @@ from robots.formats import writing
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks import forward_dynamics, inverse_dynamics
+from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tests.pipeline.robot_files.test_reader import ARM
 
@@ -43,7 +44,7 @@ def test_forces_of_motors_do_the_work_of_the_joints() -> None:
         Robot.of(parse_robot(text, "f").family, {})
         for text in (LONG.join(DRIVEN.split(SHORT)), LONG.join(ARM.split(SHORT)))
     )
-    moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
+    moving: Moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
     force, joint = inverse_dynamics(robot, **moving), inverse_dynamics(plain, **moving)
     step = 1e-6
     rows = [
@@ -53,7 +54,7 @@ def test_forces_of_motors_do_the_work_of_the_joints() -> None:
     joint[0] += 1e-4 * 50.0**2 * -1.0  # the rotor
     np.testing.assert_allclose(np.array(rows) @ force, joint, rtol=1e-7)
     back = forward_dynamics(robot, q=moving["q"], qd=moving["qd"], force=force)
-    np.testing.assert_allclose(back, moving["qdd"], rtol=1e-9)
+    np.testing.assert_allclose(back, [-1.0, 3.0], rtol=1e-9)
 
 
 BAD = [
@@ -97,7 +98,7 @@ def test_angles_follow_from_lengths_in_numbers_and_in_kernels(text: str, angle: 
         f"placement: {{position: [0.5, 0, 0], turn: {{x: {math.degrees(angle)!r}}}}}",
     )
     other = Robot.of(parse_robot(plain, "f").family, {})
-    moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
+    moving: Moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
     np.testing.assert_allclose(inverse_dynamics(robot, **moving), inverse_dynamics(other, **moving), rtol=1e-12)
 
 

@@ -75,7 +75,7 @@ def test_the_examples_move_like_their_models_in_the_catalogue(text: str, name: s
     forces = [
         inverse_dynamics(each, position=position, twist=twist, acceleration=acceleration) for each in (robot, model)
     ]
-    np.testing.assert_allclose(*forces, rtol=0, atol=1e-11 * np.abs(forces[1]).max())
+    np.testing.assert_allclose(forces[0], forces[1], rtol=0, atol=1e-11 * np.abs(forces[1]).max())
 
 
 def test_expressions_serve_numbers_arrays_and_symbols_alike() -> None:

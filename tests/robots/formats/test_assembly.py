@@ -12,6 +12,7 @@ from robots.formats import writing
 from robots.formats.checks import check_loops
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
+from tasks.arrays.inputs import Moving
 from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
 BARS = """\
@@ -45,7 +46,8 @@ def test_rough_positions_become_closed_ones(text: str) -> None:
     ((name, places),) = description.reference
     zero = np.array([dict(places)[joint] for joint in "abc"])
     assert (name, zero[0]) == ("bars", 1.2)
-    np.testing.assert_allclose(*pins({"crank": 0.2, "rocker": 0.3}, zero), atol=1e-12)
+    one, other = pins({"crank": 0.2, "rocker": 0.3}, zero)
+    np.testing.assert_allclose(one, other, atol=1e-12)
     again = parse_robot(writing.text(description), "g")
     assert again == description
     assert list(check_loops(description.family.reference)) == []
@@ -58,7 +60,8 @@ def test_other_lengths_are_solved_from_there() -> None:
         solved = inverse_kinematics(Robot.of(description.family, values), q=np.array([[0.0], [0.4]]))
         assert not solved.status.any()
         for position in solved.position[:, 0, :3]:
-            np.testing.assert_allclose(*pins(values, zero + position), atol=1e-12)
+            one, other = pins(values, zero + position)
+            np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -89,13 +92,14 @@ def test_a_weld_inside_a_body_moves_as_the_whole_body() -> None:
         "placement: {position: [crank, 0, 0]}, inertia: {mass: 1}",
         "placement: {position: [crank, 0, 0]}, inertia: {mass: 1.5, centre: [0.15, 0, 0], moments: [0, 0.0775, 0.0775]}",
     )
-    moving = {"q": np.array([[0.1], [0.4]]), "qd": np.array([[1.0], [2.0]]), "qdd": np.array([[1.0], [-1.0]])}
+    moving: Moving = {"q": np.array([[0.1], [0.4]]), "qd": np.array([[1.0], [2.0]]), "qdd": np.array([[1.0], [-1.0]])}
     robots = [Robot.of(parse_robot(text, "f").family, {}) for text in (welded, whole)]
     one, other = (inverse_kinematics(robot, **moving) for robot in robots)
     assert not one.status.any()
     np.testing.assert_allclose(one.position[:, 0, :3], other.position[:, 0, :3], atol=1e-10)
     gravity = (0.0, -9.81, 0.0)
-    np.testing.assert_allclose(*(inverse_dynamics(robot, **moving, gravity=gravity) for robot in robots), rtol=1e-9)
+    first, second = (inverse_dynamics(robot, **moving, gravity=gravity) for robot in robots)
+    np.testing.assert_allclose(first, second, rtol=1e-9)
 
 
 def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
@@ -108,4 +112,4 @@ def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
     position = home + np.random.default_rng(1).uniform(-0.05, 0.05, (6, 3)) * [1, 0, 1]
     forces = [inverse_dynamics(robot, position=position) for robot in robots]
     assert np.isfinite(forces[0]).all()
-    np.testing.assert_allclose(*forces, rtol=1e-9)
+    np.testing.assert_allclose(forces[0], forces[1], rtol=1e-9)

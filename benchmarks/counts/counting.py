@@ -13,8 +13,7 @@ import numpy as np
 from robots.model import PLATFORM, Closure, Instance, Robot
 from tasks.kernels.expression import CONSTANT, RESULT, STATE
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program
-from tasks.mechanics.frames import joined_pose, mount_pose
-from tasks.mechanics.kinematics import JointState, Pose, poses
+from tasks.mechanics.kinematics import JointState, Pose, joined_pose, mount_pose, poses
 
 PASSES = "passes"
 """Output of a counted program: passes of its first loop, one number for each sample."""

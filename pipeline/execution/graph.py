@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from pipeline.errors import TaskError
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
-from pipeline.execution.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
 from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.plan import Plan
 from pipeline.sweep.model import Sweep

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
-from pipeline.execution.isolation import ReceiptWithFailures
 from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Timeouts
 from pipeline.execution.policy.stragglers import Pace
 from pipeline.execution.policy.watchdog import Watchdog
+from pipeline.execution.processes.isolation import ReceiptWithFailures
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting

@@ -32,7 +32,7 @@ from pipeline.execution.loop import RunLoop
 from pipeline.execution.opening import with_conventions
 from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
 from pipeline.execution.preflight import preflight, require_space
-from pipeline.execution.signals import orderly_end
+from pipeline.execution.processes.signals import orderly_end
 from pipeline.execution.without_store import computed, lazy
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
-from pipeline.execution.child_process import import_path, module_command
-from pipeline.execution.queue import printed_file, private_folder, runs_at_once, turn
+from pipeline.execution.processes.child_process import import_path, module_command
+from pipeline.execution.processes.queue import printed_file, private_folder, runs_at_once, turn
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
 from storage.places.access import locate
@@ -66,7 +66,7 @@ def submit(
 ) -> SubmittedRun:
     """Start a run that goes on without this process, and come back once its first block is on its way, or it waits.
 
-    Of the runs that a user submits on one machine only some compute at once (`pipeline.execution.queue`).
+    Of the runs that a user submits on one machine only some compute at once (`pipeline.execution.processes.queue`).
 
     Raises InputError where no scheduler answers, StoreError for what the run refuses, RunStoppedError where it ends at
     once for another reason.
@@ -169,8 +169,8 @@ def main() -> int:
 
 def _run(payload: bytes) -> int:
     from pipeline.errors import InputError, RunCancelledError
+    from pipeline.execution.processes.signals import exit_status
     from pipeline.execution.run import run
-    from pipeline.execution.signals import exit_status
     from pipeline.monitor.progress import LineProgress
     from pipeline.monitor.samples import failed_samples
     from pipeline.monitor.status import failed_cases, status

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.model import Link
+from robots.model import Frame, Link
 from robots.types import BASE
 from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, rotation, turned
@@ -114,6 +114,22 @@ class Pose:
     def at(self, point: Scalars) -> Array:
         """Position of a point of the body."""
         return self.position + self.rotation @ array(point)
+
+
+def mount_pose(frame: Frame) -> Pose:
+    """A frame of the model as a pose."""
+    return Pose(array(frame.rotation), array(frame.position))
+
+
+def inverse_pose(pose: Pose) -> Pose:
+    """The reference seen from the body."""
+    back = pose.rotation.T
+    return Pose(back, -(back @ pose.position))
+
+
+def joined_pose(outer: Pose, inner: Pose) -> Pose:
+    """Pose of what is at `inner` in a body at `outer`."""
+    return Pose(outer.rotation @ inner.rotation, outer.at(inner.position))
 
 
 def joint_rotation(link: Link, state: JointState) -> np.ndarray:

@@ -22,8 +22,7 @@ from tasks.mechanics.continuation import LimbProblem, followed, loops_kept, near
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
-from tasks.mechanics.frames import inverse_pose, joined_pose
-from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, motions
+from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps

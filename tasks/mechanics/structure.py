@@ -16,8 +16,7 @@ from tasks.kernels.types import Array
 from tasks.mechanics import chain, limb, platform
 from tasks.mechanics.embedding import LimbChoice, others
 from tasks.mechanics.field import MOVING
-from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.kinematics import REST, Motion, Pose
+from tasks.mechanics.kinematics import REST, Motion, Pose, mount_pose
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.topology import choose
 

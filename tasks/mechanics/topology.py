@@ -17,8 +17,7 @@ from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TWIST
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
-from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
-from tasks.mechanics.kinematics import HOME, JointState, Pose, path, poses
+from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
 
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7

@@ -25,8 +25,7 @@ from tasks.mathematics.algebra import array
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.kinematics import Motion, Pose, motions
+from tasks.mechanics.kinematics import Motion, Pose, motions, mount_pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import terms

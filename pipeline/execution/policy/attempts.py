@@ -2,7 +2,7 @@
 
 A block that raises is tried again; one that raises twice, that keeps killing workers or that takes too long is
 isolated: computed in a process of its own and cut in halves there, until the single cases that fail are known
-(`pipeline.execution.isolation`). Only what fails there too is given up. Other blocks never pay for it.
+(`pipeline.execution.processes.isolation`). Only what fails there too is given up. Other blocks never pay for it.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import TaskError
-from pipeline.execution import isolation
-from pipeline.execution.child_process import ChildProcess
 from pipeline.execution.graph import block_of
-from pipeline.execution.isolation import (
+from pipeline.execution.processes import isolation
+from pipeline.execution.processes.child_process import ChildProcess
+from pipeline.execution.processes.isolation import (
     Isolation,
     cases,
     cut,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.execution import queue
-from pipeline.execution.queue import KEPT_DAYS, RUNS, printed_file, private_folder, runs_at_once, turn
+from pipeline.execution.processes import queue
+from pipeline.execution.processes.queue import KEPT_DAYS, RUNS, printed_file, private_folder, runs_at_once, turn
 from tests.pipeline.test_cli import environment
 
 
@@ -63,7 +63,7 @@ def test_who_waits_is_told_how_many_are_before(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_holds_up_nobody(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from pipeline.execution.queue import turn\n"
+        "from pathlib import Path; from pipeline.execution.processes.queue import turn\n"
         f"with turn(Path({str(tmp_path)!r}), 1, print): print('x', flush=True); input()"
     )
     command = [sys.executable, "-c", code]

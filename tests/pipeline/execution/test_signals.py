@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.execution.signals import SIGNALS, EndedBySignal, exit_status, orderly_end
+from pipeline.execution.processes.signals import SIGNALS, EndedBySignal, exit_status, orderly_end
 from pipeline.monitor.events import Started, Stopped
 from pipeline.monitor.log import records
 from storage.places.access import holder

@@ -101,7 +101,7 @@ def test_poisoned_cases_are_flagged_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good: Any
 ) -> None:
     poison(monkeypatch, FEW, ((0.25, "raises"),))
-    monkeypatch.setattr("pipeline.execution.isolation.TRIES", 1)
+    monkeypatch.setattr("pipeline.execution.processes.isolation.TRIES", 1)
     text = FEW.replace("base_radius: {values: [0.14, 0.15, 0.16]}", "base_radius: {values: [0.14]}")
     cut_finely(monkeypatch, small=2 * 41, friction=10**9)
     events: list[Event] = []

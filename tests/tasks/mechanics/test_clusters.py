@@ -20,8 +20,7 @@ from robots.inertia import diagonal
 from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of

@@ -10,8 +10,7 @@ import pytest
 
 from robots import catalog
 from tasks.mechanics.embedding import Embedding, Tips
-from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose
+from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.topology import choose
 

@@ -16,8 +16,7 @@ from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.mathematics import algebra
 from tasks.mechanics.closures import row_count
-from tasks.mechanics.frames import mount_pose
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, poses
+from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses
 from tasks.mechanics.limb import Mounted, Solved, at_states, solve
 from tasks.mechanics.structure import structure_of
 from tests.catalogue import PARALLEL

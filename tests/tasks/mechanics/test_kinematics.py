@@ -12,8 +12,21 @@ from robots.geometry import about
 from robots.inertia import point
 from robots.model import Frame, Link
 from robots.types import BASE
-from tasks.mechanics.frames import inverse_pose, joined_pose, mount_pose
-from tasks.mechanics.kinematics import HOME, Motion, Pose, columns, motions, path, poses, state_at, unpacked, way
+from tasks.mechanics.kinematics import (
+    HOME,
+    Motion,
+    Pose,
+    columns,
+    inverse_pose,
+    joined_pose,
+    motions,
+    mount_pose,
+    path,
+    poses,
+    state_at,
+    unpacked,
+    way,
+)
 
 AXES = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 PARENTS = (BASE, 0, 1, 1, 3)

@@ -3,7 +3,7 @@
 The subprocess is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled
 by reference, so both have to find the same modules; the child gets the import path of its parent, to which the current
 folder is not added. It ends with its parent: the pipe between them closes.
-`python -m pipeline.execution.child_process DESCRIPTOR MEMORY` is the other end.
+`python -m pipeline.execution.processes.child_process DESCRIPTOR MEMORY` is the other end.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def import_path() -> dict[str, str]:
 
 def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        module_command("pipeline.execution.child_process", str(descriptor), str(memory)),
+        module_command("pipeline.execution.processes.child_process", str(descriptor), str(memory)),
         env=os.environ | import_path(),
         pass_fds=(descriptor,),
         stdin=subprocess.DEVNULL,

@@ -124,9 +124,9 @@ parameters of a robot file is as fast as one over those of the catalogue. Number
 ## In Python
 
 ```python
-import pipeline
+import limbsweep as ls
 
-robot = pipeline.read_robot("my_arm.yaml", length=0.6)  # as robots.catalog.build makes one of the catalogue
+robot = ls.robots.read("my_arm.yaml", length=0.6)  # as ls.robots.build makes one of the catalogue
 ```
 
 ## In sweeps

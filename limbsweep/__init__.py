@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from pipeline.commands.schemas import schema
     from pipeline.errors import InputError, RunStoppedError
     from pipeline.execution.opening import open
-    from pipeline.execution.run import run
-    from pipeline.execution.submit import submit
+    from pipeline.execution.run import compute, run, submit
+    from pipeline.execution.without_store import lazy
     from pipeline.identification.batches import Loader
     from pipeline.identification.excite import excite
     from pipeline.identification.friction_curve import friction_curve
     from pipeline.identification.identify import identify
+    from pipeline.labelled import functions as labelled
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
     from pipeline.report import save_figure as figure
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pipeline.stores.export import export
     from pipeline.stores.verify import verify
     from pipeline.sweep.model import Sweep
+    from pipeline.sweep.objects.sweep import sweep
     from pipeline.sweep.several import read_sweeps
     from pipeline.sweep.user_metrics import UserMetric
     from robots.model import Robot
@@ -74,6 +76,7 @@ __all__ = [
     "append",
     "base_parameters",
     "bias_vector",
+    "compute",
     "constraint_forces",
     "equations_of_motion",
     "excite",
@@ -90,7 +93,9 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
+    "labelled",
     "lagrange_coefficients",
+    "lazy",
     "open",
     "plan",
     "profile",
@@ -106,6 +111,7 @@ __all__ = [
     "status",
     "study",
     "submit",
+    "sweep",
     "tasks",
     "torque_constants",
     "verify",
@@ -118,10 +124,13 @@ _HOMES = {
     "UserMetric": "pipeline.sweep.user_metrics",
     "plan": "pipeline.plan.plan",
     "read_sweeps": "pipeline.sweep.several",
+    "compute": "pipeline.execution.run",
+    "lazy": "pipeline.execution.without_store",
     "run": "pipeline.execution.run",
     "schema": "pipeline.commands.schemas",
     "status": "pipeline.monitor.status",
-    "submit": "pipeline.execution.submit",
+    "submit": "pipeline.execution.run",
+    "sweep": "pipeline.sweep.objects.sweep",
     # stores and what is done with results
     "append": "pipeline.stores.append",
     "export": "pipeline.stores.export",
@@ -141,7 +150,8 @@ _HOMES = {
     # robots
     "Robot": "robots.model",
     "robots": "limbsweep.robots:",
-    # functions on arrays
+    # functions on arrays, and the same on DataArrays
+    "labelled": "pipeline.labelled.functions:",
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "tasks.arrays.inverse",
     "bias_vector": "tasks.arrays.elements",

@@ -10,13 +10,12 @@ from robots.loading import on_first_use
 if TYPE_CHECKING:
     from pipeline.execution.run import compute, run, submit
     from pipeline.execution.without_store import lazy
-    from pipeline.robot_files.names import read_robot
     from pipeline.stores.append import append
     from pipeline.stores.verify import verify
     from pipeline.sweep.model import Sweep
     from pipeline.sweep.user_metrics import UserMetric
 
-__all__ = ["Sweep", "UserMetric", "append", "compute", "lazy", "read_robot", "run", "submit", "verify"]
+__all__ = ["Sweep", "UserMetric", "append", "compute", "lazy", "run", "submit", "verify"]
 
 _HOMES = {
     "Sweep": "pipeline.sweep.model",
@@ -24,7 +23,6 @@ _HOMES = {
     "append": "pipeline.stores.append",
     "compute": "pipeline.execution.run",
     "lazy": "pipeline.execution.without_store",
-    "read_robot": "pipeline.robot_files.names",
     "run": "pipeline.execution.run",
     "submit": "pipeline.execution.run",
     "verify": "pipeline.stores.verify",

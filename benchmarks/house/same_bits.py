@@ -3,6 +3,7 @@
 - `python -m benchmarks.house.same_bits [NAME ...]`: two designs of each example, or of those that are named
 - `--whole`: the examples as they stand, all designs of the studies too; minutes
 - `--root DIR`: run by the packages of another checkout, on the examples of this one
+- `--values`: hashes of values alone, without attributes and manifest, to compare two checkouts by `--root`
 - `--write`: keep the hashes in `bits.json`, with the commit of the packages; for an example that is new or changed, run
   it with the packages of a commit that is trusted
 
@@ -54,12 +55,13 @@ def examples() -> dict[str, Path]:
     return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
 
 
-def hashes(names: Sequence[str], *, whole: bool) -> Iterator[tuple[str, str]]:
-    """Name and hash of the store of each example, by the packages that `import pipeline` finds."""
+def hashes(names: Sequence[str], *, whole: bool, values: bool = False) -> Iterator[tuple[str, str]]:
+    """Name and hash of the store of each example, by the packages that `import pipeline` finds; or of its values."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder, "examples"))
         for name in names:
-            yield name, digest(_run(Path(folder), name, whole=whole))
+            store = _run(Path(folder), name, whole=whole)
+            yield name, digest_of_values(store) if values else digest(store)
 
 
 def _run(folder: Path, name: str, *, whole: bool) -> Path:
@@ -95,6 +97,20 @@ def digest(store: Path) -> str:
     total.update(_text(sorted(file.relative_to(store).as_posix() for file in store.rglob("*") if file.is_file())))
     for part in contents(open_results(store)):
         total.update(part)
+    return total.hexdigest()
+
+
+def digest_of_values(store: Path) -> str:
+    """SHA-256 of the names, dims and bits of all variables and coordinates, in hexadecimal."""
+    import numpy as np
+
+    from storage import open_results
+
+    total, results = hashlib.sha256(), open_results(store)
+    for name in sorted(map(str, results.variables)):
+        total.update(_text([name, results[name].dims]))
+        for part in _bits(np.asarray(results[name].values)):
+            total.update(part)
     return total.hexdigest()
 
 
@@ -150,15 +166,21 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[[], *examples()], default=[], metavar="NAME", help="examples")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout whose packages run")
     parser.add_argument("--whole", action="store_true", help="all designs")
+    parser.add_argument("--values", action="store_true", help="values alone, compared with nothing")
     parser.add_argument("--write", metavar="COMMIT", help="keep the hashes as those of this commit")
     options = parser.parse_args()
     os.environ |= BLAS  # before NumPy and SciPy are loaded
     use_packages(options.root.resolve())
     expected = {name: entry["sha256"] for name, entry in stored(whole=options.whole).items()}
     fresh: dict[str, str] = {}
-    for name, value in hashes(options.names or list(examples()), whole=options.whole):
+    for name, value in hashes(options.names or list(examples()), whole=options.whole, values=options.values):
         fresh[name] = value
+        if options.values:
+            print(f"{value}  {name}", flush=True)
+            continue
         print(f"{value}  {name}  {'same' if value == expected.get(name) else 'DIFFERS'}", flush=True)
+    if options.values:
+        return 0
     if options.write:
         write(fresh, options.write, whole=options.whole)
         return 0

@@ -30,7 +30,7 @@ def family(name: str) -> Family:
     if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
         raise ParameterError(
             f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "
-            f"pipeline.read_robot({name!r}) reads robot files"
+            f"limbsweep.robots.read({name!r}) reads robot files"
         )
     if name not in FAMILIES and name.lower().endswith((".urdf", ".xml", ".sdf", ".xacro")):
         raise ParameterError(

@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
-import pipeline
+import limbsweep as ls
 from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot
 from robots import catalog
@@ -105,12 +105,12 @@ def test_angles_follow_from_lengths_in_numbers_and_in_kernels(text: str, angle: 
 def test_robot_files_are_read_in_one_line(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.yaml").write_text(ARM)
-    assert pipeline.read_robot("arm.yaml", length=0.7).values == {"length": 0.7}
+    assert ls.robots.read("arm.yaml", length=0.7).values == {"length": 0.7}
     with pytest.raises(ParameterError, match="arm has no parameter 'lenght'"):
-        pipeline.read_robot(tmp_path / "arm.yaml", lenght=1)
+        ls.robots.read(tmp_path / "arm.yaml", lenght=1)
     with pytest.raises(
         ParameterError,
-        match=r"got './arm.yaml', the name of a robot file; expected .*pipeline.read_robot\('./arm.yaml'\)",
+        match=r"got './arm.yaml', the name of a robot file; expected .*limbsweep.robots.read\('./arm.yaml'\)",
     ):
         catalog.build("./arm.yaml")
     with pytest.raises(ParameterError, match=r"got 'panda.urdf', a file of another program; .*limbsweep import"):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.house.imports import use_packages
+from benchmarks.checkout import use_packages
 from tasks.arrays.inputs import Moving
 
 ROOT = Path(__file__).parent.parent

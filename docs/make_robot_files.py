@@ -13,6 +13,7 @@ from pipeline.robot_files import sections
 from robots.expressions import expression, parser
 from robots.formats import checks, xml_tree
 from robots.joint_kinds import JOINT_KINDS, Kind
+from robots.parameters import LARGEST
 
 PAGE = Path(__file__).parent / "robot_files.md"
 SECTIONS = (
@@ -212,7 +213,7 @@ def page() -> str:
         "{power}": str(parser.MAX_POWER),
         "{functions}": ", ".join(f"`{name}`" for name in expression.GEOMETRIC),
         "{length}": str(expression.MAX_LENGTH),
-        "{largest}": f"{checks.LARGEST:g}",
+        "{largest}": f"{LARGEST:g}",
         "{depth}": str(xml_tree.MAX_DEPTH),
         "{bytes}": str(xml_tree.MAX_BYTES >> 20),
     }

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 import xarray
 
+from benchmarks.checkout import use_packages
 from benchmarks.house import __main__ as program
 from benchmarks.house import same_bits, sources
 from benchmarks.house.extensions import files_to_touch
 from benchmarks.house.figures import RATCHET, House, measure, table
-from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part, use_packages
+from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part
 from benchmarks.house.route import DEPTH, LENGTHS, finder
 from pipeline import Sweep, run
 from tests.pipeline.runs import FEW, SYNCHRONOUS

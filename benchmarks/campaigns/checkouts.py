@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.house.imports import use_packages
+from benchmarks.checkout import use_packages
 
 HERE = Path(__file__).parent.parent.parent
 SERIES = (5, 4, 5001)

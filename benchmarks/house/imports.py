@@ -7,7 +7,6 @@ package, or a module beside the sub-packages.
 from __future__ import annotations
 
 import ast
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,15 +53,6 @@ class Tree:
     def _imports(self, module: str, typing: bool) -> set[str]:
         used = {self.module(use.name) for use in self.uses[module] if typing or not use.typing}
         return {name for name in used if name is not None} - {module}
-
-
-def use_packages(root: Path) -> None:
-    """Import our packages from a checkout. Raises RuntimeError where they have been imported from another."""
-    sys.path.insert(0, str(root))
-    import pipeline
-
-    if Path(pipeline.__file__).parent.parent != root:
-        raise RuntimeError(f"pipeline: got {pipeline.__file__}; expected the package below {root}, in a new process")
 
 
 def files(root: Path) -> list[Path]:

@@ -23,7 +23,8 @@ from types import CodeType, FrameType
 
 import numpy as np
 
-from benchmarks.house.imports import files, module_name, use_packages
+from benchmarks.checkout import use_packages
+from benchmarks.house.imports import files, module_name
 
 LENGTHS = (0.2345678901, 0.2654321098)
 SWEEP = f"""\

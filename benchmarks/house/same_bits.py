@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.house.imports import use_packages
+from benchmarks.checkout import use_packages
 
 if TYPE_CHECKING:
     import numpy as np

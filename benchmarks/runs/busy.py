@@ -96,7 +96,7 @@ def busy(size: Size) -> Iterator[Figure]:
     parts, limbs = Parts.measured(small), len(small.limbs)
     alone = (parts.root + limbs * parts.limb + parts.last) / (parts.root + parts.limb + parts.last)
     what = f"first task {parts.root / parts.total(limbs):.0%}, last one {parts.last / parts.total(limbs):.0%} of it"
-    yield Figure("threads that one block of limb tasks keeps busy", alone, "", what)
+    yield Figure("threads that one block of limb tasks keeps busy", alone, "threads", what)
     seconds = BLOCK_SECONDS if size.full else 0.02
     for workers, threads in SHAPES if size.full else SHAPES[:1]:
         granularities: tuple[Granularity, ...] = ("limb", "block")

@@ -27,6 +27,9 @@ from tasks.kernels.cache import kernel
 
 GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")
 
+FULL_BLOCK = 239
+"""Designs of 10 001 samples that fill a block: by so many more a sweep has a block more."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -128,8 +131,7 @@ def memory(size: Size) -> Iterator[Figure]:
     counts = (size.blocks // 10, size.blocks) if size.full else (1, size.blocks)
     peaks = []
     for blocks in counts:
-        # 228 designs of 10 001 samples fill a block
-        sweep = text(228, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
+        sweep = text(FULL_BLOCK, blocks, 10_001, series=False) if size.full else text(blocks, 20, 1001, series=False)
         made = plan(Sweep.from_text(sweep))
         peaks.append(footprint(sweep))
         what = f"{made.blocks} blocks, {made.samples:,} samples"

@@ -20,8 +20,8 @@ limbsweep: 1
 robot: {robot}
 design:
   grid:
-    upper_arm: {{start: 0.245, stop: 0.255, num: {arms}}}
-    base_radius: {{start: 0.145, stop: 0.155, num: {radii}}}
+    upper_arm: {arms}
+    base_radius: {radii}
 trajectories:
   line: {{kind: line_sine, amplitude: [0.3, 0.4, 0.1], period: 1.0}}
 time: {{stop: 1.0, samples: {samples}}}
@@ -46,7 +46,13 @@ def text(arms: int, radii: int, samples: int, *, series: bool) -> str:
     """A sweep of `arms` x `radii` designs, with full time series or with metrics only."""
     outputs, metrics = (SERIES, ()) if series else ((), ("peak_force", "rms_force"))
     names = {name: f"[{', '.join(each)}]" for name, each in (("outputs", outputs), ("metrics", metrics))}
-    return TEXT.format(robot=delta.ROBOT, arms=arms, radii=radii, samples=samples, **names)
+    axes = {"arms": _axis(0.245, 0.255, arms), "radii": _axis(0.145, 0.155, radii)}
+    return TEXT.format(robot=delta.ROBOT, samples=samples, **axes, **names)
+
+
+def _axis(start: float, stop: float, count: int) -> str:
+    """So many values between two ends, or the first of them: between two ends there are two at least."""
+    return f"[{start}]" if count == 1 else f"{{start: {start}, stop: {stop}, num: {count}}}"
 
 
 @dataclass

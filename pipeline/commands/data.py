@@ -104,9 +104,11 @@ def identify(
     SOURCE is a store; or a recording description (.yaml), which names robot and files; or a robot, with FILES as
     recordings for training and --columns to say what is in them. Exit status 1 where some robots cannot be estimated.
     """
-    for path in (output, robot_file, page, netcdf):
-        if path is not None and path.exists():
-            raise Refused(f"{path} exists already; expected a new file. Name another one")
+    from pipeline.documents import outputs
+
+    for option, path in (("--output", output), ("--robot", robot_file), ("--report", page), ("--dataset", netcdf)):
+        if path is not None:
+            outputs.check_output(path, option=option)
     if not (files or validation or test or source.lower().endswith((".yaml", ".yml"))):
         if robot_file is not None or page is not None or netcdf is not None or columns is not None:
             raise Refused("--robot, --report, --dataset, --columns: got a store; expected recordings of a machine")

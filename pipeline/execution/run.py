@@ -172,8 +172,7 @@ class _Task:
         cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
         if isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "threads":
             try:
-                results = computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
-                return with_conventions(results, self.sweep)
+                return computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
             except RunCancelledError:
                 raise
             except Exception:  # a case that cannot be computed: a run finds out which, and leaves it out
@@ -183,9 +182,15 @@ class _Task:
             if isinstance(cluster, UserCluster) and not _all_see(cluster, folder):
                 return _gathered(plan, cluster)
             here = replace(self, store=folder / "results.zarr", cluster=cluster)
-            return here.complete(stop).load(scheduler="threads")
+            return here.complete(stop).load(scheduler=_loading(cluster))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _loading(cluster: Connectable) -> str:
+    """Dask's scheduler that reads the results: threads, but none for a run that asked for none."""
+    alone = isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "synchronous"
+    return "synchronous" if alone else "threads"
 
 
 def _all_see(cluster: UserCluster, folder: Path) -> bool:

@@ -14,6 +14,7 @@ from pipeline.cluster.arguments import cores
 from pipeline.errors import RunCancelledError
 from pipeline.execution.contents import contents
 from pipeline.execution.graph import block_of, lazy_arrays
+from pipeline.execution.opening import with_conventions
 from pipeline.monitor.events import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.plan import Plan
 from pipeline.plan.plan import plan as plan_sweep
@@ -66,7 +67,8 @@ def computed(
 
 
 def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
-    """The dataset of a plan as its store would give it, with these arrays as its variables."""
+    """The dataset of a plan as `open` would give it from a store, with these arrays as its variables."""
     empty = template(plan.layout, contents(plan))
     dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}
-    return empty.assign({name: (dims[name], arrays[name], empty[name].attrs) for name in dims})
+    whole = empty.assign({name: (dims[name], arrays[name], empty[name].attrs) for name in dims})
+    return with_conventions(whole, plan.sweep)

@@ -71,7 +71,7 @@ def effects(
     What `base` leaves out is as in the sweep's first design. Raises InputError.
     """
     centre = _whole_base(problem, base or {})
-    results = problem.objective(designs(problem.bounds, centre, parts), wanted)
+    results = problem.objective(_rows(problem.bounds, centre, parts), wanted)
     curves = [
         _curve(name, values, results[1 + k * parts :][:parts], centre[name], float(results[0]))
         for k, (name, values) in enumerate(_ranges(problem.bounds, centre, parts).items())
@@ -80,10 +80,16 @@ def effects(
 
 
 def designs(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int = PARTS) -> Array:
-    """The designs (1 + parameters parts, parameters): the base, then one parameter after another over its bounds.
+    """The designs (design, parameter): the base, then one parameter after another over its bounds, each design once.
 
     With `refinement.with_designs` they make a sweep of their own. Raises InputError.
     """
+    rows = _rows(bounds, base, parts)
+    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+
+
+def _rows(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int) -> Array:
+    """The base, then the parts of the range of one parameter after another, equal designs too."""
     if parts < 2:
         raise refuse("parts", str(parts), "2 or more, so that both ends of a range are there")
     for name, (low, high) in bounds.items():

@@ -193,9 +193,7 @@ class FrictionSection(FrictionGroupSection, AxesSection):
 class TimeSection(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
-    stop: Annotated[Number, Field(gt=0), Field(ge=SHORTEST, le=LONGEST)] = Field(
-        description="end of all trajectories [s], included"
-    )
+    stop: Annotated[Number, Field(ge=SHORTEST, le=LONGEST)] = Field(description="end of all trajectories [s], included")
     step: Annotated[Number, Field(ge=SHORTEST)] | None = Field(default=None, description="time between samples [s]")
     samples: Annotated[Integer, Field(ge=2, le=MANY)] | None = Field(
         default=None, description="number of samples, instead of `step`; both ends count"

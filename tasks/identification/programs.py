@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from tasks.friction.laws import columns as law_columns
 from tasks.identification.columns import limb_columns, unit_massings
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
-from tasks.kernels.types import Array
+from tasks.kernels.types import ABSENT, Array
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
@@ -31,7 +32,7 @@ from tasks.mechanics.kinematics import along
 from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
-from tasks.programs.assembly import VELOCITY, even_weights
+from tasks.programs.assembly import VELOCITY, even_weights, home_rows
 
 
 def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
@@ -115,18 +116,31 @@ def platform_program(family: Family) -> Program:
 
 @functools.cache
 def actuator_program(family: Family) -> Program:
-    """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140)."""
+    """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140).
+
+    Case inputs and status as those of `tasks.programs.assembly.assembly_program`.
+    """
     structure = structure_of(family)
     count, driven = len(structure.mechanism.instances), structure.driven
-    case = {name: value.shape[1:] for name, value in even_weights(family).items()}
+    case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
+    if not structure.mechanism.is_chain:
+        case |= {"parameters": (len(family.parameters),)}
+        for k, instance in enumerate(structure.mechanism.instances):
+            case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)})
 
     def one_sample(
-        jacobian: Mapping[int, Array], status: Mapping[int, Array], weights: Array | None = None
+        *,
+        parameters: Array = ABSENT,
+        mount: Mapping[int, Array] = MappingProxyType({}),
+        jacobian: Mapping[int, Array],
+        status: Mapping[int, Array],
+        weights: Array | None = None,
     ) -> dict[str, Any]:
         rows = np.vstack([jacobian[k] for k in range(count)])
         columns = [array(assembly.actuator_forces(rows, unit, weights)) for unit in np.eye(structure.freedoms)]
         found = np.stack(columns, axis=1)
-        combined = assembly.combined_status([status[k][0] for k in range(count)], rows, list(found.ravel()))
+        home = home_rows(structure, parameters, mount) if mount else None
+        combined = assembly.combined_status([status[k][0] for k in range(count)], rows, list(found.ravel()), home)
         return {"map": found, "status": [combined]}
 
     sample: dict[Any, Shape] = {}

@@ -31,7 +31,7 @@ from tasks.identification.columns import (
     shared_columns,
 )
 from tasks.kernels.cache import kernel
-from tasks.kernels.keys import Values, indexed
+from tasks.kernels.keys import Indexed, Values, indexed
 from tasks.mechanics.structure import structure_of
 from tasks.programs.stages import stages
 
@@ -97,6 +97,9 @@ def regressor(
     parts, shares = _limb_columns(robot, inputs, samples)
     if platform_has_columns(family):
         parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
+    if not robot.mechanism.is_chain:
+        shares["parameters"] = inputs["parameters"]
+        shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
     assembled = kernel(programs.actuator_program(family))(shares | weights_input(robot, weights), samples)
     free = structure_of(family).freedoms
     along = np.concatenate([_per_sample(part, free, samples) for part in parts], axis=2)

@@ -14,7 +14,7 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inputs import Moving, present
-from tasks.arrays.inverse import inverse_kinematics
+from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 SPREAD = 0.5
@@ -35,7 +35,7 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
     generator, spread = np.random.default_rng(seed), SPREAD
     for _ in range(TRIES):
         drawn = _drawn(robot, 4 * count, spread, generator)
-        good = (inverse_kinematics(robot, **drawn).status == Status.OK) & in_assembly(robot, drawn)
+        good = solvable(robot, drawn) & in_assembly(robot, drawn)
         if good.mean() >= ENOUGH:
             chosen = np.flatnonzero(good)[:count]
             return taken(drawn, chosen)
@@ -44,6 +44,13 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
         f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "
         "that can move; check its parameters with tasks.inverse_kinematics"
     )
+
+
+def solvable(robot: Robot, moving: Moving) -> np.ndarray:
+    """Whether states (count,) have actuator forces: of a platform, not those at or beyond its singularities either."""
+    if robot.mechanism.is_chain:
+        return np.asarray(inverse_kinematics(robot, **moving).status == Status.OK)
+    return np.asarray(inverse_dynamics(robot, full=True, **moving).status == Status.OK)
 
 
 def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:

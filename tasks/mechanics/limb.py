@@ -18,7 +18,15 @@ from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics import drives
-from tasks.mechanics.continuation import LimbProblem, followed, loops_kept, near_home, packed, unpacked_states
+from tasks.mechanics.continuation import (
+    LimbProblem,
+    followed,
+    loops_kept,
+    near_home,
+    packed,
+    regular,
+    unpacked_states,
+)
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import LimbChoice, Tips
 from tasks.mechanics.field import Field
@@ -230,8 +238,14 @@ def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> 
 
 def _status(tips: Tips, start: Tips, home_branch: Mask) -> Scalar:
     closed, status = CLOSED * _size(start), _branch_status(tips, start, home_branch)
+    unclosed: Scalar = float(Status.NOT_REACHABLE)
+    if len(tips.dropped_matrix):
+        # kept rows that are singular close without the others, which tells nothing of reach or branch
+        blind = every([total(tips.residuals()) <= closed, opposite(regular(tips))])
+        status = where(every([blind, status > 0.5]), float(Status.SINGULAR), status)
+        unclosed = where(blind, float(Status.SINGULAR), unclosed)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
-    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, float(Status.NOT_REACHABLE))
+    return where(total([*tips.residuals(), *tips.dropped()]) <= closed, status, unclosed)
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:

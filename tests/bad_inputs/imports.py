@@ -94,7 +94,7 @@ ROWS: tuple[Row, ...] = (
     whole("E42 zip", b"PK\x03\x04....", "got binary data that look like zip"),
     whole("E43 UTF-16", "<robot/>".encode("utf-16"), "expected UTF-8 text. It looks like UTF-16"),
     whole("E44 a program", "#!/usr/bin/env python\nprint(1)\n", "got text that is not XML"),
-    called("I45 a base that sails", "r.urdf --base sailing", "'sailing' is not one of 'fixed', 'floating'"),
+    called("K a base that sails", "r.urdf --base sailing", "'sailing' is not one of 'fixed', 'floating'"),
     called("E46 no such file", "s.urdf", "s.urdf: got no such file; expected an existing file. Did you mean r.urdf?"),
     called("E47 no such loops", "r.urdf --loops l.yaml", "l.yaml: got no such file"),
     called("E48 a folder", ".", ".: got a directory; expected a regular file"),

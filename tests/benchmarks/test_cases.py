@@ -23,6 +23,7 @@ WANTED = {
     "dataset": ("samples", "time", "stored", "largest error"),
     "large": ("limb tasks", "block tasks", "  efficiency", "  worker"),
     "precision": ("five_bar, forces, largest error", "hexapod_6rrrprr, gain in speed"),
+    "shapes": ("reactions",),
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),

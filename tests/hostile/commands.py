@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "status": (("status", NAME), ()),
     "verify": (("verify", NAME), ()),
     "export": (("export", NAME, "--format", "csv", "--output", "x"), ("x", ".x.")),
-    "report": (("report", NAME, "--output", "r.html"), ("r.html", ".r.html")),
+    "report": (("report", NAME, "--output", "r.html"), ("r.html", ".r.")),
     "study": (("study", "rank", NAME, "--objective", "peak_force"), ()),
     "drop": (("append", NAME, "--drop"), STORE),
     "resume": (("run", NAME, "--cluster", "c.yaml"), STORE),

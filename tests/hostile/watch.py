@@ -28,6 +28,9 @@ CHANGES = {
 }
 """Events that change files, and how many of their arguments are paths."""
 
+DESCRIPTORS = {"os.mkdir": 2, "os.truncate": 2, "os.chmod": 2, "os.chown": 3, "os.utime": 3}
+"""Where open folders begin among the arguments of an event, if not behind the paths: there are mode or owner before."""
+
 STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "socket.connect")
 UNPICKLED = ("os", "posix", "subprocess", "sys", "runpy", "importlib", "pty")
 """Modules of which no pickle of ours, which Dask makes of its graphs in memory, has anything."""
@@ -46,7 +49,8 @@ class Watch:
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             self._writes(event, arguments[0])
         elif event in CHANGES:
-            relative = any(type(value) is int and value >= 0 for value in arguments[CHANGES[event] :])
+            folders = arguments[DESCRIPTORS.get(event, CHANGES[event]) :]
+            relative = any(type(value) is int and value >= 0 for value in folders)
             for path in () if relative else arguments[: CHANGES[event]]:  # the folder that is open was looked at
                 self._writes(event, path)
         elif event in STARTS:

@@ -10,7 +10,7 @@ the dim that a case was cut along, as `status` mostly has no friction, the statu
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +36,9 @@ TRIES = 2
 
 MISSING = -1
 """What an integer is where its case was not computed; statuses and counts are set afterwards."""
+
+LISTED = 10
+"""Names of variables in a reason, which is a line of a log."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,9 @@ def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None 
     """What is wrong with the arrays of a block, or of a part of it; empty where nothing is."""
     names = layout.owned(index)
     if not isinstance(arrays, Mapping) or set(arrays) != set(names):
-        got = f"variables {sorted(arrays)}" if isinstance(arrays, Mapping) else f"a {type(arrays).__name__}"
-        return f"a block computed {got}; expected {sorted(names)}"
+        found = set(arrays) if isinstance(arrays, Mapping) else None
+        got = f"a {type(arrays).__name__}" if found is None else f"variables {_listed(found, set(names))}"
+        return f"a block computed {got}; expected {_listed(set(names), found or set())}"
     for name in names:
         variable, array = layout.variable(name), arrays[name]
         region = dict(zip(variable.dims, layout.region(index, name), strict=True))
@@ -188,6 +192,13 @@ def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None 
         if (shape, kind) != (expected, variable.dtype):
             return f"a block computed {name} of shape {shape} and type {kind}; expected {expected} of {variable.dtype}"
     return ""
+
+
+def _listed(names: Set[str], others: Set[str]) -> str:
+    """Some names as a list, those first that are not among others."""
+    ordered = [*sorted(names - others), *sorted(names & others)]
+    more = f", and {len(ordered) - LISTED} more" if len(ordered) > LISTED else ""
+    return f"[{', '.join(map(repr, ordered[:LISTED]))}{more}]"
 
 
 def require_fit(layout: Layout, index: int, arrays: object) -> None:

@@ -27,7 +27,7 @@ from robots.model import Robot
 from robots.parameters import nearest
 from tasks.identification.machines.checks import KINDS
 from tasks.identification.machines.fitting import METHODS
-from tasks.identification.machines.model import ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
+from tasks.identification.machines.model import FADING, ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
 from tasks.identification.machines.preparation import Preparation, Signals
 
 CONSISTENT = "consistent"
@@ -327,7 +327,7 @@ class _DescriptionReader:
         section, count = self.file.model, len(robot.mechanism.actuators)
         own = [column for name, entry in section.columns.items() if (column := self._own(robot, name, entry))]
         slow = section.stribeck_velocity
-        estimates = section.friction == "stribeck" and slow in (None, ESTIMATE)
+        estimates = section.friction == FADING and slow in (None, ESTIMATE)
         velocities: tuple[float, ...] = ()
         if isinstance(slow, tuple):
             velocities = tuple(map(float, slow))

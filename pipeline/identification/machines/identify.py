@@ -14,6 +14,7 @@ from robots.formats.description import Description as RobotDescription
 from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
 from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, relative
 from tasks.identification.machines.judgement import judged, warnings, with_delay
+from tasks.identification.machines.model import FADING
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
 from tasks.identification.machines.standard import Standard, identified_robot, standard_parameters_of
 from tasks.identification.machines.stribeck import with_stribeck
@@ -50,7 +51,7 @@ class MachineIdentification:
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         if self.delay:
             yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"
-        if self.machine.model.friction == "stribeck":
+        if self.machine.model.friction == FADING:
             speeds = ", ".join(f"{x:.3g}" for x in self.machine.model.stribeck_velocity)
             yield "Stribeck velocities", speeds
         yield "independent rows", f"{fit.independent:.0f} of {fit.rows}"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipeline.documents.section import Count, Integer, Number, Section, Text
-from tasks.identification.machines.model import FrictionColumns
+from tasks.identification.machines.model import USUAL, FrictionColumns
 from tasks.identification.machines.preparation import Preparation
 
 DEFAULTS = Preparation()
@@ -74,7 +74,7 @@ class OwnColumnSection(Section):
 class ModelSection(Section):
     """What the machine has beside its bodies, see `tasks.identification.machines.model.MachineModel`."""
 
-    friction: FrictionColumns = "coulomb_viscous"
+    friction: FrictionColumns = USUAL
     offset: bool = True
     shared: bool = True
     stribeck_velocity: Number | Numbers | Literal["estimate"] | None = None

@@ -26,6 +26,8 @@ ActuatorMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Position, velocity, acceleration of the actuators, each (samples, actuator)."""
 FrictionColumns = Literal["none", "viscous", "coulomb_viscous", "asymmetric", "stribeck"]
 LAWS: tuple[FrictionColumns, ...] = ("none", "viscous", "coulomb_viscous", "asymmetric", "stribeck")
+USUAL, FADING = LAWS[2], LAWS[4]
+"""What is taken where nothing is said, and what has a velocity of its own."""
 OFFSET = "offset"
 
 
@@ -48,7 +50,7 @@ class MachineModel:
     joints: friction of any joints by groups, see `tasks.regressor`; shared: limbs that are copies share parameters.
     """
 
-    friction: FrictionColumns = "coulomb_viscous"
+    friction: FrictionColumns = USUAL
     offset: bool = True
     drives: np.ndarray | None = None
     stribeck_velocity: tuple[float, ...] = ()
@@ -107,7 +109,7 @@ class MachineModel:
             return []
         if self.friction == "viscous":
             return [("viscous", viscous, _velocity)]
-        if self.friction == "coulomb_viscous":
+        if self.friction == USUAL:
             return [("coulomb", force, _sign), ("viscous", viscous, _velocity)]
         if self.friction == "asymmetric":
             return [

@@ -11,10 +11,10 @@ from robots.model import Inertia, Limb, Link, Mechanism, Robot
 from tasks.identification.columns import BODY, LimbColumns, limb_columns, platform_has_columns
 from tasks.identification.consistent import SIZE, consistent, near_consistent
 from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine
-from tasks.identification.machines.model import OFFSET, nominal
+from tasks.identification.machines.model import FADING, OFFSET, nominal
 
 FIRST = next(iter(BODY))
-SIGNED = (OFFSET, "stribeck")
+SIGNED = (OFFSET, FADING)
 """Columns that may have any sign, beside those of a user's own."""
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.figures import QUICK, CheckError
 from benchmarks.runs import footprint, pipeline, series, sweeps
-from benchmarks.runs.pipeline import Setting
+from benchmarks.runs.pipeline import FULL_BLOCK, Setting
 from benchmarks.runs.sweeps import Stopwatch, text
 from pipeline.monitor.events import BlockDone, Finished, Started
 from pipeline.plan.plan import plan
@@ -35,8 +35,8 @@ def test_a_stopwatch_counts_from_the_cluster_and_from_the_first_block(monkeypatc
 def test_full_sizes_are_as_documented() -> None:
     metrics = Sweep.from_text(text(100, 100, 10_001, series=False))
     assert plan(metrics).samples == 100_010_000
-    assert plan(Sweep.from_text(text(228, 50, 10_001, series=False))).blocks == 50
-    assert plan(Sweep.from_text(text(228, 500, 10_001, series=False))).blocks == 500
+    assert plan(Sweep.from_text(text(FULL_BLOCK, 50, 10_001, series=False))).blocks == 50
+    assert plan(Sweep.from_text(text(FULL_BLOCK, 500, 10_001, series=False))).blocks == 500
 
 
 def test_a_wrong_metric_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,6 +188,10 @@ def test_arrays_that_do_not_fit_are_told(made: Plan, monkeypatch: pytest.MonkeyP
     assert misfits(made.layout, 0, arrays) == ""
     assert misfits(made.layout, 0, None).startswith("a block computed a NoneType; expected [")
     assert misfits(made.layout, 0, {}).startswith("a block computed variables []; expected [")
+    fewer = {name: array for name, array in arrays.items() if name != "status"} | {"zeal": arrays["status"]}
+    told = misfits(made.layout, 0, fewer)
+    assert told.startswith("a block computed variables ['zeal', ")
+    assert "expected ['status', " in told
     wrong = arrays | {"peak_force": arrays["peak_force"].astype("f4")}
     with pytest.raises(TaskError, match=r"computed peak_force of shape .* and type float32; expected .* of float64"):
         require_fit(made.layout, 0, wrong)

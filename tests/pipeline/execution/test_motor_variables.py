@@ -72,9 +72,14 @@ def test_a_robot_with_more_actuators_than_freedoms_has_no_mass_matrix_of_its_act
     assert len(caught.value.problems) == 1
 
 
-def test_robot_files_have_no_words_for_drives(tmp_path: Path) -> None:
+def test_a_robot_file_keeps_the_drives(tmp_path: Path) -> None:
     path = tmp_path / "irb6.yaml"
     done = CliRunner().invoke(cli, ["robots", "irb6", "--export", str(path)])
-    assert done.exit_code == 2
-    assert "--export: got irb6: limb arm has drives (motor_1, motor_2" in done.output
-    assert not path.exists()
+    assert done.exit_code == 0, done.output
+    text = TEXT.format(robot="./irb6.yaml", motion=SWINGS["irb6"]).replace(
+        "design:\n  grid: {payload_mass: {values: [0, 2]}}\n", ""
+    )
+    own = run(Sweep.from_text(text, "s", tmp_path), cluster=runs.SYNCHRONOUS)
+    of_catalogue = run(sweep("irb6"), cluster=runs.SYNCHRONOUS)
+    expected = of_catalogue["motor_current"].isel(design=[0])
+    np.testing.assert_allclose(own["motor_current"], expected, rtol=1e-11, atol=1e-12)

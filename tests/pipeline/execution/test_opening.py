@@ -102,7 +102,12 @@ def test_netcdf_keeps_everything(store: Path, tmp_path: Path) -> None:
     ds.to_netcdf(tmp_path / "a.nc")
     ds.to_zarr(tmp_path / "a.zarr", consolidated=False)
     folder = tmp_path / "exported"
-    assert [file.name for file in export(store, folder, "netcdf")] == ["designs.csv", "results.nc"]
+    assert [file.name for file in export(store, folder, "netcdf")] == [
+        "designs.csv",
+        "friction.csv",
+        "results.nc",
+        "trajectories.csv",
+    ]
     for again in (
         xarray.open_dataset(tmp_path / "a.nc"),
         xarray.open_dataset(folder / "results.nc"),

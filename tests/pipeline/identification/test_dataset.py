@@ -310,7 +310,7 @@ def test_an_identification_that_cannot_be_is_refused(tree: Path, options: dict[s
 
 
 def test_an_unknown_format_is_refused(tree: Path, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="expected one of parquet, mat, npz, csv"):
+    with pytest.raises(StoreError, match="expected one of parquet, netcdf, mat, npz, csv"):
         export(tree, tmp_path / "x", "hdf")
 
 

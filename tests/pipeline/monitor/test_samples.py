@@ -35,7 +35,7 @@ def test_samples_are_counted_by_status() -> None:
     head, first, _ = failed.lines()
     assert head == "13 of 70 samples failed (19 %) and hold NaN:"
     assert first.startswith(
-        "  SINGULAR: 10 samples in 1 cases, first in design 2, friction 0, trajectory 1. The limb or"
+        "  SINGULAR: 10 samples in 1 cases, first in design 2, friction 0, trajectory 1. A limb has"
     )
 
 

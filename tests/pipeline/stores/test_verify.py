@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from pipeline import run, verify
 from pipeline.cli import cli
+from pipeline.stores import names
 from pipeline.stores.recompute import stored_sweep
 from storage import manifest as manifests
 from storage import open_results
@@ -290,7 +291,8 @@ def test_a_text_that_means_something_else_now_is_refused(path: Path) -> None:
 # elsewhere
 
 
-def test_a_sweep_runs_into_objects(path: Path) -> None:
+def test_a_sweep_runs_into_objects(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "FLEETING", ())  # as a stand-in for a service
     url = "memory://verification/s"
     done = limbsweep("run", "s.zarr", "--store", url)
     assert (done.exit_code, done.stdout) == (0, f"results in {url}\n")

@@ -66,7 +66,8 @@ def test_a_stored_grid_has_the_same_curves(store: Path) -> None:
 
 def test_designs_make_a_sweep_of_their_own() -> None:
     table = designs(BOUNDS, BASE, 3)
-    assert table.shape == (7, 2)
+    assert table.shape[1] == 2
+    assert len(np.unique(table, axis=0)) == len(table) <= 7
     assert ((table != table[0]).sum(axis=1) <= 1).all()
     text = with_designs(TEXT, {"list": {name: table[:, k].tolist() for k, name in enumerate(BOUNDS)}}, "Once.")
     ds = run(Sweep.from_text(text), cluster=SYNCHRONOUS)

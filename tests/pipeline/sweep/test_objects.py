@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.objects.sweep import sweep
 from robots import catalog
 from robots.formats.description import describe
-from robots.model import Family, Robot
+from robots.model import Family, Mechanism, Robot
 
 pd = pytest.importorskip("pandas")
 
@@ -195,6 +196,12 @@ def test_robots_as_objects_and_files(tmp_path: Path) -> None:
     assert named.fingerprint == of_robot.fingerprint
 
 
+def _twins(values: Any) -> Mechanism:
+    """A mechanism that no file can hold: two of its limbs share a name."""
+    mechanism = catalog.build("five_bar").mechanism
+    return replace(mechanism, limbs=(*mechanism.limbs, mechanism.limbs[0]))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -211,10 +218,10 @@ def test_robots_as_objects_and_files(tmp_path: Path) -> None:
         ({"design": pd.DataFrame({"upper_arm [kg]": np.full(99, 0.2)})}, "sweep design.file: got the unit 'kg' of the column upper_arm; expected a unit of [m]. Known: m, dm, cm, mm, um."),
         ({"design": {"grid": {"upper_arm": np.linspace(0.2, 0.3, 20_000)}}}, "design.grid: got a grid of a parameter with more than 10,000 values; expected at most 10,000. Make all combinations yourself, such as by a DataFrame."),
         ({"robot": 3}, "robot: got an object of type int; expected the name of a robot, a robot file, or a robot."),
-        ({"robot": Family("mine", "", "", (), lambda values: catalog.build("irb6").mechanism)}, "robot: got a robot of code ("),
+        ({"robot": Family("mine", "", "", (), _twins)}, "robot: got a robot of code ("),
         ({"time": np.array([0.1, 0.2, 0.3])}, "time: got times from 0.1 that are not evenly spaced from zero; expected evenly spaced times from zero. Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."),
         ({"trajectories": {"a": (T, POINTS[:, :2])}}, "trajectories.a: got times of shape (30,) with positions of shape (30, 2); expected shapes (points,) and (points, 3): x, y, z."),
-        ({"trajectories": {"a": (T[::-1], POINTS)}}, "a.npz t: got 0.9655172413793103; expected a time later than 1.0 of the row before."),
+        ({"trajectories": {"a": (T[::-1], POINTS)}}, "a.npz t: got 0.9655172413793103; expected a time later than 1.0 of the row before, by 1e-09 s at least."),
         ({"trajectories": {"a": pd.DataFrame({"t": T, "x": T})}}, "a.npz: got 't,x'; expected the columns t,x,y,z."),
         ({"trajectories": {"a": {"t": T}}}, "trajectories.a: got the keys t; expected t with position, or with x, y, z; or kind with what it takes."),
         ({"trajectories": {"a": {"t": T, "position": POINTS, "rotation": T}}}, "trajectories.a: got the keys t, position, rotation; expected t with position, or with x, y, z; or kind with what it takes. How a platform turns is said by turn, as in a file."),

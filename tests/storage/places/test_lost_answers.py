@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.stores import names
 from storage import open_results
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
@@ -109,6 +110,7 @@ def test_a_service_that_cannot_be_used_is_one_line(
     for name in ("ls", "info", "cat_file", "find", "pipe_file"):
         monkeypatch.setattr(fsspec.filesystem("memory"), name, refuse)
     (tmp_path / "sweep.yaml").write_text(GOOD)
+    monkeypatch.setattr(names, "FLEETING", ())  # as a stand-in for a service
     url = "memory://bucket/s.zarr"
     arguments = {
         "export": ["export", url, "--format", "csv", "--output", str(tmp_path / "x")],

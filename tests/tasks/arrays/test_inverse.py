@@ -353,7 +353,7 @@ def test_misuse_is_told(wrong: dict[str, Any], text: str) -> None:
         ({"coulomb": 1.0}, "friction: got law ''; known: none, viscous, coulomb_viscous, stribeck"),
         (
             {"law": "coulomb_viscous", "viscous": -1.0},
-            r"friction law coulomb_viscous: viscous = -1\.0 is outside \[0, inf\]",
+            r"friction law coulomb_viscous: viscous = -1\.0 is outside \[0, 1e\+12\] N m s/rad or N s/m",
         ),
         ({"law": "none", "viscous": 1.0}, "friction law none has no parameter 'viscous'"),
     ],

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robots import catalog
 from robots.model import Inertia
 from robots.parameters import ParameterError
 from robots.status import Status
+from robots.types import TWIST
 from tasks import inverse_dynamics, regressor
 from tasks.identification.columns import body_parameters, unit_massings
 from tasks.identification.regressor import standard_parameters
@@ -87,6 +89,31 @@ def test_batch_dims_stay_and_samples_without_solution_are_nan() -> None:
     assert found.status[1, 2] != Status.OK
     assert np.isnan(found.matrix[1, 2]).all()
     assert np.isfinite(found.matrix[0]).all()
+
+
+@pytest.mark.parametrize("name", ["five_bar", "gough_stewart", "hexapod_6rrrprr", "delta_4rr2rrr"])
+def test_the_status_is_that_of_inverse_dynamics(name: str) -> None:
+    robot, random = catalog.build(name), np.random.default_rng(8)
+    platform, count = robot.mechanism.platform, 300
+    free = np.array([axis in platform.mobility for axis in TWIST])
+    position = np.array(platform.home.position) + random.uniform(-0.6, 0.6, (count, 3)) * free[3:]
+    turn = Rotation.from_rotvec(random.uniform(-1.2, 1.2, (count, 3)) * free[:3]).as_matrix()
+    states = {"position": position, "rotation": turn @ np.array(platform.home.rotation)}
+    found, forces = regressor(robot, full=True, **states), inverse_dynamics(robot, full=True, **states)
+    np.testing.assert_array_equal(found.status, forces.status)
+    assert {Status.OK, SEEN[name]} <= set(found.status.tolist())
+    assert (np.isnan(found.matrix).any(axis=(1, 2)) == (found.status != Status.OK)).all()
+
+
+SEEN = {"delta_4rr2rrr": Status.NOT_REACHABLE} | dict.fromkeys(
+    ("five_bar", "gough_stewart", "hexapod_6rrrprr"), Status.SINGULARITY_CROSSED
+)
+"""A status beside OK that some of these states have."""
+
+
+def test_random_motions_stay_on_this_side_of_singularities_of_the_platform() -> None:
+    robot = catalog.build("gough_stewart")
+    assert (inverse_dynamics(robot, full=True, **random_motion(robot, 200)).status == Status.OK).all()
 
 
 def test_one_sample_alone_has_the_same_bits() -> None:

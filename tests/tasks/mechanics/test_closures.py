@@ -117,7 +117,7 @@ def test_only_chosen_rows_are_given() -> None:
 
 
 def test_a_joint_holds_what_it_does_not_leave_free() -> None:
-    freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2, "screw": 1}
+    freedoms = {"revolute": 1, "universal": 2, "spherical": 3, "prismatic": 1, "cylindrical": 2, "screw": 1, "fixed": 0}
     assert {kind: 6 - len(conditions(kind, 0.1)) for kind in JOINT_KINDS} == freedoms
     assert {kind: 6 - row_count(kind) for kind in JOINT_KINDS} == freedoms
 

@@ -93,6 +93,16 @@ def test_a_choice_of_rows_is_singular_where_the_limb_is_not() -> None:
     assert np.linalg.cond(np.array(_solved(height).tips.compound, dtype=float)) < 20.0
 
 
+@pytest.mark.parametrize("beyond", [-1e-8, 0.0, 1e-10, 1e-6])
+def test_where_kept_rows_are_singular_the_limb_is_said_to_be_neither_out_of_reach_nor_on_another_branch(
+    beyond: float,
+) -> None:
+    robots = catalog.build("irsbot2"), general("irsbot2")
+    position = np.array(robots[0].mechanism.platform.home.position) + np.array([ASIDE, 0.0, _height() + beyond])
+    chosen, every = (inverse_dynamics(robot, position=position, full=True).status for robot in robots)
+    assert (chosen, every) == (Status.SINGULAR, Status.OK)
+
+
 @pytest.mark.parametrize("beyond", [0.0, 0.01, 0.1])
 def test_works_where_the_choice_of_rows_fails_and_agrees_with_pinocchio(beyond: float) -> None:
     pytest.importorskip("pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing")

@@ -20,8 +20,8 @@ from pipeline.identification.machines.identify import MachineIdentification, ide
 from pipeline.identification.machines.page import page
 from pipeline.identification.machines.tables import read_table
 from pipeline.identification.machines.urdf_text import roll_pitch_yaw
+from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
-from pipeline.robot_files.urdf import import_urdf
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
@@ -152,7 +152,7 @@ def test_the_identified_robot_comes_back_from_its_files(identified: MachineIdent
     results.save_robot(identified, tmp_path / "found.urdf")
     nominal = catalog.build("planar_3r")
     from_file = Robot.of(parse_robot((tmp_path / "found.yaml").read_text(), "found.yaml").family, {})
-    from_urdf = Robot.of(import_urdf(tmp_path / "found.urdf").description.family, {})
+    from_urdf = Robot.of(import_robot(tmp_path / "found.urdf").description.family, {})
     _, q, qd, qdd = series(3, 1.0, seed=5)
     expected = inverse_dynamics(nominal, q=q, qd=qd, qdd=qdd)
     found = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd)

@@ -34,11 +34,6 @@ class Tried:
         """Samples that cannot be solved."""
         return sum(status != Status.OK for status in self.statuses)
 
-    @property
-    def whole(self) -> bool:
-        """Whether no sample can be solved."""
-        return self.failed == len(self.statuses)
-
     def problem(self, name: str) -> Problem:
         """What to say about a trajectory with samples that fail, of the sweep file `name`."""
         worst = Counter(status for status in self.statuses if status != Status.OK).most_common(1)[0][0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robots.formats.description import Description, describe
-from robots.model import Inertia, Limb, Link, Mechanism, Robot
+from robots.model import Inertia, Limb, Link, Mechanism
 from tasks.identification.columns import BODY, LimbColumns, limb_columns, platform_has_columns
 from tasks.identification.consistent import SIZE, consistent, near_consistent
 from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine
@@ -107,8 +107,3 @@ def _limb(limb: Limb, columns: LimbColumns, values: np.ndarray) -> Limb:
         spins[spin] = replace(spins[spin], inertia=max(float(values[start + place]), 0.0))
         drives[k] = replace(drives[k], spins=tuple(spins))
     return replace(limb, links=tuple(links), drives=tuple(drives))
-
-
-def robot_of_description(description: Description) -> Robot:
-    """The robot that a description says, with its defaults."""
-    return Robot.of(description.family, {})

@@ -18,7 +18,7 @@ from tasks.identification.machines.fitting import MachineFit, RecordedMachine, f
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
 from tasks.identification.machines.model import MachineModel, OwnColumn, nominal
 from tasks.identification.machines.preparation import Preparation, Signals, prepare
-from tasks.identification.machines.standard import identified_robot, robot_of_description, standard_parameters_of
+from tasks.identification.machines.standard import identified_robot, standard_parameters_of
 from tasks.identification.machines.stribeck import with_stribeck
 from tests.tasks.identification.machines.synthetic import FRICTION, STEP, chain, series
 
@@ -82,7 +82,7 @@ def test_a_parallel_robot_from_its_actuators_alone() -> None:
     assert not list(check_machine(machine))
     standard = standard_parameters_of(machine, fit)
     assert standard.converged
-    found = robot_of_description(identified_robot(machine, standard))
+    found = Robot.of(identified_robot(machine, standard).family, {})
     before, after = (machine_of(x, recording).runs[0] for x in (robot, found))
     assert np.allclose(before.matrix, after.matrix)
 
@@ -151,7 +151,7 @@ def test_standard_parameters_are_those_of_bodies_and_a_robot_has_them() -> None:
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == "mass"]
     assert standard.converged
     assert all(is_consistent(standard.values[k : k + 10]) for k in bodies)
-    found = robot_of_description(identified_robot(machine, standard))
+    found = Robot.of(identified_robot(machine, standard).family, {})
     _, q, qd, qdd = series(3, seed=5)
     before, after = (inverse_dynamics(x, q=q, qd=qd, qdd=qdd) for x in (robot, found))
     assert np.linalg.norm(after - before) < 0.02 * np.linalg.norm(before)

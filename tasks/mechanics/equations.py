@@ -80,6 +80,22 @@ def platform_energy(platform: Platform, pose: Pose, gravity: Array) -> Scalar:
     return -(array(gravity) @ pose.at(platform.inertia.centre)) * platform.inertia.mass
 
 
+def mass_moment(inertia: Inertia, pose: Pose) -> Array:
+    """Mass of a body, then mass times the place of its centre in the world (4,) [kg, kg m]."""
+    return array([inertia.mass, *(pose.at(inertia.centre) * inertia.mass)])
+
+
+def momentum(inertia: Inertia, pose: Pose, moving: Motion) -> Array:
+    """Angular momentum of a body about the origin of the world, then linear momentum (6,) [N m s, N s].
+
+    `moving` is the motion of the body's frame in world axes.
+    """
+    arm = pose.rotation @ array(inertia.centre)
+    linear = (moving.v + cross(moving.omega, arm)) * inertia.mass
+    spin = pose.rotation @ (array(np.array(inertia.tensor, dtype=object)) @ (pose.rotation.T @ moving.omega))
+    return array([*(spin + cross(pose.position + arm, linear)), *linear])
+
+
 def platform_share(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> Share:
     """The share of the platform."""
     inward = pose.rotation.T

@@ -265,6 +265,18 @@ def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Sca
     return angles
 
 
+def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, Motion]]:
+    """Pose and motion of the frame of each link, in world axes."""
+    seat, at = mounted.base, solved.tips.at
+    moving = motions(mounted.limb.links, at, solved.rates, solved.accelerations)
+    poses = {i: Pose(seat.rotation @ at[i].rotation, seat.at(at[i].position)) for i in at}
+    turned = {
+        i: Motion(*(seat.rotation @ part for part in (link.omega, link.v, link.alpha, link.a)))
+        for i, link in moving.items()
+    }
+    return [(poses[i], turned[i]) for i in range(len(mounted.limb.links))]
+
+
 def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
     tips, limb = solved.tips, mounted.limb

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import Mechanism
-from robots.quantities import QUANTITIES, mechanism_sizes
+from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
 from robots.status import Status
 from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, inverse, singular_values, sqrt, where
@@ -57,14 +57,46 @@ class Equation:
         energy: Scalar = (self.speed @ (self.mass @ self.speed)) * 0.5
         return energy
 
+    @cached_property
+    def forward(self) -> Array | None:
+        """J_FK (freedom, actuator); none where there are more actuators than freedoms."""
+        actuators, freedoms = self.jacobian.shape
+        return inverse(self.jacobian) if actuators == freedoms else None
+
+    @property
+    def forward_jacobian(self) -> Array:
+        """J_FK, NaN where there is none."""
+        return self._unless_redundant(lambda forward: forward, *self.jacobian.shape[::-1])
+
     @property
     def actuator_mass(self) -> Array:
-        """J_FK^T M J_FK (actuator, actuator), hybrid-limb paper, Eq. (117); NaN with more actuators than freedoms."""
-        actuators, freedoms = self.jacobian.shape
-        if actuators != freedoms:
-            return np.full((actuators, actuators), np.nan)
-        forward = inverse(self.jacobian)
-        return forward.T @ (self.mass @ forward)
+        """J_FK^T M J_FK (actuator, actuator), hybrid-limb paper, Eq. (117)."""
+        actuators = len(self.jacobian)
+        return self._unless_redundant(lambda forward: forward.T @ (self.mass @ forward), actuators, actuators)
+
+    @property
+    def actuator_coriolis_force(self) -> Array:
+        """C_a q' (actuator,), Eq. (118): J_FK' q' = -J_FK J_IK' V."""
+
+        def of(forward: Array) -> Array:
+            turning = self.mass @ (forward @ (self.terms["jacobian_rate"] @ self.speed))
+            return array(forward.T @ (self.terms["coriolis"] @ self.speed - turning))
+
+        return self._unless_redundant(of, len(self.jacobian))
+
+    @property
+    def actuator_gravity_force(self) -> Array:
+        """J_FK^T times gravity's forces (actuator,), Eq. (119)."""
+        return self._unless_redundant(lambda forward: forward.T @ self.terms["gravity_force"], len(self.jacobian))
+
+    def _unless_redundant(self, of: Callable[[Array], Array], *shape: int) -> Array:
+        return np.full(shape, np.nan) if self.forward is None else of(self.forward)
+
+    @property
+    def centre_of_mass(self) -> Array:
+        """The centre of mass of all bodies (3,) [m]."""
+        moment = self.terms["mass_moment"]
+        return array(moment[1:] / moment[0])
 
 
 @dataclass(frozen=True)
@@ -218,6 +250,11 @@ SERIES: Mapping[str, Callable[[Posture], Any]] = {
     "coriolis_force": lambda p: p.equation.terms["coriolis"] @ p.equation.speed,
     "gravity_force": lambda p: p.equation.terms["gravity_force"],
     "actuator_mass": lambda p: p.equation.actuator_mass,
+    "forward_jacobian": lambda p: p.equation.forward_jacobian,
+    "actuator_coriolis_force": lambda p: p.equation.actuator_coriolis_force,
+    "actuator_gravity_force": lambda p: p.equation.actuator_gravity_force,
+    "centre_of_mass": lambda p: p.equation.centre_of_mass,
+    "momentum": lambda p: p.equation.terms["momentum"],
     "kinetic_energy": lambda p: p.equation.kinetic_energy,
     "potential_energy": lambda p: p.equation.terms["potential"],
 }
@@ -229,7 +266,7 @@ A sample that is not OK is NaN in the results. Equations: hybrid-limb paper, (10
 
 def series_shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:
     """Shape of one sample of a time series of a posture."""
-    sizes = mechanism_sizes(mechanism)
+    sizes = SPACE | mechanism_sizes(mechanism)
     return tuple(sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes)
 
 

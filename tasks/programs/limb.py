@@ -25,7 +25,7 @@ from tasks.mathematics.algebra import array
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.kinematics import Motion, Pose, motions, mount_pose
+from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import terms
@@ -63,16 +63,7 @@ class LimbSample:
     @cached_property
     def links(self) -> list[tuple[Pose, Motion]]:
         """Pose and motion of the frame of each link, in world axes."""
-        seat, moving = (
-            self.mounted.base,
-            motions(self.mounted.limb.links, self.solved.tips.at, self.solved.rates, self.solved.accelerations),
-        )
-        poses = {i: Pose(seat.rotation @ at.rotation, seat.at(at.position)) for i, at in self.solved.tips.at.items()}
-        turned = {
-            i: Motion(*(seat.rotation @ part for part in (link.omega, link.v, link.alpha, link.a)))
-            for i, link in moving.items()
-        }
-        return [(poses[i], turned[i]) for i in range(len(self.mounted.limb.links))]
+        return limb.link_motions(self.mounted, self.solved)
 
     def terms(self, gravity: Array, wanted: tuple[str, ...]) -> Mapping[str, Numbers]:
         """What the limb adds to the equations of motion in task space, by term."""

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from robots.model import Platform
+from robots.model import Inertia, Platform
 from robots.quantities import Need, any_needs
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.kernels.types import Array, Scalars
+from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb
 from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import Motion, Pose
@@ -27,6 +28,8 @@ NEEDS: Mapping[str, Need] = {
     "gravity_force": "gravity force",
     "jacobian_rate": "jacobian rate",
     "potential": "potential energy",
+    "mass_moment": "mass moment",
+    "momentum": "momentum",
 }
 _SHARES: Mapping[str, Callable[[Share], Array]] = {
     "mass": lambda share: share.mass,
@@ -34,8 +37,15 @@ _SHARES: Mapping[str, Callable[[Share], Array]] = {
     "gravity_force": lambda share: share.gravity,
     "jacobian_rate": lambda share: share.jacobian_rate,
 }
+_BODIES: Mapping[str, Callable[[Inertia, Pose, Motion], Array]] = {
+    "mass_moment": lambda inertia, pose, moving: equations.mass_moment(inertia, pose),
+    "momentum": equations.momentum,
+}
+"""Sums over bodies, of a body's inertia, pose and motion."""
 PLATFORM = -1
 """Number of the platform among those who have terms; limbs count from 0."""
+_FIXED: Mapping[str, int] = {"potential": 1, "mass_moment": 4, "momentum": 6}
+"""Lengths of the terms that are the same for all robots."""
 _PULLED = ("gravity_force", "potential")
 """Terms that gravity changes."""
 
@@ -58,8 +68,8 @@ def platform_shapes(structure: Structure, terms: Iterable[str]) -> Shapes:
 
 
 def _shape(freedoms: int, driven: int, term: str) -> Shape:
-    if term == "potential":
-        return (1,)
+    if term in _FIXED:
+        return (_FIXED[term],)
     if term == "gravity_force":
         return (freedoms,)
     return (driven if term == "jacobian_rate" else freedoms, freedoms)
@@ -85,6 +95,11 @@ def of_limb(
         result |= {term: of(share) for term, of in _SHARES.items() if term in terms}
     if "potential" in terms:
         result["potential"] = [equations.potential_energy(mounted, solved, gravity)]
+    if summed_up := [term for term in terms if term in _BODIES]:
+        bodies = limb.link_motions(mounted, solved)
+        for term in summed_up:
+            each = [_BODIES[term](link.inertia, *at) for link, at in zip(mounted.limb.links, bodies, strict=True)]
+            result[term] = array(sum(each[1:], start=each[0]))
     return result
 
 
@@ -98,6 +113,7 @@ def of_platform(
         result |= {term: of(share) for term, of in _SHARES.items() if term in own}
     if "potential" in terms:
         result["potential"] = [equations.platform_energy(body, pose, gravity)]
+    result |= {term: of(body.inertia, pose, moving) for term, of in _BODIES.items() if term in terms}
     return indexed(PLATFORM, result)
 
 

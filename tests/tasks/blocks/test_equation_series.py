@@ -15,6 +15,7 @@ from tasks.arrays.inputs import Moving
 from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.commanded import motions
+from tests.tasks import trees
 from tests.tasks.blocks.test_gradients import block
 
 FIELDS = {
@@ -27,7 +28,8 @@ FIELDS = {
     "kinetic_energy": "kinetic_energy",
     "potential_energy": "potential_energy",
 }
-SERIES = (*FIELDS, "coriolis_force")
+FIELDS |= {"forward_jacobian": "forward", "actuator_gravity_force": "actuator_gravity"}
+SERIES = (*FIELDS, "coriolis_force", "actuator_coriolis_force", "centre_of_mass", "momentum")
 
 
 def motion_of(of: Block) -> Moving:
@@ -125,3 +127,53 @@ def test_potential_energy_is_that_of_the_links() -> None:
         centre = found["link_position"][:, 0, k] + found["link_rotation"][:, 0, k] @ np.array(link.inertia.centre)
         energy += 9.81 * float(link.inertia.mass) * centre[:, 2]
     np.testing.assert_allclose(found["potential_energy"], energy, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", catalog.FAMILIES)
+def test_coriolis_forces_of_actuators(name: str) -> None:
+    asked = replace(block(name), series=("actuator_coriolis_force", "actuator_velocity"))
+    series = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    form = equations_of_motion(catalog.build(name), **motion_of(asked))
+    expected = np.einsum("tij,tj->ti", form.actuator_coriolis, series["actuator_velocity"])
+    size = max(float(np.nanmax(np.abs(expected), initial=0.0)), 1e-9)
+    np.testing.assert_allclose(series["actuator_coriolis_force"], expected, rtol=0.0, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("name", catalog.FAMILIES)
+def test_momentum_is_that_of_the_moving_centre_and_turns_with_its_loads(name: str) -> None:
+    """P is mass times the rate of the centre; gravity's power is the rate of the potential energy, -m g rate."""
+    asked_for = ("centre_of_mass", "momentum", "potential_energy")
+    step = 1e-3
+    asked = replace(block(name), series=asked_for, times=0.2 + step * np.arange(-3, 4))
+    found = {key: values[0, 0] for key, values in compute.whole(asked).items()}
+    mechanism = catalog.build(name).mechanism
+    bodies = [mechanism.limbs[each.limb].links for each in mechanism.instances]
+    mass = sum(float(link.inertia.mass) for links in bodies for link in links)
+    mass += 0.0 if mechanism.is_chain else float(mechanism.platform.inertia.mass)
+    weights = np.array([-1, 9, -45, 0, 45, -9, 1]) / (60 * step)
+    rate = weights @ found["centre_of_mass"]
+    size = max(1.0, float(np.abs(found["momentum"]).max()))
+    np.testing.assert_allclose(found["momentum"][3, 3:], mass * rate, rtol=0.0, atol=1e-8 * size)
+    gravity = np.asarray(asked.gravity)
+    np.testing.assert_allclose(
+        found["potential_energy"], -mass * found["centre_of_mass"] @ gravity, rtol=1e-12, atol=1e-12 * mass
+    )
+
+
+def test_momentum_and_centre_of_a_tree_are_those_of_pinocchio() -> None:
+    """Pinocchio's angular momentum is about the centre of mass."""
+    peer = trees.engine()
+    import pinocchio as pin
+
+    asked = replace(block("five_axis_tree"), series=("centre_of_mass", "momentum"))
+    found, moving = {key: values[0, 0] for key, values in compute.whole(asked).items()}, motion_of(asked)
+    (instance,) = catalog.build("five_axis_tree").mechanism.instances
+    assert instance.base.position == (0.0, 0.0, 0.0)
+    tree = trees.in_pinocchio(peer, catalog.build("five_axis_tree").mechanism.limbs[0].links, asked.gravity)
+    for k in range(len(asked.times)):
+        q, qd = (tree.inner(np.asarray(moving[name])[k]) for name in ("q", "qd"))  # type: ignore[literal-required]
+        about_centre = pin.computeCentroidalMomentum(tree.model, tree.data, q, qd)
+        centre = np.array(tree.data.com[0])
+        spin = about_centre.angular + np.cross(centre, about_centre.linear)
+        np.testing.assert_allclose(found["centre_of_mass"][k], centre, rtol=0.0, atol=1e-13)
+        np.testing.assert_allclose(found["momentum"][k], [*spin, *about_centre.linear], rtol=0.0, atol=1e-12)

@@ -106,6 +106,18 @@ MOTIONS: dict[str, Motion] = {
             "spiral or helix around the z axis",
         ),
         Motion(
+            "helix",
+            (
+                _CENTRE,
+                Parameter("normal", "1", (0.0, 0.0, 1.0), text="axis; any length"),
+                Parameter("radius", "m", 0.1, 0.0, 1e3, "radius"),
+                Parameter("axial_speed", "m/s", 0.01, text="speed along the axis"),
+                _PERIOD,
+                _PHASE,
+            ),
+            "circle that moves along its axis at constant speed; right-handed about the axis",
+        ),
+        Motion(
             "quintic",
             (
                 Parameter("start", "m", _ORIGIN, text="start, relative to the reference position"),

@@ -68,6 +68,15 @@ def circle(t: Scalar, centre: Array, normal: Array, radius: Scalar, period: Scal
     return centre + outward * radius, along * (radius * rate), outward * (-(radius * rate * rate))
 
 
+def helix(
+    t: Scalar, centre: Array, normal: Array, radius: Scalar, axial_speed: Scalar, period: Scalar, phase: Scalar
+) -> Instant:
+    """Circle that moves along its normal."""
+    position, velocity, acceleration = circle(t, centre, normal, radius, period, phase)
+    along = normal * (axial_speed / sqrt(dot(normal, normal)))
+    return position + along * t, velocity + along, acceleration
+
+
 def spiral(
     t: Scalar, centre: Array, radius: Scalar, radial_speed: Scalar, axial_speed: Scalar, period: Scalar, phase: Scalar
 ) -> Instant:
@@ -116,6 +125,7 @@ FORMS: Mapping[str, Callable[..., Instant]] = {
     "harmonic": harmonic,
     "circle": circle,
     "spiral": spiral,
+    "helix": helix,
     "quintic": quintic,
     "fourier": fourier,
 }

@@ -92,6 +92,8 @@ ROWS = (
     *_motion("line_sine", "phase", *BIG, "7"),
     *_motion("spiral", "radial_speed", *BIG, "1e13"),
     *_motion("spiral", "axial_speed", *BIG, "-1e13"),
+    *_motion("helix", "normal", "[1e308, 1e308, 1e308]", "[0, 0, 0]"),
+    *_motion("helix", "axial_speed", *BIG, "-1e13"),
     *_motion("quintic", "start", *VECTORS),
     *_motion("quintic", "end", *VECTORS),
     *_motion("quintic", "duration", "0", "1e300", "1e-9", "-1"),

@@ -64,11 +64,17 @@ def _off_normal(values: Mapping[str, Any], axis: int) -> bool:
     return values["radius"] > 0.0 and across > NEGLIGIBLE * math.hypot(*normal)
 
 
+def _axis_of(values: Mapping[str, Any]) -> Sequence[float]:
+    """What a circle or a spiral turns about; what is a share of NEGLIGIBLE of it counts as nothing."""
+    axis = values.get("normal", (0.0, 0.0, 1.0))
+    return [x if abs(x) > NEGLIGIBLE * math.hypot(*axis) else 0.0 for x in axis]
+
+
 _RULES = {
     "normal": _off_normal,
     "radius": lambda values, axis: "normal" not in values and axis < 2 and values["radius"] > 0.0,
     "radial_speed": lambda values, axis: axis < 2 and values["radial_speed"] != 0.0,
-    "axial_speed": lambda values, axis: axis == 2 and values["axial_speed"] != 0.0,
+    "axial_speed": lambda values, axis: abs(_axis_of(values)[axis] * values["axial_speed"]) > 0.0,
     "size": lambda values, axis: values["counts"][axis] > 1 and values["size"][axis] > NEGLIGIBLE,
     "counts": lambda values, axis: False,
 }

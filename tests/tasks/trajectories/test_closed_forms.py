@@ -24,6 +24,14 @@ CASES: dict[str, dict[str, Any]] = {
         "period": 0.7,
         "phase": 0.3,
     },
+    "helix": {
+        "centre": (0.0, 0.1, -0.8),
+        "normal": (0.5, -1.0, -2.0),
+        "radius": 0.1,
+        "axial_speed": -0.02,
+        "period": 0.7,
+        "phase": 0.3,
+    },
     "quintic": {"start": (0.0, 0.1, -0.9), "end": (0.2, -0.1, -0.7), "duration": 1.7},
     "fourier": {
         "centre": (0.0, 0.1, -0.9),
@@ -161,3 +169,13 @@ def test_a_workspace_is_a_grid_at_rest() -> None:
     np.testing.assert_allclose(position.T, expected, atol=1e-15)
     assert not velocity.any()
     assert not acceleration.any()
+
+
+def test_a_helix_about_minus_z_turns_clockwise() -> None:
+    """Eq. (28) of the hexapod paper: 0.005 sin t, 0.005 cos t, 0.002 t."""
+    times = np.linspace(0.0, 6.0, 50)
+    case = {"centre": (0.0,) * 3, "normal": (0.0, 0.0, -1.0), "radius": 0.005, "axial_speed": -0.002}
+    place, *_ = parts("helix", {**case, "period": 2 * math.pi, "phase": -math.pi / 2}, times)
+    np.testing.assert_allclose(
+        place, [0.005 * np.sin(times), 0.005 * np.cos(times), 0.002 * times], rtol=0.0, atol=1e-17
+    )

@@ -73,7 +73,7 @@ def helix(
 ) -> Instant:
     """Circle that moves along its normal."""
     position, velocity, acceleration = circle(t, centre, normal, radius, period, phase)
-    along = normal * (axial_speed / sqrt(dot(normal, normal)))
+    along = array(normal * (axial_speed * (1.0 / sqrt(dot(normal, normal)))))
     return position + along * t, velocity + along, acceleration
 
 

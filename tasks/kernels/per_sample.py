@@ -41,7 +41,7 @@ def _moved(program: Program) -> Program:
     regions |= ({0: moved} if moved else {}) | ({PER_CASE: kept} if kept else {})
     sample = {**program.case, **program.sample}
     ordered = dict(sorted(regions.items()))
-    return replace(program, name=f"{program.name}.lanes", case={}, sample=sample, nodes=nodes, regions=ordered)
+    return replace(program, name=f"{program.name}.per_sample", case={}, sample=sample, nodes=nodes, regions=ordered)
 
 
 def _constant(program: Program) -> frozenset[int]:

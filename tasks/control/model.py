@@ -1,0 +1,98 @@
+"""The inverse model of a robot for a batch whose samples are cases of their own: what controllers and sensors need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robots.model import Family
+from robots.status import Status
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import Kernel
+from tasks.kernels.keys import Indexed, Values, indexed
+from tasks.kernels.per_sample import per_sample
+from tasks.kernels.program import Program
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.programs.assembly import VELOCITY, even_weights
+from tasks.programs.stages import Request, assembly, limb, platform
+
+
+def of_lanes(program: Program) -> Kernel:
+    """The kernel of a program whose case inputs differ from sample to sample."""
+    return kernel(per_sample(program))
+
+
+def case_columns(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
+    """Inputs that depend on the design, (1, size, samples), from `parameters` (sample, parameter)."""
+    named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
+    values: Values = {"parameters": parameters, "gravity": np.tile(np.array(gravity, dtype=float), (len(parameters), 1))}
+    values |= {key: np.tile(row, (len(parameters), 1)) for key, row in even_weights(family).items()}
+    for k, mount in enumerate(mount_values(family, named)):
+        values |= indexed(k, {"mount": np.broadcast_to(mount, (len(parameters), mount.shape[1]))})
+    return {key: np.ascontiguousarray(value.T)[None] for key, value in values.items()}
+
+
+class InverseModel:
+    """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
+
+    `constants` are those of `case_columns`. Arrays are (size, padded samples).
+    """
+
+    def __init__(self, family: Family, constants: Mapping[str, np.ndarray]):
+        self.family, self.constants = family, constants
+        request = Request(family, ("actuator_position",))
+        limbs = range(len(family.reference.instances))
+        self._limbs = [limb(request, k) for k in limbs]
+        self._rest = [] if family.reference.is_chain else [platform(request)]
+        self._rest.append(assembly(request))
+        self.freedoms = structure_of(family).positions
+
+    def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
+        """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
+        width = motion.shape[1]
+        values: Values = {**self.constants, "motion": np.ascontiguousarray(motion)[None]}
+        values["held"] = np.zeros((1, 0, width))
+        for stage in (*self._limbs, *(self._rest if forces else ())):
+            values |= stage.run(of_lanes, values, width)
+        return Inverse(values, len(self._limbs), forces)
+
+
+class Inverse:
+    """What `InverseModel.run` has found."""
+
+    def __init__(self, values: Values, limbs: int, forces: bool):
+        self.values, self._limbs, self._forces = values, range(limbs), forces
+
+    @property
+    def position(self) -> np.ndarray:
+        """Positions of the actuators (actuator, samples)."""
+        return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Their rates."""
+        return self.values[VELOCITY][0]
+
+    @property
+    def force(self) -> np.ndarray:
+        """Forces of the motion (actuator, samples)."""
+        return self.values["force"][0]
+
+    @property
+    def jacobians(self) -> Values:
+        """J_IK of each limb, as programs take it."""
+        return {Indexed("jacobian", k): self.values[Indexed("jacobian", k)] for k in self._limbs}
+
+    @property
+    def status(self) -> np.ndarray:
+        """Status (samples,)."""
+        if self._forces:
+            return self.values["status"][0, 0]
+        worst = [self.values[Indexed("status", k)][0, 0] for k in self._limbs]
+        return np.asarray(np.max(worst, axis=0), dtype=float)
+
+
+def is_ok(status: np.ndarray) -> np.ndarray:
+    """Where a status is OK."""
+    return np.asarray(status == float(Status.OK))

@@ -12,9 +12,13 @@ from typing import Literal, get_args
 
 from robots.model import Mechanism
 from robots.parameters import LARGEST, Parameter, ParameterError, nearest
+from robots.types import TWIST
 
 Space = Literal["actuator", "joint", "task"]
 """Coordinates of a controller: positions of actuators, independent joints of a chain, freedoms of a platform."""
+
+ALONG = dict(zip(TWIST, ("rx", "ry", "rz", "x", "y", "z"), strict=True))
+"""What a controller calls the freedoms of a platform: it moves along, or turns about, an axis of the world."""
 
 _PER_POSITION, _PER_RATE, _PER_SUM = "N m/rad or N/m", "N m s/rad or N s/m", "N m/(rad s) or N/(m s)"
 
@@ -96,8 +100,10 @@ class Controller:
 
 
 def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
-    """Names of the coordinates of a space."""
-    return mechanism.actuators if space == "actuator" else mechanism.freedoms
+    """Names of the coordinates of a space: actuators, joints, or of a platform some of x, y, z, rx, ry, rz."""
+    if space == "actuator":
+        return mechanism.actuators
+    return mechanism.freedoms if mechanism.is_chain else tuple(ALONG[name] for name in mechanism.freedoms)
 
 
 def check_space(mechanism: Mechanism, kind: str, space: str) -> None:

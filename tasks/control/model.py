@@ -36,12 +36,12 @@ def case_columns(family: Family, parameters: np.ndarray, gravity: tuple[float, f
 class InverseModel:
     """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
 
-    `constants` are those of `case_columns`. Arrays are (size, padded samples).
+    `constants` are those of `case_columns`, `series` further ones of limbs. Arrays are (size, padded samples).
     """
 
-    def __init__(self, family: Family, constants: Mapping[str, np.ndarray]):
-        self.family, self.constants = family, constants
-        request = Request(family, ("actuator_position",))
+    def __init__(self, family: Family, constants: Mapping[str, np.ndarray], series: tuple[str, ...] = ()):
+        self.family, self.constants, self.series = family, constants, series
+        request = Request(family, ("actuator_position", *series))
         limbs = range(len(family.reference.instances))
         self._limbs = [limb(request, k) for k in limbs]
         self._rest = [] if family.reference.is_chain else [platform(request)]
@@ -68,6 +68,10 @@ class Inverse:
     def position(self) -> np.ndarray:
         """Positions of the actuators (actuator, samples)."""
         return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
+
+    def of_limbs(self, name: str) -> list[np.ndarray]:
+        """A series of each limb (joint, samples)."""
+        return [self.values[Indexed(name, k)][0] for k in self._limbs]
 
     @property
     def velocity(self) -> np.ndarray:

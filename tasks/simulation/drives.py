@@ -92,15 +92,25 @@ class Controlled:
 
 
 class Profiled:
-    """Forces (profile, actuator, 2 steps + 1) at the ends and in the middle of all steps, and which each case has."""
+    """Forces (profile, actuator, 3, steps + 1) at the beginning, in the middle and at the end of all steps.
 
-    def __init__(self, forces: np.ndarray, profile: np.ndarray):
-        self._forces, self._profile = forces, profile
-        self.lost = np.zeros((forces.shape[1], len(profile)))
+    profile (samples,): which each case has; scale (profile, actuator, samples or 1): what their numbers are multiplied
+    by, torque constants of motors or ones.
+    """
+
+    def __init__(self, forces: np.ndarray, profile: np.ndarray, scale: np.ndarray):
+        self._forces, self._profile, samples = forces, profile, np.arange(len(profile))
+        wide = np.broadcast_to(scale, (*scale.shape[:2], len(profile)))
+        self._scale = wide[profile, :, samples].T
+        self._lost = np.zeros((forces.shape[1], len(profile)))
+
+    @property
+    def lost(self) -> np.ndarray:
+        """None: nothing limits a profile."""
+        return self._lost
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """The forces of the profile."""
-        return Seen(Push(*(self._at(2 * number + k) for k in range(3))))
-
-    def _at(self, half: int) -> np.ndarray:
-        return np.ascontiguousarray(self._forces[self._profile, :, min(half, self._forces.shape[2] - 1)].T)
+        last = min(number, self._forces.shape[3] - 1)
+        acting = self._forces[self._profile, :, :, last]
+        return Seen(Push(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))

@@ -156,7 +156,8 @@ class _Run:
         return Outcome(
             {name: np.stack(rows) for name, rows in self.kept.series.items()},
             np.stack(self.kept.status),
-            {name: np.where(self.status == Status.OK, value, np.nan) for name, value in self._tallies().items()},
+            {name: np.where(self.status == Status.OK, value, np.nan) for name, value in self._tallies().items()}
+            | {"lost_steps": self.drive.lost},
         )
 
     def _seen(self, number: int) -> Seen:
@@ -190,6 +191,8 @@ class _Run:
         here = self.simulation.model.run(motion) if aim is None else aim.here
         values = {"motion": motion, "actuator_force": seen.push.begin, "actuator_position": here.position}
         values |= {"actuator_velocity": here.velocity, "friction": self.plant.friction}
+        for name in self.simulation.model.series:
+            values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
         if aim is not None:
             values["tracking_error"] = aim.there.position - here.position
             values["target"] = aim.wanted
@@ -197,7 +200,7 @@ class _Run:
 
     def _tallies(self) -> dict[str, np.ndarray]:
         assert self.pushing is not None
-        tallies = {"work": self.plant.work, "loss": self.plant.loss, "lost_steps": self.drive.lost}
+        tallies = {"work": self.plant.work, "loss": self.plant.loss}
         tallies |= {"peak_force": self.pushing.peak, "rms_force": self.pushing.rms}
         if self.tracking is not None:
             t = self.tracking

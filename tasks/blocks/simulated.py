@@ -17,7 +17,7 @@ from robots.simulation import ForceProfile
 from robots.status import Status
 from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import commanded
-from tasks.control.model import InverseModel, case_columns
+from tasks.control.model import InverseModel, case_rows
 from tasks.kernels.kernel import padded
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.simulation.accuracy import integration_error
@@ -104,7 +104,7 @@ class _Simulated:
     def _simulation(self, place: Mapping[str, np.ndarray]) -> Simulation:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
         parameters = block.parameters[place["design"]]
-        constants = case_columns(family, parameters, block.gravity)
+        constants = case_rows(family, parameters, block.gravity)
         model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self.tracks[1]

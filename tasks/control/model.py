@@ -8,53 +8,49 @@ import numpy as np
 
 from robots.model import Family
 from robots.status import Status
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Indexed, Values, indexed
-from tasks.kernels.per_sample import per_sample
-from tasks.kernels.program import Program
+from tasks.kernels.lanes import BoundKernel
 from tasks.mechanics.structure import mount_values, structure_of
 from tasks.programs.assembly import VELOCITY, even_weights
-from tasks.programs.stages import Request, assembly, limb, platform
+from tasks.programs.stages import Request, Stage, assembly, limb, platform
 
 
-def of_lanes(program: Program) -> Kernel:
-    """The kernel of a program whose case inputs differ from sample to sample."""
-    return kernel(per_sample(program))
-
-
-def case_columns(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
-    """Inputs that depend on the design, (1, size, samples), from `parameters` (sample, parameter)."""
+def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
+    """Inputs that depend on the design, (sample, size), from `parameters` (sample, parameter)."""
     named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
-    values: Values = {"parameters": parameters, "gravity": np.tile(np.array(gravity, dtype=float), (len(parameters), 1))}
-    values |= {key: np.tile(row, (len(parameters), 1)) for key, row in even_weights(family).items()}
+    values: Values = {"parameters": parameters, "gravity": np.array([gravity], dtype=float), **even_weights(family)}
     for k, mount in enumerate(mount_values(family, named)):
-        values |= indexed(k, {"mount": np.broadcast_to(mount, (len(parameters), mount.shape[1]))})
-    return {key: np.ascontiguousarray(value.T)[None] for key, value in values.items()}
+        values |= indexed(k, {"mount": mount})
+    return {key: np.broadcast_to(value, (len(parameters), value.shape[1])) for key, value in values.items()}
 
 
 class InverseModel:
     """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
 
-    `constants` are those of `case_columns`, `series` further ones of limbs. Arrays are (size, padded samples).
+    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples).
     """
 
     def __init__(self, family: Family, constants: Mapping[str, np.ndarray], series: tuple[str, ...] = ()):
         self.family, self.constants, self.series = family, constants, series
         request = Request(family, ("actuator_position", *series))
         limbs = range(len(family.reference.instances))
-        self._limbs = [limb(request, k) for k in limbs]
-        self._rest = [] if family.reference.is_chain else [platform(request)]
-        self._rest.append(assembly(request))
+        self._limbs = [self._bound(limb(request, k)) for k in limbs]
+        self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]
+        self._rest.append(self._bound(assembly(request)))
         self.freedoms = structure_of(family).positions
+
+    def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
+        """A stage with what it needs of the cases."""
+        case = {name: self.constants[stage.takes.get(name, name)] for name in stage.program.case}
+        return stage, BoundKernel(stage.program, case)
 
     def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
         """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
         width = motion.shape[1]
-        values: Values = {**self.constants, "motion": np.ascontiguousarray(motion)[None]}
-        values["held"] = np.zeros((1, 0, width))
-        for stage in (*self._limbs, *(self._rest if forces else ())):
-            values |= stage.run(of_lanes, values, width)
+        values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
+        for stage, run in (*self._limbs, *(self._rest if forces else ())):
+            results = run({name: values[stage.takes.get(name, name)] for name in stage.program.sample}, width)
+            values |= {stage.gives(name): array for name, array in results.items()}
         return Inverse(values, len(self._limbs), forces)
 
 

@@ -120,7 +120,7 @@ class _Simulated:
             if chosen.controller is not None:
                 factor = schedule.steps // self.schedule.steps
                 tracks = Tracks(self.tracks[factor], place["trajectory"])
-                return Controlled(model, tracks, chosen.controller, gains, schedule.step)
+                return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
             return self._profiled(schedule, place)
 
         if chosen.controller is None:

@@ -72,14 +72,16 @@ class Settings:
 class ControlLoop:
     """The controllers of a batch, from one step to the next.
 
-    `step` [s] is that of the simulation, `settings` has the numbers of each case. Raises ValueError where a sample time
-    or a delay is no whole number of steps.
+    `step` [s] is that of the simulation, `settings` has the numbers of each case; `usual` [s]: what a sample time of
+    zero means. Raises ValueError where a sample time or a delay is no whole number of steps.
     """
 
-    def __init__(self, model: InverseModel, controller: Controller, settings: Settings, step: float):
+    def __init__(
+        self, model: InverseModel, controller: Controller, settings: Settings, step: float, usual: float | None = None
+    ):
         self.model, self.controller, self.settings = model, controller, settings
         self.mechanism = model.family.reference
-        periods = steps_in(np.where(settings.sample_time > 0.0, settings.sample_time, step), step)
+        periods = steps_in(np.where(settings.sample_time > 0.0, settings.sample_time, usual or step), step)
         delays = steps_in(settings.delay, step)
         for name, counts, least in (("sample_time", periods, 1), ("delay", delays, 0)):
             if (counts < least).any():
@@ -134,7 +136,8 @@ class ControlLoop:
         program = command_program(self.model.family, self.controller)
         gains = self.settings.gains.reshape(-1, width)
         inputs: Values = {"gains": gains[None], "error": error[None], "error_rate": rate[None]}
-        inputs |= {"integral": self._integral[None], "feedforward": ahead[None], "hold": np.ascontiguousarray(hold)[None]}
+        inputs |= {"integral": self._integral[None], "feedforward": ahead[None]}
+        inputs["hold"] = np.ascontiguousarray(hold)[None]
         inputs |= here.jacobians
         outputs = kernel(program)({key: inputs[key] for key in program.inputs}, width)
         self._along = outputs["along"][0]

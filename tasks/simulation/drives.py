@@ -70,13 +70,17 @@ class Tracks:
 
 
 class Controlled:
-    """A controller that follows references."""
+    """A controller that follows references; `values` (parameter, samples) of it.
+
+    step [s] is that of the loop; `usual` [s] the sample time of a controller that has none of its own.
+    """
 
     def __init__(
-        self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float
-    ):
+        self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
+        usual: float,
+    ):  # fmt: skip
         self._model, self._tracks = model, tracks
-        self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step)
+        self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
 
     @property
     def lost(self) -> np.ndarray:

@@ -241,7 +241,8 @@ def _simulated(
     stored: Literal["on request", "always", "with series"] = "on request",
 ) -> Quantity:  # fmt: skip
     finite = dtype == "float64" and "joint" not in dims
-    return Quantity(name, dims, units, text, "simulation", frame, needs=needs, dtype=dtype, stored=stored, finite=finite)
+    stage: Stage = "simulation"
+    return Quantity(name, dims, units, text, stage, frame, needs=needs, dtype=dtype, stored=stored, finite=finite)
 
 
 # fmt: off
@@ -275,8 +276,8 @@ _SIMULATED = (
     _simulated("lost_steps", _RUN_DRIVE, "1",
                "samples of the controller at which a limit of the actuator changed its force", _DRIVE, ("controller",),
                "int32"),
-    _simulated("settling_time", _RUN, "s",
-               "last time at which the tracking error of an actuator was outside 2 % of its way", needs=("controller",)),
+    _simulated("settling_time", _RUN, "s", "last time at which an actuator was off by more than 2 % of its way",
+               needs=("controller",)),
     _simulated("peak_position_error", _RUN, "m", "largest distance of the platform from its reference over all steps",
                needs=("platform", "controller")),
     _simulated("rms_position_error", _RUN, "m", "root mean square of that distance over all steps",

@@ -66,7 +66,9 @@ def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
         free = {*mechanism.platform.mobility}
         moved = dict(zip(("x", "y", "z"), TRANSLATION, strict=True)) | _ANGLES
         units = {name: unit for name, unit in _OFFSETS.items() if moved[name] in free}
-    result = {name: Parameter(name, unit, 0.0, -1e3, 1e3, f"offset of {name} at the start") for name, unit in units.items()}
+    result = {
+        name: Parameter(name, unit, 0.0, -1e3, 1e3, f"offset of {name} at the start") for name, unit in units.items()
+    }
     rates = {
         f"{name}_rate": Parameter(f"{name}_rate", _per_second(unit), 0.0, -1e4, 1e4, f"offset of the rate of {name}")
         for name, unit in units.items()

@@ -43,7 +43,7 @@ ADVICE: dict[Status, str] = {
     Status.CONSTRAINT_SINGULAR: "the limbs cannot hold the platform where it is not to move; keep the trajectory away",
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
     "its side, or put the reference pose on this one",
-    Status.DIVERGED: "the motion ran away from what it was to follow; lower the gains, or use a smaller step or sample time",
+    Status.DIVERGED: "the motion ran away; lower the gains, or use a smaller step or sample time",
 }
 """What a user can do about each status."""
 

@@ -41,8 +41,8 @@ class Layout:
     """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
 
     `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
-    own, which the schema does not know. Variables of a sweep that is `simulated` have the dims of a simulation. Raises StoreError for a size below one, a dim without a size, an unknown
-    variable, or a shard above `SHARD_LIMIT`.
+    own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation. Raises
+    StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
     """
 
     sizes: dict[str, int]

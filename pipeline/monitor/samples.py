@@ -24,7 +24,7 @@ PLACES = 3
 
 @dataclass(frozen=True)
 class FailedStatus:
-    """Cases whose worst status is this one: how many, their failed samples, places of the first along the dims of a case."""
+    """Cases whose worst status is this one: how many, their failed samples, places of the first along the dims."""
 
     name: str
     cases: int

@@ -81,5 +81,3 @@ def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) 
     design = even(sizes["design"], count)
     trajectory = even(sizes["trajectory"], max(1, count // design))
     return {"design": design, "friction": friction, "trajectory": trajectory}
-
-

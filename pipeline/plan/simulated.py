@@ -213,4 +213,3 @@ def _block(sizes: Mapping[str, int], cell: int, inner: int) -> dict[str, int]:
     trajectory = even(sizes["trajectory"], max(1, count // friction))
     design = even(sizes["design"], max(1, count // (friction * trajectory)))
     return {"design": design, "friction": friction, "trajectory": trajectory}
-

@@ -117,9 +117,7 @@ class ControlLoop:
         good = is_ok(here.status) & is_ok(there.status)
         return np.ascontiguousarray(np.where(good, acting, np.nan))
 
-    def _asked(
-        self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse
-    ) -> np.ndarray:
+    def _asked(self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse) -> np.ndarray:
         due = number % self.periods == 0
         error, rate = self._errors(motion, wanted, here, there, due)
         if self.controller.row.sums:

@@ -109,8 +109,8 @@ class Outcome:
 class Simulation:
     """A batch that can be run, at its step or at a part of it: makers of plant and drive for a schedule.
 
-    `fastest` (samples,): the largest rates of the references, infinite without; `reach`, `last` (actuator, samples): the
-    range of the references in coordinates of actuators, and where they end; None without.
+    `fastest` (samples,): the largest rates of the references, infinite without; `reach`, `last` (actuator, samples):
+    the range of the references in coordinates of actuators, and where they end; None without.
     """
 
     model: InverseModel

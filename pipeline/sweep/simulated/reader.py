@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +12,7 @@ from pipeline.documents.yaml import Document, KeyPath
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction import FrictionAxis
-from pipeline.sweep.sections import ControllerSection, ForceSection, SimulationSection, SweepFile
+from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
@@ -48,11 +47,6 @@ def model_of(document: Document) -> type[SweepFile]:
     """The model of a file: where its simulation has no controller, trajectories are not asked for."""
     section = document.data.get("simulation")
     return UndrivenFile if isinstance(section, dict) and not section.get("controller") else SweepFile
-
-
-def table(file: SweepFile) -> Literal["simulated", "moved"]:
-    """Whether quantities of a file are those of a simulation."""
-    return "simulated" if file.simulation is not None else "moved"
 
 
 class SimulationReader:
@@ -113,7 +107,8 @@ class SimulationReader:
         kind, space, known, fixed = controlled
         gains = self._axis(self.section.gains, known, fixed, "gains")
         names = tuple(name for name in known if name in fixed or name in gains.names)
-        self._require_gains(kind, names)
+        if not self.report.problems:  # a name that is wrong may be the one that lacks
+            self._require_gains(kind, names)
         simulation = Simulation(step, every, method, Controller(kind, space, names), profiles)
         parameters = {name: known[name] for name in names}
         axes = SimulationAxes(simulation, gains, fixed, parameters, start, swept)

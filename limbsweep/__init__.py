@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import regressor, standard_parameters
     from tasks.lagrange.coefficients import lagrange_coefficients
+    from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import from_currents, torque_constants
     from tasks.motion.direct import simulate, simulate_adaptive
@@ -71,6 +72,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "UserMetric",
+    "accelerate",
     "accelerate_chain",
     "actuator_positions",
     "append",
@@ -152,6 +154,7 @@ _HOMES = {
     "robots": "limbsweep.robots:",
     # functions on arrays, and the same on DataArrays
     "labelled": "pipeline.labelled.functions:",
+    "accelerate": "tasks.motion.accelerate",
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "tasks.arrays.inverse",
     "bias_vector": "tasks.arrays.elements",

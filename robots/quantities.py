@@ -15,7 +15,7 @@ from typing import Literal
 from robots.model import Mechanism
 
 Kind = Literal["series", "metric", "motion", "status"]
-Stage = Literal["trajectory", "limb", "assembly", "actuation", "reactions", "sensors", "user"]
+Stage = Literal["trajectory", "limb", "assembly", "actuation", "reactions", "sensors", "simulation", "user"]
 Need = Literal[
     "motors",
     "actuator limits",
@@ -31,6 +31,9 @@ Need = Literal[
     "mass moment",
     "momentum",
     "as many actuators as freedoms",
+    "controller",
+    "platform",
+    "friction",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -235,6 +238,76 @@ _ROWS = (
 # fmt: on
 
 QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
+
+GAINS, STATE = "gains", "state"
+"""Dims of a simulation that others lack: of the gains of its controller, and of where it starts; where these vary."""
+
+_RUN = (*_CASE, GAINS, STATE)
+_RUN_TIME = (*_RUN, "time")
+_RUN_DRIVE = (*_RUN, "actuator")
+_RUN_DRIVEN = (*_RUN_TIME, "actuator")
+_RUN_JOINT = (*_RUN_TIME, "limb", "joint")
+
+
+def _simulated(
+    name: str, dims: tuple[str, ...], units: str, text: str, frame: str = "none",
+    needs: tuple[Need, ...] = (), dtype: Literal["float64", "int32", "int8"] = "float64",
+    stored: Literal["on request", "always", "with series"] = "on request",
+) -> Quantity:  # fmt: skip
+    finite = dtype == "float64" and "joint" not in dims
+    stage: Stage = "simulation"
+    return Quantity(name, dims, units, text, stage, frame, needs=needs, dtype=dtype, stored=stored, finite=finite)
+
+
+# fmt: off
+_SIMULATED = (
+    _simulated("actuator_force", _RUN_DRIVEN, "N m", "actuator force or torque", _DRIVE),
+    _simulated("actuator_position", _RUN_DRIVEN, "rad", "actuator position", _DRIVE),
+    _simulated("actuator_velocity", _RUN_DRIVEN, "rad/s", "actuator velocity", _DRIVE),
+    _simulated("actuator_power", _RUN_DRIVEN, "W", "mechanical power of the actuator", _DRIVE),
+    _simulated("tracking_error", _RUN_DRIVEN, "rad", "reference less position of the actuator", _DRIVE,
+               ("controller",)),
+    _simulated("joint_position", _RUN_JOINT, "rad", "relative joint position", _AXIS),
+    _simulated("joint_velocity", _RUN_JOINT, "rad/s", "relative joint velocity", _AXIS),
+    _simulated("joint_friction", _RUN_JOINT, "N m", "friction against positive velocity of the joint", _AXIS),
+    _simulated("platform_position", (*_RUN_TIME, "axis"), "m", "position of the platform", "world", ("platform",)),
+    _simulated("platform_rotation", (*_RUN_TIME, "axis", "platform_axis"), "1",
+               "rotation from the axes of the platform to those of the world", "world", ("platform",)),
+    _simulated("platform_twist", (*_RUN_TIME, "wrench"), "rad/s, m/s",
+               "angular, then linear velocity of the platform", "world", ("platform",)),
+    _simulated("position_error", (*_RUN_TIME, "axis"), "m", "reference less position of the platform", "world",
+               ("platform", "controller")),
+    _simulated("status", _RUN_TIME, "1", "outcome of the sample", dtype="int8", stored="with series"),
+    _simulated("peak_force", _RUN_DRIVE, "N m", "largest magnitude of the force over all steps", _DRIVE),
+    _simulated("rms_force", _RUN_DRIVE, "N m", "root mean square of the force over all steps", _DRIVE),
+    _simulated("work", _RUN_DRIVE, "J", "work that the actuator has done", _DRIVE),
+    _simulated("peak_tracking_error", _RUN_DRIVE, "rad", "largest magnitude of the tracking error over all steps",
+               _DRIVE, ("controller",)),
+    _simulated("rms_tracking_error", _RUN_DRIVE, "rad", "root mean square of the tracking error over all steps",
+               _DRIVE, ("controller",)),
+    _simulated("overshoot", _RUN_DRIVE, "1",
+               "largest distance beyond the last reference, as a share of the way there", _DRIVE, ("controller",)),
+    _simulated("lost_steps", _RUN_DRIVE, "1",
+               "samples of the controller at which a limit of the actuator changed its force", _DRIVE, ("controller",),
+               "int32"),
+    _simulated("settling_time", _RUN, "s", "last time at which an actuator was off by more than 2 % of its way",
+               needs=("controller",)),
+    _simulated("peak_position_error", _RUN, "m", "largest distance of the platform from its reference over all steps",
+               needs=("platform", "controller")),
+    _simulated("rms_position_error", _RUN, "m", "root mean square of that distance over all steps",
+               needs=("platform", "controller")),
+    _simulated("dissipated_energy", _RUN, "J", "work that friction has taken"),
+    _simulated("integration_error", _RUN, "m or rad",
+               "estimate of the largest error of position, from a second run at half the step"),
+    _simulated("integration_error_share", _RUN, "1", "the same as a share of the largest distance from the start"),
+    _simulated("failed_samples", _RUN, "1", "samples not OK", dtype="int32", stored="always"),
+    _simulated("worst_status", _RUN, "1", "largest status code over time", dtype="int8", stored="always"),
+)
+# fmt: on
+
+SIMULATED: dict[str, Quantity] = {row.name: row for row in _SIMULATED}
+"""What a simulation can be asked for. A quantity of a sweep along given motions has the same name where it is the same,
+and the dims of a simulation here."""
 
 
 SPACE: dict[str, int] = {"axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6}

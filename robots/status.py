@@ -23,6 +23,7 @@ class Status(IntEnum):
     PLATFORM_SINGULAR = 12
     CONSTRAINT_SINGULAR = 13
     SINGULARITY_CROSSED = 14
+    DIVERGED = 15
 
 
 ADVICE: dict[Status, str] = {
@@ -42,6 +43,7 @@ ADVICE: dict[Status, str] = {
     Status.CONSTRAINT_SINGULAR: "the limbs cannot hold the platform where it is not to move; keep the trajectory away",
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
     "its side, or put the reference pose on this one",
+    Status.DIVERGED: "the motion ran away; lower the gains, or use a smaller step or sample time",
 }
 """What a user can do about each status."""
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from robots.quantities import FRICTION, Quantity
 from storage.errors import StoreError
-from storage.schema import NAME, SPLIT, lookup
+from storage.schema import NAME, SPLIT, WHERE_VARIED, lookup
 
 ROW = ("name", "dims", "units", "long_name", "frame", "kind", "dtype")
 """What a manifest says of a metric of a user's own, in this order."""
@@ -41,8 +41,8 @@ class Layout:
     """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
 
     `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
-    own, which the schema does not know. Raises StoreError for a size below one, a dim without a size, an unknown
-    variable, or a shard above `SHARD_LIMIT`.
+    own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation. Raises
+    StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
     """
 
     sizes: dict[str, int]
@@ -50,6 +50,7 @@ class Layout:
     variables: tuple[str, ...]
     steady: tuple[str, ...] = ()
     own: tuple[Quantity, ...] = ()
+    simulated: bool = False
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
@@ -68,7 +69,9 @@ class Layout:
 
     def variable(self, name: str) -> Quantity:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
-        row = next((each for each in self.own if each.name == name), None) or lookup(name)
+        row = next((each for each in self.own if each.name == name), None) or lookup(name, simulated=self.simulated)
+        if self.simulated:
+            row = replace(row, dims=tuple(dim for dim in row.dims if dim in self.sizes or dim not in WHERE_VARIED))
         return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
 
     def _dims(self) -> tuple[str, ...]:
@@ -206,16 +209,17 @@ class Layout:
 
     def as_dict(self) -> dict[str, Any]:
         """The layout as plain data."""
-        own = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
+        own: dict[str, Any] = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
         known = {"sizes": dict(self.sizes), "block": dict(self.block)}
+        own |= {"simulated": True} if self.simulated else {}
         return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         """The layout in plain data. Raises KeyError, TypeError, ValueError or StoreError where it is none."""
         own = tuple(_user_metric(row) for row in data.get("own", ()))
-        sizes, block = dict(data["sizes"]), dict(data["block"])
-        return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own)
+        sizes, block, simulated = dict(data["sizes"]), dict(data["block"]), bool(data.get("simulated", False))
+        return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own, simulated)
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:

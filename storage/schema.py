@@ -13,11 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from robots.quantities import FRICTION, QUANTITIES, Quantity, needing
+from robots.quantities import FRICTION, GAINS, QUANTITIES, SIMULATED, STATE, Quantity, needing
 from storage.errors import StoreError
 
 SPLIT = ("design", FRICTION, "trajectory")
 """The dims that are cut into blocks, slowest first. All others are whole in every block."""
+
+
+WHERE_VARIED = (GAINS, STATE)
+"""Dims that variables of a simulation lack where a sweep does not vary them."""
 
 
 class Values(Protocol):
@@ -63,18 +67,20 @@ _PRISMATIC = {
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
-def lookup(name: str) -> Quantity:
-    """The row of a variable. Raises StoreError with the nearest name."""
-    if name not in QUANTITIES:
-        close = difflib.get_close_matches(name, QUANTITIES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(QUANTITIES)
+def lookup(name: str, *, simulated: bool = False) -> Quantity:
+    """The row of a variable, of a simulation on request. Raises StoreError with the nearest name."""
+    table = SIMULATED if simulated else QUANTITIES
+    if name not in table:
+        close = difflib.get_close_matches(name, table, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(table)
         raise StoreError(f"there is no variable {name!r} to store; {hint}")
-    return QUANTITIES[name]
+    return table[name]
 
 
 def units(turning: bool) -> dict[str, str]:
     """Units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
-    rows = (variable for variable in QUANTITIES.values() if "actuator" in variable.dims or variable.units == "m/rad")
+    known = {**SIMULATED, **QUANTITIES}
+    rows = (variable for variable in known.values() if "actuator" in variable.dims or variable.units == "m/rad")
     return {row.name: row.units if turning else _PRISMATIC.get(row.units, row.units) for row in rows}
 
 
@@ -124,4 +130,4 @@ def check_attributes(attributes: Mapping[str, Any]) -> None:
 def check_units(units: Mapping[str, str]) -> None:
     """Refuses units of variables that the schema does not know."""
     for name in units:
-        lookup(name)
+        lookup(name, simulated=name in SIMULATED and name not in QUANTITIES)

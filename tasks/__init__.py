@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
     from tasks.identification.regressor import regressor
     from tasks.lagrange.coefficients import lagrange_coefficients
+    from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.direct import simulate, simulate_adaptive
     from tasks.motion.profiles import profile
 
 __all__ = [
+    "accelerate",
     "accelerate_chain",
     "bias_vector",
     "constraint_forces",
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "accelerate": "tasks.motion.accelerate",
     "accelerate_chain": "tasks.motion.chains",
     "bias_vector": "tasks.arrays.elements",
     "constraint_forces": "tasks.arrays.bearings",

@@ -21,7 +21,7 @@ from robots.model import Family, Robot
 from tasks.arrays.inputs import moving_input, parameters
 from tasks.inertia.programs import matrix_program
 from tasks.kernels.cache import kernel
-from tasks.motion.system import ChainSystem, Modes
+from tasks.motion.system import Modes, MotionSystem
 
 Array = np.ndarray
 SAMPLES = 1024
@@ -117,7 +117,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     """Accelerations of all joints; the torques are those of known accelerations, so an error here is of both ways."""
     job, count, size = Job(setting.robot, setting.motion, statics=False), setting.count, setting.skeleton.size
     job()
-    system, force = ChainSystem.of(setting.robot, None, GRAVITY), np.array(job.values["force"][0])
+    system, force = MotionSystem.of(setting.robot, None, GRAVITY), np.array(job.values["force"][0])
     state, modes = np.zeros((system.layout.size, setting.states)), Modes.of(*np.zeros((2, 0, setting.states)))
     state[system.layout.at["q"]], state[system.layout.at["qd"]] = (
         setting.motion[0, :size],

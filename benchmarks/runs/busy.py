@@ -28,7 +28,8 @@ from pipeline.execution.executor import KeyedGraph
 from pipeline.execution.graph import Granularity, block_of
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import LEAST_ROUNDS, TASK_RATE, batch
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage.ledger import Ledger, Receipt
 from storage.places.access import locate

@@ -34,7 +34,8 @@ from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph,
 from pipeline.execution.graph import Granularity
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy.window import Window
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt

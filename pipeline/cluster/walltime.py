@@ -9,7 +9,7 @@ from pipeline.plan.cost import duration
 
 if TYPE_CHECKING:
     from pipeline.cluster.file import ClusterConfig
-    from pipeline.plan.plan import Plan
+    from pipeline.plan.model import Plan
 
 BLOCKS = 2
 """Blocks that a job should at least have time for: one is lost when it ends."""

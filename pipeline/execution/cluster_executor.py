@@ -16,7 +16,7 @@ from pipeline.errors import ClusterLostError
 from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
 from pipeline.execution.graph import Granularity, batch_graph
 from pipeline.execution.policy.window import LIMB_THREADS, Window, batch, workers_of
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 
 if TYPE_CHECKING:
     from distributed import Client, Future

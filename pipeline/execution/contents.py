@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.execution.provenance import attributes
 from pipeline.execution.true_parameters import true_parameters
 from pipeline.plan.coordinates import coordinates
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot

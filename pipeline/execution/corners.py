@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.errors import Problem
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from robots.model import Robot
 from robots.status import ADVICE, Status
 from robots.trajectories.kinds import is_grid

@@ -7,7 +7,8 @@
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
 All depend on one small root, which keeps a block's tasks on one worker. The platform's own wrench takes less time than
 a task, so the assembly computes it. Reactions are tasks only where they are asked for; without them the assembly stores
-the block. `granularity="block"` runs the same functions in one task.
+the block. `granularity="block"` runs the same functions in one task. A block of simulations is one task always: its
+limbs are coupled in every step.
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy.attempts import Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
-from robots.quantities import QUANTITIES
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
@@ -43,7 +43,7 @@ from storage.schema import SPLIT
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import Motions
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric
@@ -66,6 +66,7 @@ def block_of(plan: Plan, index: int) -> Block:
     owned = {name: plan.layout.variable(name) for name in plan.layout.owned(index)}
     stored = tuple(name for name, variable in owned.items() if "time" in variable.dims)
     extra = tuple(name for name in plan.extra if name not in stored)
+    own = {metric.name for metric in sweep.user_metrics}
     return Block(
         index=index,
         robot=sweep.robot,
@@ -78,13 +79,23 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         single=sweep.precision == "single",
         series=(*stored, *extra),
-        metrics=tuple(name for name in owned if name in QUANTITIES and name not in stored),
+        metrics=tuple(name for name in owned if name not in stored and name not in own),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         limits=sweep.limits,
+        simulation=_simulation(sweep),
     )
+
+
+def _simulation(sweep: Sweep) -> BlockSimulation | None:
+    """The simulation of a sweep with its gains and initial states, all of which every block has."""
+    axes = sweep.simulation
+    if axes is None:
+        return None
+    offsets = tuple(axes.state_parameters)
+    return BlockSimulation(axes.simulation, axes.gain_table(), axes.state_table(), offsets, tuple(axes.sizes))
 
 
 def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:
@@ -107,7 +118,7 @@ def table(columns: Mapping[str, NDArray[np.float64]], length: int) -> NDArray[np
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     key: Key = (f"store-{run}", index)
-    if granularity == "block":
+    if granularity == "block" or plan.sweep.simulation is not None:  # limbs are coupled in every step
         return {key: Task(key, _whole_block, block_of(plan, index), writer)}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
 
@@ -121,7 +132,7 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
     layers: dict[str, dict[Any, object]] = {values: {}, **{f"{name}-{token}": {} for name in layout.variables}}
     for index in range(plan.blocks):
         key: Key = (values, index)
-        layers[values] |= _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
+        layers[values] |= _values_graph(plan, key, token)
         places = dict(zip(SPLIT, layout.unravel(index), strict=True))
         for name in layout.owned(index):
             layer = f"{name}-{token}"
@@ -133,6 +144,13 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
         name: Array(graph, f"{name}-{token}", layout.regions(name), dtype=layout.variable(name).dtype)
         for name in layout.variables
     }
+
+
+def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
+    """The graph of one block whose last task gives its arrays."""
+    if plan.sweep.simulation is not None:
+        return {key: Task(key, _whole_values, block_of(plan, key[1]))}
+    return _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
 
 
 def _limb_graph(
@@ -299,6 +317,11 @@ def _several(batch: _Calls) -> list[object]:
 @_task
 def _whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
     return _written(block, writer, compute.computed(block))
+
+
+@_task
+def _whole_values(block: Block) -> Arrays:
+    return compute.whole(block)
 
 
 @_task

@@ -23,7 +23,7 @@ from pipeline.execution.processes.isolation import ReceiptWithFailures
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.cancel import cancel_requested
 from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter

@@ -15,7 +15,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.execution.graph import canary_graph
 from pipeline.execution.policy.window import BASE_MEMORY, FULL, Worker, workers_of
 from pipeline.execution.provenance import require_same_versions, versions
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from storage.places.access import locate
 from storage.places.location import LocationLike
 

@@ -35,7 +35,7 @@ def attributes(sweep: Sweep) -> dict[str, Any]:
     """Attributes of the dataset: conventions, title, the sweep and its fingerprint, versions, time."""
     return {
         "Conventions": "CF-1.11",
-        "title": sweep.title or f"{sweep.robot}: inverse dynamics",
+        "title": sweep.title or f"{sweep.robot}: {'simulation' if sweep.simulation else 'inverse dynamics'}",
         "robot": sweep.robot,
         "parameters": {name: float(value) for name, value in sweep.parameters.items()},
         "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",

@@ -37,7 +37,7 @@ from pipeline.execution.without_store import computed, lazy
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish

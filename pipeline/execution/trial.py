@@ -18,6 +18,7 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Listed
 from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
@@ -28,6 +29,9 @@ SAMPLES = 20_000
 
 DESIGNS, TRAJECTORIES = 12, 6
 SEED = 1
+
+SIMULATED, INSTANTS = 3, 100
+"""Values of each axis of simulations that are tried, and steps of each."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class Trial:
 
 
 def trial(sweep: Sweep) -> Trial:
-    """Compute some cases of a sweep."""
+    """Compute some cases of a sweep; of simulations the first instants, with gains and states at the ends of axes."""
+    if sweep.simulation is not None:
+        return _simulated(sweep, sweep.simulation)
     designs, trajectories = _chosen(sweep)
     small = replace(
         sweep,
@@ -73,6 +79,39 @@ def trial(sweep: Sweep) -> Trial:
     names = {int(status): status.name for status in Status}
     samples = math.prod(sizes) * small.grid.samples
     failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
+    return Trial(len(designs), len(trajectories), failed)
+
+
+def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
+    """Simulate some cases: the first friction set, few designs and trajectories, for a part of the time."""
+    designs, trajectories = _places(sweep.design.size, SIMULATED), _places(len(sweep.trajectories), SIMULATED)
+    gains, states = (_places(axis.size, SIMULATED) for axis in (axes.gains, axes.state))
+    friction = replace(sweep.friction, axis=_part(sweep.friction.axis, np.zeros(1, dtype=np.int64)))
+    small = replace(
+        sweep,
+        design=_part(sweep.design, designs),
+        friction=friction,
+        trajectories=tuple(sweep.trajectories[k] for k in trajectories),
+        grid=replace(sweep.grid, samples=min(sweep.grid.samples, 2 + INSTANTS // axes.simulation.every)),
+        outputs=(),
+        metrics=("peak_force",),
+        split=None,
+        user_metrics=(),
+        simulation=replace(axes, gains=_part(axes.gains, gains), state=_part(axes.state, states)),
+    )
+    small_plan = plan(small)
+    sizes = tuple(small_plan.layout.variable(FAILED).dims)
+    shape = [small_plan.layout.sizes[dim] for dim in sizes]
+    counts, worst = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for index in range(small_plan.blocks):
+        arrays = compute.computed(block_of(small_plan, index))
+        counts[small_plan.layout.region(index, FAILED)] = arrays[FAILED]
+        worst[small_plan.layout.region(index, WORST)] = arrays[WORST]
+    places = {"design": designs, "friction": np.zeros(1, np.int64), "trajectory": trajectories}
+    places |= {"gains": gains, "state": states}
+    names = {int(status): status.name for status in Status}
+    samples = math.prod(shape) * small.grid.samples
+    failed = count_failed(counts, worst, names, samples, [places[dim] for dim in sizes], sizes)
     return Trial(len(designs), len(trajectories), failed)
 
 

@@ -16,7 +16,7 @@ from pipeline.execution.contents import contents
 from pipeline.execution.graph import block_of, lazy_arrays
 from pipeline.execution.opening import with_conventions
 from pipeline.monitor.events import BlockDone, Finished, Listener, Started, broadcast
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from storage.store import template
 from tasks.blocks import compute as blocks

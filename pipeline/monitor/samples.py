@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 FAILED, WORST = "failed_samples", "worst_status"
 CASE = ("design", "friction", "trajectory")
+IN_SIMULATIONS = ("gains", "state")
+"""Dims that cases of simulations may have as well."""
 PLACES = 3
 """First cases of a status that are named."""
 
 
 @dataclass(frozen=True)
 class FailedStatus:
-    """Cases whose worst status is this one: how many, their failed samples, places of the first along CASE."""
+    """Cases whose worst status is this one: how many, their failed samples, places of the first along the dims."""
 
     name: str
     cases: int
@@ -37,10 +39,11 @@ class FailedStatus:
 
 @dataclass(frozen=True)
 class FailedSamples:
-    """What failed in a dataset: of how many samples, and by status, the most frequent first."""
+    """What failed in a dataset: of how many samples, by status, the most frequent first; and the dims of a case."""
 
     samples: int
     statuses: tuple[FailedStatus, ...]
+    dims: tuple[str, ...] = CASE
 
     @property
     def failed(self) -> int:
@@ -60,7 +63,7 @@ class FailedSamples:
         share = "" if self.all_failed else f" ({100 * self.failed / self.samples:.2g} %)"
         yield f"{what} {self.samples:,} samples failed{share} and hold NaN:"
         for status in self.statuses:
-            places = "; ".join(_place(place) for place in status.first)
+            places = "; ".join(_place(self.dims, place) for place in status.first)
             yield (
                 f"  {status.name}: {status.samples:,} samples in {status.cases:,} cases, first in {places}. "
                 f"{status.advice[:1].upper()}{status.advice[1:]}."
@@ -71,13 +74,15 @@ def failed_samples(dataset: Dataset) -> FailedSamples:
     """Count what failed in the results of a sweep, where they are written. Raises StoreError for damaged metadata."""
     if FAILED not in dataset or WORST not in dataset:
         return FailedSamples(0, ())
-    dims = [dim for dim in CASE if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
+    known = (*CASE, *(dim for dim in IN_SIMULATIONS if dim in dataset[FAILED].dims))
+    dims = [dim for dim in known if dim in dataset[FAILED].dims or dim in dataset[WORST].dims]
     counts = dataset[FAILED].broadcast_like(dataset[WORST]).transpose(*dims).values
     worst = dataset[WORST].broadcast_like(dataset[FAILED]).transpose(*dims).values
     samples = int((counts >= 0).sum()) * int(dataset.sizes.get("time", 1))
-    shape = _sizes(counts, dims)
+    shape = _sizes(counts, dims, known)
     places = [np.arange(length) for length in shape]
-    return count_failed(counts.reshape(shape), worst.reshape(shape), meanings(dataset[WORST]), samples, places)
+    names = meanings(dataset[WORST])
+    return count_failed(counts.reshape(shape), worst.reshape(shape), names, samples, places, known)
 
 
 def count_failed(
@@ -86,10 +91,11 @@ def count_failed(
     names: Mapping[int, str],
     samples: int,
     places: Sequence[np.ndarray],
+    dims: tuple[str, ...] = CASE,
 ) -> FailedSamples:
     """Count failed samples (case,) by the worst status (case,) of each case, of so many `samples` in all.
 
-    Both arrays have the dims CASE; `places` are the numbers along each of them.
+    Both arrays have the `dims` of a case; `places` are the numbers along each of them.
     """
     rows = []
     for code in np.unique(worst[counts > 0]):
@@ -98,13 +104,13 @@ def count_failed(
         first = [np.unravel_index(at, hit.shape) for at in flat[:PLACES]]
         named = tuple(tuple(int(along[k]) for along, k in zip(places, at, strict=True)) for at in first)
         rows.append(FailedStatus(names.get(int(code), str(code)), len(flat), int(counts[hit].sum()), named))
-    return FailedSamples(samples, tuple(sorted(rows, key=lambda row: -row.samples)))
+    return FailedSamples(samples, tuple(sorted(rows, key=lambda row: -row.samples)), dims)
 
 
-def _sizes(values: np.ndarray, dims: Sequence[str]) -> list[int]:
-    """Lengths along CASE, one where an array lacks the dim."""
+def _sizes(values: np.ndarray, dims: Sequence[str], known: Sequence[str]) -> list[int]:
+    """Lengths along the `known` dims of a case, one where an array lacks the dim."""
     lengths = dict(zip(dims, values.shape, strict=True))
-    return [lengths.get(dim, 1) for dim in CASE]
+    return [lengths.get(dim, 1) for dim in known]
 
 
 def meanings(codes: DataArray) -> dict[int, str]:
@@ -120,5 +126,5 @@ def meanings(codes: DataArray) -> dict[int, str]:
         ) from None
 
 
-def _place(place: tuple[int, ...]) -> str:
-    return ", ".join(f"{dim} {number}" for dim, number in zip(CASE, place, strict=True))
+def _place(dims: Sequence[str], place: tuple[int, ...]) -> str:
+    return ", ".join(f"{dim} {number}" for dim, number in zip(dims, place, strict=True))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.sweep.axes.columns import PartColumn, columns
+from robots.quantities import GAINS, STATE
 
 
 def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
@@ -18,6 +19,13 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
     for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]
+    if sweep.simulation is not None:
+        for dim, axis, known in (
+            (GAINS, sweep.simulation.gains, sweep.simulation.gain_parameters),
+            (STATE, sweep.simulation.state, sweep.simulation.state_parameters),
+        ):
+            for name, values in columns(axis).items():
+                yield name, dim, values, known[name].unit, known[name].text
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
     if sweep.split is not None:
         for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from pipeline.execution.graph import Granularity
 from pipeline.execution.opening import with_conventions
 from pipeline.execution.run import run
 from pipeline.monitor.events import Listener
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from storage.errors import StoreError
 from storage.growth import Growing, abandon, begin, clear, commit, grown, is_growing
@@ -99,7 +100,7 @@ def _begin(place: Location, sweep: Sweep) -> None:
     require_longer(place, stored, sweep)
     old = plan_at(stored, place)
     _require_reproducible(place, old)
-    new = Plan(sweep, grown(old.layout, sweep.sizes))
+    new = replace(old, sweep=sweep, layout=grown(old.layout, sweep.sizes))
     described = contents(new)
     files = metadata(new.layout, **described)
     larger = describe(new.layout, described["attributes"], files, manifest.generation + 1, manifest.hashing)

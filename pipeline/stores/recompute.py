@@ -13,7 +13,7 @@ from pipeline.execution.graph import block_graph
 from pipeline.execution.provenance import SWEEP_FINGERPRINT
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.status import failed_cases
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.user_metric import PreparedMetric

@@ -15,7 +15,8 @@ from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.execution.contents import contents, plan_at
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles

@@ -78,7 +78,7 @@ def _named(
         return trajectories
     known = [trajectory.name for trajectory in trajectories]
     # Entries with problems of their own are no news; in a sound file, one entry may have become several motions.
-    if report.problems and isinstance(entries := report.document.data["trajectories"], dict):
+    if report.problems and isinstance(entries := report.document.data.get("trajectories"), dict):
         known = [*entries, *known]
     for index, name in enumerate(names):
         if name not in known:

@@ -23,6 +23,7 @@ from pipeline.sweep.objects.writing import Writer
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
 from pipeline.sweep.side_files import FileSource, Folder, MemoryFiles, source_of
+from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
@@ -59,6 +60,8 @@ class Sweep:
     user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
+    simulation: SimulationAxes | None = None
+    """How the cases are simulated; None where forces follow from motions."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
 
@@ -70,7 +73,7 @@ class Sweep:
         """What notebooks show: axes, parameters, what is stored."""
         rows = [
             *((dim, f"{size:,}") for dim, size in self.sizes.items()),
-            ("swept", ", ".join((*self.design.names, *self.friction.axis.names)) or "nothing"),
+            ("swept", ", ".join(self.swept) or "nothing"),
             ("trajectories", ", ".join(trajectory.name for trajectory in self.trajectories)),
             ("outputs", ", ".join(self.outputs) or "none"),
             ("metrics", ", ".join((*self.metrics, *(metric.name for metric in self.user_metrics))) or "none"),
@@ -132,7 +135,13 @@ class Sweep:
     def sizes(self) -> dict[str, int]:
         """Lengths of the axes by the name of their dim, slowest first."""
         sizes = {"design": self.design.size, "friction": self.friction.size, "trajectory": len(self.trajectories)}
-        return sizes | {"time": self.grid.samples}
+        return sizes | (self.simulation.sizes if self.simulation else {}) | {"time": self.grid.samples}
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """Names of all parameters that are swept."""
+        of_simulation = (*self.simulation.gains.names, *self.simulation.state.names) if self.simulation else ()
+        return (*self.design.names, *self.friction.axis.names, *of_simulation)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -165,6 +174,7 @@ class Sweep:
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),
+            **({"simulation": self.simulation.describe()} if self.simulation else {}),
             **({"limits": describe_limits(self.limits)} if self.limits != NO_LIMITS else {}),
             **({"own metrics": metrics} if metrics else {}),
             **({"measurement": describe_sensors(self.measurement)} if self.measurement else {}),

@@ -23,13 +23,14 @@ from pipeline.sweep.measurement import read_measurement, read_split
 from pipeline.sweep.robot import families, inline, read_description, read_designs
 from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
+from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, Need, needs
+from robots.quantities import QUANTITIES, SIMULATED, Need, Quantity, needs
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -43,7 +44,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     """
     report = Report(document)
     _require_format(report)
-    file, problems = validate_keys(SweepFile, document)
+    file, problems = validate_keys(model_of(document), document)
     report.take(problems)
     sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
@@ -52,10 +53,13 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     mechanism = design.family.reference if design else None
     _check_names(report, file)
     _check_outputs(report, file, mechanism)
-    _check_drives(report, file, mechanism)
+    if file.simulation is None:
+        _check_drives(report, file, mechanism)
+    else:
+        check_quantities(report, file, mechanism)
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
-    check_metrics(report, file.metrics, section)
+    check_metrics(report, () if file.simulation else file.metrics, section)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
     grid = _read_time(report, file.time) if "time" in sound else None
     trajectories = tuple[Trajectory, ...]()
@@ -63,7 +67,12 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         trajectories = _read_trajectories(report, file.trajectories, files, mechanism, grid)
         check_points(report, trajectories, grid.duration if grid else 0.0)
         check_workspaces(report, trajectories, grid.samples if grid else None)
-        check_volumes(report, file.metrics, trajectories, mechanism)
+        check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
+    simulation = None
+    if file.simulation is not None:
+        simulated = SimulationReader(report, file, mechanism, grid, files)
+        trajectories = simulated.trajectories(trajectories)
+        simulation = simulated.axes(friction)
     split = read_split(report, file.split)
     measurement = read_measurement(report, file, grid) if grid else None
     part = take_subset(report, file, Swept(design, friction, trajectories))
@@ -72,7 +81,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     assert part.design is not None  # without one of these three, a problem was reported
     assert part.friction is not None
     assert grid is not None
-    _check_size(report, part.design.axis.size, part.friction.size, len(part.trajectories), grid.samples)
+    sizes = {"design": part.design.axis.size, "friction": part.friction.size, "trajectory": len(part.trajectories)}
+    _check_size(report, sizes | (simulation.sizes if simulation else {}) | {"time": grid.samples})
     return {
         "title": file.title,
         "robot": part.design.family.name,
@@ -90,6 +100,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "limits": limits,
         "measurement": measurement,
         "split": split,
+        "simulation": simulation,
         "text": text,
         "name": document.name,
         "warnings": tuple(_warnings(document, file)),
@@ -159,17 +170,19 @@ def _read_time(report: Report, time: TimeSection) -> TimeGrid:
 
 def _check_outputs(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
     """Refuse unknown names of outputs and metrics, those that stand twice, and a sweep that stores nothing."""
+    table = QUANTITIES if file.simulation is None else SIMULATED
     for section, names, kinds in (
         ("outputs", file.outputs, ("series", "motion")),
         ("metrics", file.metrics, ("metric",)),
     ):
-        known = [variable.name for variable in QUANTITIES.values() if variable.kind in kinds]
+        known = [variable.name for variable in table.values() if variable.kind in kinds]
         for index, name in enumerate(names):
             if name not in known:
-                report((section, index), name, f"one of the {section}", _other_list(name, section, known))
+                what = f"one of the {section}" + ("" if table is QUANTITIES else " of a simulation")
+                report((section, index), name, what, _other_list(name, section, known, table))
             elif name in names[:index]:
                 report((section, index), Got(f"{name} again"), "every name once", "Remove one.")
-            elif QUANTITIES[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
+            elif table[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
                 hint = "It has no platform; take joint_position, joint_velocity or joint_acceleration."
                 report((section, index), name, "an output of a chain", hint)
     if {"outputs", "metrics"} <= file.model_fields_set and not (file.outputs or file.metrics):
@@ -193,16 +206,15 @@ def _check_drives(report: Report, file: SweepFile, mechanism: Mechanism | None) 
                 report((section, index), name, "a variable that this robot has", lacks[need])
 
 
-def _other_list(name: str, section: str, known: list[str]) -> str:
+def _other_list(name: str, section: str, known: list[str], table: Mapping[str, Quantity]) -> str:
     right = "metrics" if section == "outputs" else "outputs"
-    if name in QUANTITIES and QUANTITIES[name].kind != "status":
+    if name in table and table[name].kind != "status":
         return f"It belongs under {right}."
-    return "It is always stored." if name in QUANTITIES else sentence(nearest(name, known))
+    return "It is always stored." if name in table else sentence(nearest(name, known))
 
 
-def _check_size(report: Report, designs: int, friction_sets: int, trajectories: int, times: int) -> None:
+def _check_size(report: Report, sizes: Mapping[str, int]) -> None:
     """Refuse more samples than a sweep may have. Raises InputError."""
-    sizes = {"design": designs, "friction": friction_sets, "trajectory": trajectories, "time": times}
     samples = math.prod(sizes.values())
     if samples > MAX_SAMPLES:
         lengths = ", ".join(f"{size} along {name}" for name, size in sizes.items())

@@ -210,6 +210,48 @@ class SplitSection(Section):
     test: Fraction = Field(default=0.2, description="share for tests")
 
 
+class ControllerSection(Section):
+    """A controller that makes the robot follow the trajectories."""
+
+    kind: Text = Field(description="name of a kind of controller, such as `pd`")
+    space: Text = Field(
+        default="actuator", description="what it controls: `actuator`, `joint` of a chain, or `task`, the platform"
+    )
+    parameters: dict[Text, Number] = Field(
+        default_factory=dict, description="gains, limits and times that are not swept, such as `kp`"
+    )
+
+
+class ForceSection(Section):
+    """Forces of the actuators over time: constant, or the points of a file."""
+
+    values: Annotated[tuple[Number, ...], Field(min_length=1)] | Number | None = Field(
+        default=None, description="constant: a number for all actuators, or a list with one for each"
+    )
+    file: Text | None = Field(default=None, description="a CSV beside the sweep: t [s] and a column for each actuator")
+    between: Literal["linear", "steps"] = Field(default="linear", description="between points: a line, or the last one")
+    of: Literal["force", "current"] = Field(default="force", description="what the numbers are; currents of motors [A]")
+
+
+class SimulationSection(Section):
+    """Motion from forces in place of forces from motion: `outputs` and `metrics` are those of a simulation then."""
+
+    step: Annotated[Number, Field(ge=SHORTEST)] | None = Field(
+        default=None, description="step of the integration [s]; default: that of `time`, of which it is a whole part"
+    )
+    method: Literal["rk4", "euler", "semi_implicit", "rosenbrock"] | None = Field(
+        default=None, description="of the integration; default: `rk4`, with bristles `rosenbrock`"
+    )
+    controller: ControllerSection | None = Field(default=None, description="what follows the trajectories")
+    gains: AxesSection | None = Field(default=None, description="sets of the controller's parameters: an axis")
+    state: AxesSection | None = Field(
+        default=None, description="offsets of the start from the reference, such as `x` or `yaw_rate`: an axis"
+    )
+    forces: Annotated[dict[Name, ForceSection], Field(min_length=1)] | None = Field(
+        default=None, description="force profiles, each under a name, in place of trajectories and controller"
+    )
+
+
 Acceleration = Annotated[Number, Field(ge=-GRAVITY, le=GRAVITY)]
 Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
@@ -231,6 +273,9 @@ class SweepFile(Section):
     friction: FrictionSection | None = Field(default=None, description="friction sets; default: no friction")
     trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
         description="motions of the platform, each under a name"
+    )
+    simulation: SimulationSection | None = Field(
+        default=None, description="simulate: a controller, force profiles, or a release; then `trajectories` may lack"
     )
     time: TimeSection = Field(description="time grid of all trajectories")
     gravity: Gravity = Field(default=(0.0, 0.0, -9.81), description="vector of the world [m/s^2]")

@@ -18,6 +18,7 @@ from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
+from robots.simulation import Simulation
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric
@@ -32,6 +33,21 @@ from tasks.programs.assembly import even_weights
 from tasks.programs.stages import Request
 
 Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class BlockSimulation:
+    """A simulation, the parameters of its controller (gain set, parameter), the offsets of initial states by name.
+
+    state (state, offset) in the order of `offsets`, names of `robots.simulation.state_parameters`; `dims` are those of
+    the dataset that the two axes have: none for an axis that a sweep does not have.
+    """
+
+    simulation: Simulation
+    gains: np.ndarray
+    state: np.ndarray
+    offsets: tuple[str, ...] = ()
+    dims: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,8 @@ class Block:
     """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS
     """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
+    simulation: BlockSimulation | None = None
+    """How the cases are simulated; None where forces follow from motions."""
     single: bool = False
     """Whether samples are computed in single precision."""
 

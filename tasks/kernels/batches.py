@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -32,6 +33,6 @@ def common_batch(shapes: Mapping[str, Batch]) -> Batch:
 
 def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
     """(*batch, size) as (size, padded samples): the last sample fills the last group of lanes."""
-    flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(-1, values.shape[-1]).T
+    flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(math.prod(batch), values.shape[-1]).T
     fill = np.repeat(flat[:, -1:], padded(flat.shape[1]) - flat.shape[1], axis=1)
     return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))

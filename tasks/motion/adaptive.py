@@ -17,13 +17,14 @@ from scipy.optimize import brentq
 from robots.model import Robot
 from robots.status import Status
 from tasks.arrays.equations import equations_of_motion
-from tasks.arrays.inputs import GRAVITY
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.friction.given import Friction
 from tasks.kernels.kernel import padded
-from tasks.motion.chains import ChainMotion, begun, collected, opened
+from tasks.motion.cases import begun, opened
+from tasks.motion.chains import ChainMotion, collected
 from tasks.motion.events import Moment
 from tasks.motion.pushes import Acting, Pushes
-from tasks.motion.system import ChainSystem, Modes, Rates
+from tasks.motion.system import Modes, MotionSystem, Rates
 
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""
@@ -49,13 +50,13 @@ def simulate_chain_adaptive(
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    system = ChainSystem.of(robot, friction, gravity)
-    batch, state, pushes = opened(system, force, q, qd, memory, float(wanted[0]))
-    if batch:
-        raise ValueError(f"q, qd, force, ...: got batch dims {batch}; expected one case, or call simulate")
+    system, start = MotionSystem.of(robot, friction, gravity), float(wanted[0])
+    cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory, start=start)
+    if cases.batch:
+        raise ValueError(f"q, qd, force, ...: got batch dims {cases.batch}; expected one case, or call simulate")
     with np.errstate(all="ignore"):  # a failed case holds NaN
-        now = begun(system, state, pushes, float(wanted[0]), 1.0)
-        case = _Case(system, pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
+        now = begun(system, cases, 1.0)
+        case = _Case(system, cases.pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
         motion = collected(system, list(case.moments(now, wanted)), ())
     if motion.status == Status.OK and not imbalance(robot, motion, gravity) <= balance:
         return motion._replace(status=np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8))
@@ -76,7 +77,7 @@ def imbalance(robot: Robot, motion: ChainMotion, gravity: ArrayLike = GRAVITY) -
 class _Case:
     """One case under way; states are (size,), in kernels repeated over the lanes."""
 
-    def __init__(self, system: ChainSystem, pushes: Pushes, solver: str, rtol: float, atol: float):
+    def __init__(self, system: MotionSystem, pushes: Pushes, solver: str, rtol: float, atol: float):
         self.system, self.pushes = system, pushes
         self.solver: type[OdeSolver] = {"DOP853": DOP853, "Radau": Radau}[solver]
         self.tolerances = {"rtol": rtol, "atol": atol}
@@ -86,7 +87,7 @@ class _Case:
         return self.system.rates(wide, modes, self.force(time, wide))
 
     def force(self, time: float, wide: np.ndarray) -> np.ndarray:
-        push = self.pushes.over(time, 0.0, wide[: 2 * self.system.layout.free])
+        push = self.pushes.over(time, 0.0, wide)
         return push(np.zeros(wide.shape[1]), wide)
 
     def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:

@@ -5,6 +5,7 @@ A current is given as forces are to `tasks.simulate`: an array, or a function of
 
 from __future__ import annotations
 
+import functools
 from typing import cast
 
 import numpy as np
@@ -37,6 +38,11 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
         return torque(current)
     if is_of_state(current):
         of_state: OfState = current
-        return lambda time, q, qd: torque(of_state(time, q, qd))
+
+        @functools.wraps(of_state)  # with its arguments, which say what it is a function of
+        def torque_of_state(*state: np.ndarray) -> np.ndarray:
+            return torque(of_state(*state))
+
+        return torque_of_state
     of_time = cast(OfTime, current)
     return lambda time: torque(of_time(time))

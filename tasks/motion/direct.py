@@ -13,7 +13,8 @@ from robots.parameters import nearest
 from robots.types import LoadAxes
 from tasks.arrays.inputs import GRAVITY
 from tasks.friction.given import Friction
-from tasks.motion import adaptive, chains, platforms
+from tasks.motion import adaptive, chains, parallel, platforms
+from tasks.motion.cases import BaseMotion, Timed
 from tasks.motion.chains import ChainMotion
 from tasks.motion.forms import Form
 from tasks.motion.platforms import Feedback, Load, Simulation
@@ -23,29 +24,45 @@ from tasks.motion.pushes import Acting
 def simulate(
     robot: Robot, *, force: Acting | Feedback, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Load | None = None, load_axes: LoadAxes | None = None,
+    load: Timed | None = None, load_axes: LoadAxes | None = None,
     form: Form | None = None, close: bool | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, method: str | None = None, start: float | None = None,
+    base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
     """Motion of a batch in constant steps: see `tasks.motion.platforms`, of a chain `tasks.motion.chains`.
 
-    Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd, friction, memory,
-    method, start; what is absent is as there. Returns a Simulation, of a chain a ChainMotion. Raises TypeError for what
-    does not belong to the robot's kind.
+    Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
+    memory, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the world, as in
+    `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves as
+    `tasks.motion.parallel` says, without form and close. What is absent is as there. Returns a Simulation, of a chain a
+    ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """
+    base = BaseMotion(base_rotation, base_twist, base_acceleration)
+    forms = {"form": form, "close": close}
     if robot.mechanism.is_chain:
         platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
-        _refuse(robot, chains.simulate_chain, {**platform, "form": form, "close": close})
+        _refuse(robot, chains.simulate_chain, {**platform, **forms})
         return chains.simulate_chain(
             robot, force=cast(Acting, force), step=step, steps=steps, gravity=gravity, every=every,
-            q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0,
+            q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
         )  # fmt: skip
-    chain = {"q": q, "qd": qd, "friction": friction, "memory": memory, "method": method, "start": start}
-    _refuse(robot, platforms.simulate, chain)
+    _refuse(robot, platforms.simulate, {"q": q, "qd": qd})
+    axes: LoadAxes = load_axes or "world"
+    if base.moves or any(option is not None for option in (friction, memory, method, start)):
+        if chosen := [name for name, value in forms.items() if value is not None]:
+            raise TypeError(
+                f"{chosen[0]}: got it with friction, memory, method, start or a motion of the base, with which "
+                f"{robot.name} moves in task space alone; leave {chosen[0]} out"
+            )
+        return parallel.simulate_platform(
+            robot, force=cast(Acting, force), step=step, steps=steps, gravity=gravity, every=every,
+            position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
+            friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
+        )  # fmt: skip
     return platforms.simulate(
         robot, force=cast(Load | Feedback, force), step=step, steps=steps, gravity=gravity, every=every,
-        position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
+        position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
         form=form or "task_space", close=close is not False,
     )  # fmt: skip
 

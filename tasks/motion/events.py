@@ -1,4 +1,4 @@
-"""One step in time of a chain, cut where joints come to rest or break away, and where it is too rough for its method.
+"""One step in time of a robot, cut where joints come to rest or break away, and where it is too rough for its method.
 
 Samples without an event take the step whole. The others go on alone, each with steps of its own, until all have come to
 the end. A sample that needs too many steps has come to its end.
@@ -14,7 +14,7 @@ import numpy as np
 from tasks.kernels.kernel import padded
 from tasks.motion.pushes import Push
 from tasks.motion.steps import Step
-from tasks.motion.system import ChainSystem, Modes, Rates
+from tasks.motion.system import Modes, MotionSystem, Rates
 
 MOST = 200
 """Steps that one step may be cut into."""
@@ -63,21 +63,25 @@ class Moment:
 
 @dataclass(frozen=True)
 class Stepper:
-    """Takes a batch over one step of `length` [s]; `push` gives forces for shares of it, samples and states."""
+    """Takes a batch over one step of `length` [s]; `push` gives what acts at shares of it in states."""
 
-    system: ChainSystem
+    system: MotionSystem
     step: Step
     length: float
     push: Push
 
+    def of(self, columns: np.ndarray) -> Stepper:
+        """That of some samples."""
+        return Stepper(self.system.part(columns), self.step, self.length, self.push.of(columns))
+
     def taken(self, start: Moment) -> Moment:
         """The batch at the end of the step; NaN where a sample did not come there."""
         width = start.state.shape[1]
-        end, rough = self._moved(start, np.zeros(width), np.ones(width), self.push)
+        end, rough = self._moved(start, np.zeros(width), np.ones(width))
         cut = rough | (self._margins(start, end) < 0.0).any(axis=0)
         if cut.any():
             columns = _padded(np.flatnonzero(cut))
-            end = end.replaced(columns, self._in_pieces(start.of(columns), self.push.of(columns)))
+            end = end.replaced(columns, self.of(columns)._in_pieces(start.of(columns)))
         ended = ~np.isfinite(start.rates.rate).all(axis=0)
         end.rates.status[ended] = start.rates.status[ended]
         return end
@@ -85,13 +89,15 @@ class Stepper:
     def _margins(self, start: Moment, end: Moment) -> np.ndarray:
         return self.system.margins(start.rates, start.modes, end.rates)
 
-    def _moved(self, start: Moment, begun: np.ndarray, share: np.ndarray, push: Push) -> tuple[Moment, np.ndarray]:
+    def _moved(self, start: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
         """The end of a piece of the step in unchanged modes, and where it was too rough."""
+        push = self.push
 
         def along(part: np.ndarray, state: np.ndarray) -> np.ndarray:
             return push(begun + part * share, state)
 
         state, rough = self.step(self.system, start.state, start.modes, start.rates, share * self.length, along)
+        state = self.system.normalised(state)
         rates = self.system.rates(state, start.modes, push(begun + share, state))
         memory = self.system.layout.at["memory"]
         if (rates.remembered != state[memory]).any():
@@ -99,17 +105,17 @@ class Stepper:
             rates = self.system.rates(state, start.modes, push(begun + share, state))
         return Moment(state, start.modes, rates), rough
 
-    def _in_pieces(self, now: Moment, push: Push) -> Moment:
+    def _in_pieces(self, now: Moment) -> Moment:
         """The same for samples that need it."""
         begun, piece = np.zeros(now.state.shape[1]), np.ones(now.state.shape[1])
         for _ in range(MOST):
             left = _padded(np.flatnonzero(begun < 1.0))
             if not len(left):
                 return now
-            since, share, mine = begun[left], np.minimum(piece[left], 1.0 - begun[left]), push.of(left)
-            there, rough = self._moved(now.of(left), since, share, mine)
+            since, share, mine = begun[left], np.minimum(piece[left], 1.0 - begun[left]), self.of(left)
+            there, rough = mine._moved(now.of(left), since, share)
             rough &= share > SHORTEST
-            there, reached = self._to_event(now.of(left), there, since, share, ~rough, mine)
+            there, reached = mine._to_event(now.of(left), there, since, share, ~rough)
             good = np.flatnonzero(~rough)
             now = now.replaced(left[good], there.of(good))
             begun[left[good]] = _ended(since + reached)[good]
@@ -119,28 +125,26 @@ class Stepper:
         return now
 
     def _to_event(
-        self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, wanted: np.ndarray, push: Push
+        self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, wanted: np.ndarray
     ) -> tuple[Moment, np.ndarray]:
         """Samples whose mode ends in this piece, at the moment where it does, with the modes after it."""
         chosen = _padded(np.flatnonzero((self._margins(start, end) < 0.0).any(axis=0) & wanted))
         if not len(chosen):
             return end, share
-        at, since, mine = start.of(chosen), begun[chosen], push.of(chosen)
-        there, reached = self._located(at, end.of(chosen), since, share[chosen], mine)
+        at, since, mine = start.of(chosen), begun[chosen], self.of(chosen)
+        there, reached = mine._located(at, end.of(chosen), since, share[chosen])
         stopping = (self._margins(at, there) <= 0.0) & (at.modes.rest < 0.5)
         fastest = np.abs(at.rates.velocity).max(axis=0, initial=0.0)
 
         def force(state: np.ndarray) -> np.ndarray:
-            return mine(since + reached, state)
+            return mine.push(since + reached, state)
 
-        after = self.system.settled(there.state, at.modes, stopping, force, fastest)
+        after = mine.system.settled(there.state, at.modes, stopping, force, fastest)
         share = share.copy()
         share[chosen] = reached
         return end.replaced(chosen, Moment(*after)), share
 
-    def _located(
-        self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, push: Push
-    ) -> tuple[Moment, np.ndarray]:
+    def _located(self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
         """Just past the first event of each sample, by regula falsi that does not get stuck (Illinois)."""
         low, high, last = np.zeros_like(share), share.copy(), np.zeros_like(share)
         below = np.maximum(self._margins(start, start).min(axis=0), 0.0)
@@ -152,7 +156,7 @@ class Stepper:
             part = np.clip(below / (below - above), 1e-3, 1.0 - 1e-3)
             part = np.where((k % 4 == 3) | (below <= SATURATED), 0.5, part)
             middle = np.where(wide, low + (high - low) * part, high)
-            there, _ = self._moved(start, begun, middle, push)
+            there, _ = self._moved(start, begun, middle)
             value = self._margins(start, there).min(axis=0)
             past, before = wide & (value < 0.0), wide & ~(value < 0.0)
             end = end.replaced(np.flatnonzero(past), there.of(np.flatnonzero(past)))

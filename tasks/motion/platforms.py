@@ -23,6 +23,7 @@ from tasks.arrays.inputs import GRAVITY
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked
 from tasks.kernels.kernel import padded
+from tasks.kernels.types import ABSENT
 from tasks.mathematics import quaternions
 from tasks.motion.forms import Form, OfPose, OfTime, State, System
 
@@ -50,6 +51,11 @@ class Simulation(NamedTuple):
     drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
     cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
     for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on.
+
+    Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
+    order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
+    `tasks.motion.chains.ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
+    *batch) of the load on the platform [J]. Otherwise these are empty.
     """
 
     time: np.ndarray
@@ -59,6 +65,12 @@ class Simulation(NamedTuple):
     drift: np.ndarray
     gap: np.ndarray
     status: np.ndarray
+    friction: np.ndarray = ABSENT
+    stuck: np.ndarray = ABSENT
+    memory: np.ndarray = ABSENT
+    loss: np.ndarray = ABSENT
+    work: np.ndarray = ABSENT
+    load_work: np.ndarray = ABSENT
 
 
 class Kept(NamedTuple):

@@ -1,4 +1,4 @@
-"""Actuator forces of a chain over one step in time: constants, functions of time, or functions of the state.
+"""What acts on a robot over one step in time: constants, functions of time, and forces that are functions of the state.
 
 Functions of time are called at the ends and in the middle of a step; a sample whose step is cut takes the parabola
 through these. Functions of the state are called for the whole batch.
@@ -7,9 +7,9 @@ through these. Functions of the state are called for the whole batch.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,17 +17,26 @@ from numpy.typing import ArrayLike
 from tasks.kernels.batches import Batch, checked, rows
 
 OfTime = Callable[[float], ArrayLike]
-OfState = Callable[[np.ndarray, np.ndarray, np.ndarray], ArrayLike]
+OfState = Callable[..., ArrayLike]
 
 Acting = ArrayLike | OfTime | OfState
-"""Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,), q and qd (*batch, freedom)."""
+"""Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,) and the state.
+
+The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
+3) and twist (*batch, 6) of its platform."""
+
+Seen = Callable[[np.ndarray], Sequence[np.ndarray]]
+"""What forces see of states (size, samples): arrays (*core, samples)."""
+
+NAMES: Mapping[int, str] = {3: "time, q and qd", 4: "time, position, rotation and twist"}
+"""What forces are functions of, by the number of their arguments."""
 
 
 class Push(Protocol):
-    """Forces (actuator, samples) at shares of a step (samples,) and states (size, samples)."""
+    """What acts (rows of `Layout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The forces."""
+        """The rows."""
         ...
 
     def of(self, columns: np.ndarray) -> Push:
@@ -37,7 +46,7 @@ class Push(Protocol):
 
 @dataclass(frozen=True)
 class Parabola:
-    """Forces (actuator, samples) at the beginning, in the middle and at the end of a step."""
+    """What acts (rows, samples) at the beginning, in the middle and at the end of a step."""
 
     begin: np.ndarray
     middle: np.ndarray
@@ -55,12 +64,12 @@ class Parabola:
         if self.begin is self.end:
             chosen = self.begin.take(columns, axis=1)
             return Parabola(chosen, chosen, chosen)
-        return Parabola(*(forces.take(columns, axis=1) for forces in (self.begin, self.middle, self.end)))
+        return Parabola(*(values.take(columns, axis=1) for values in (self.begin, self.middle, self.end)))
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """Forces from time and state; `whole` (2 freedom, samples) holds q and qd of the batch, `columns` those wanted."""
+    """Forces from time and state; `whole` (size, samples) holds the states of the batch, `columns` those wanted."""
 
     function: OfState
     batch: Batch
@@ -68,70 +77,124 @@ class Feedback:
     step: float
     whole: np.ndarray
     columns: np.ndarray
+    seen: Seen
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Called with what other samples had at the beginning of the step."""
-        samples, both = int(np.prod(self.batch, dtype=int)), len(self.whole)
+        samples = int(np.prod(self.batch, dtype=int))
         moved, times = self.whole.copy(), np.full(self.whole.shape[1], self.start)
-        moved[:, self.columns] = state[:both]
+        moved[:, self.columns] = state
         times[self.columns] += share * self.step
-        q, qd = (part[:, :samples].T.reshape(*self.batch, -1) for part in np.split(moved, 2))
-        forces = self.function(times[:samples].reshape(self.batch), q, qd)
+        parts = (_first(part[..., :samples], self.batch) for part in self.seen(moved))
+        forces = self.function(times[:samples].reshape(self.batch), *parts)
         return rows(np.asarray(forces, dtype=float), self.batch).take(self.columns, axis=1)
 
     def of(self, columns: np.ndarray) -> Feedback:
         """Those of some samples."""
-        return Feedback(self.function, self.batch, self.start, self.step, self.whole, self.columns[columns])
+        chosen = self.columns[columns]
+        return Feedback(self.function, self.batch, self.start, self.step, self.whole, chosen, self.seen)
+
+
+def _first(part: np.ndarray, batch: Batch) -> np.ndarray:
+    """(*core, samples) as (*batch, *core)."""
+    return np.moveaxis(part, -1, 0).reshape(*batch, *part.shape[:-1])
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several of them, rows below each other."""
+
+    parts: tuple[Push, ...]
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The rows."""
+        return np.concatenate([part(share, state) for part in self.parts])
+
+    def of(self, columns: np.ndarray) -> Together:
+        """Those of some samples."""
+        return Together(tuple(part.of(columns) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that acts: its name in messages, what it is, and how many rows it has."""
+
+    name: str
+    value: Acting
+    size: int
+
+    def first(self, time: float) -> np.ndarray:
+        """A constant, or what a function of time gives (*batch, size). Raises ValueError for another shape."""
+        return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
+
+    def at(self, time: float, batch: Batch) -> np.ndarray:
+        """The same as rows (size, padded samples)."""
+        return rows(self.first(time), batch)
 
 
 class Pushes:
-    """What acts on a batch. Raises ValueError for shapes that do not fit, TypeError for other functions."""
+    """What acts on a batch, in the order of `Layout.acting`; forces, the first, may be a function of the state.
 
-    def __init__(self, force: Acting, actuators: int, batch: Batch):
-        self.force, self.core, self.batch = force, (actuators,), batch
-        self.constant = None if callable(force) else rows(checked("force", force, self.core), batch)
+    Raises ValueError for shapes that do not fit, TypeError for functions of something else.
+    """
+
+    def __init__(self, sources: Sequence[Source], batch: Batch, seen: Seen):
+        self.sources, self.batch, self.seen = sources, batch, seen
+        self.feedback = arguments(sources[0].value) > 1
+        timed = [source for source in sources if callable(source.value)]
+        constant = None if timed else np.concatenate([source.at(0.0, batch) for source in sources])
+        self.constant = None if constant is None else Parabola(constant, constant, constant)
 
     def over(self, start: float, step: float, state: np.ndarray) -> Push:
-        """The forces of one step."""
+        """What acts in one step."""
         if self.constant is not None:
-            return Parabola(self.constant, self.constant, self.constant)
-        if is_of_state(self.force):
-            return Feedback(self.force, self.batch, start, step, state, np.arange(state.shape[1]))
-        return Parabola(*(self._at(start + part * step) for part in (0.0, 0.5, 1.0)))
-
-    def _at(self, time: float) -> np.ndarray:
-        assert is_of_time(self.force)
-        return rows(checked("force", self.force(time), self.core), self.batch)
+            return self.constant
+        timed = self.sources[1:] if self.feedback else self.sources
+        moments = (start + part * step for part in (0.0, 0.5, 1.0))
+        parabola = None
+        if timed:
+            parabola = Parabola(*(np.concatenate([x.at(time, self.batch) for x in timed]) for time in moments))
+        if not self.feedback:
+            assert parabola is not None
+            return parabola
+        function: Any = self.sources[0].value
+        everything = np.arange(state.shape[1])
+        feedback = Feedback(function, self.batch, start, step, state, everything, self.seen)
+        return feedback if parabola is None else Together((feedback, parabola))
 
 
 def is_of_time(force: Acting) -> TypeGuard[OfTime]:
     """Whether it is a function of time alone. Raises TypeError for a function of something else."""
-    return _arguments(force) == 1
+    return arguments(force) == 1
 
 
 def is_of_state(force: Acting) -> TypeGuard[OfState]:
     """Whether it is a function of time and state. Raises TypeError for a function of something else."""
-    return _arguments(force) == 3
+    return arguments(force) > 1
 
 
-def _arguments(force: Acting) -> int:
-    """How many arguments it takes: none, an array; one, time; three, time and state. Raises TypeError for others."""
+def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
+    """How many arguments it takes: none, an array; one, time; those of NAMES, the state. Raises TypeError for others.
+
+    `expected` are the numbers that suit the robot.
+    """
     if not callable(force):
         return 0
     parameters = inspect.signature(force).parameters.values()
     count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
-    if count not in (1, 3):
-        raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of time, q and qd")
+    if count not in (1, *expected):
+        names = " or of ".join(NAMES[number] for number in expected)
+        raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of {names}")
     return count
 
 
-def first_shape(force: Acting, time: float, q: np.ndarray, qd: np.ndarray, actuators: int) -> Batch:
+def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuators: int) -> Batch:
     """Batch dims of forces at the start, for q and qd (*batch, freedom) as they are given. Raises ValueError."""
     if not callable(force):
         forces = force
     elif is_of_state(force):
-        batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1])
-        wide = (np.broadcast_to(values, (*batch, values.shape[-1])) for values in (q, qd))
+        batch = np.broadcast_shapes(*(values.shape[:-1] for values in seen))
+        wide = (np.broadcast_to(values, (*batch, values.shape[-1])) for values in seen)
         forces = force(np.full(batch, time), *wide)
     elif is_of_time(force):
         forces = force(time)

@@ -1,4 +1,4 @@
-"""Steps in time of a chain between events: methods as data, steps of their own length for every sample.
+"""Steps in time of a robot between events: methods as data, steps of their own length for every sample.
 
 A method is `step(system, state, modes, first, length, push) -> (state, rough)`: `first` are the rates at its start,
 `rough` says where it was too long. `rk4`: Runge and Kutta's of order four; `euler`: industrial manipulators paper,
@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tasks.motion.system import ChainSystem, Modes, Rates
+from tasks.motion.system import Modes, MotionSystem, Rates
 
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Actuator forces (actuator, samples) at a share of the step (samples,), for states (size, samples)."""
+"""What acts (rows of `Layout.acting`, samples) at a share of the step (samples,), for states (size, samples)."""
 
-Step = Callable[[ChainSystem, np.ndarray, Modes, Rates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
+Step = Callable[[MotionSystem, np.ndarray, Modes, Rates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
 
 ROUGH = 0.1
 """Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
@@ -30,7 +30,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 
 
 def rk4(
-    system: ChainSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Order four where nothing breaks."""
     rates = [first.rate]
@@ -45,23 +45,23 @@ def rk4(
 
 
 def euler(
-    system: ChainSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions from velocities, velocities from accelerations at the start."""
     return state + first.rate * length, np.zeros(length.shape, dtype=bool)
 
 
 def semi_implicit(
-    system: ChainSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions from the velocities at the end."""
     at, following = system.layout.at, state + first.rate * length
-    following[at["q"]] = state[at["q"]] + following[at["qd"]] * length
+    following[at["q"]] = state[at["q"]] + system.going(state, following[at["qd"]]) * length
     return following, np.zeros(length.shape, dtype=bool)
 
 
 def rosenbrock(
-    system: ChainSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two stages with the Jacobian of friction."""
     at, none = system.layout.at, np.zeros_like(length)
@@ -72,7 +72,7 @@ def rosenbrock(
     stage = np.concatenate([scale, one[changing] * 2.0])
     two = system.rates(middle, modes, push(none + 1.0, middle), stage).rate
     result = state + (one * 3.0 + two) * (length * 0.5)
-    for name in ("q", "loss", "work"):  # explicit parts
+    for name in at.keys() - {"qd", "memory"}:  # explicit parts
         result[at[name]] = state[at[name]] + (one[at[name]] + two[at[name]]) * (length * 0.5)
     return result, np.zeros(length.shape, dtype=bool)
 

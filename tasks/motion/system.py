@@ -1,8 +1,10 @@
-"""A chain with friction as a system of differential equations for a batch: states, modes, rates, and what ends a mode.
+"""A robot with friction as a system of differential equations for a batch: states, modes, rates, and what ends a mode.
 
-Arrays are (size, padded samples). A state holds q, q', the memory of friction laws, and two integrals: the work that
-friction has taken, and the work that actuators have done. All of it is column by column, so that the bits of a case do
-not depend on its neighbours.
+Arrays are (size, padded samples). A state holds position and speed, of a chain q and q' of its independent joints, of a
+parallel robot the pose of its platform, with a unit quaternion, and the free components of its twist; the memory of
+friction laws; and integrals, the work that friction has taken, that actuators have done, and the load on a platform.
+All of it is column by column, so that the bits of a case do not depend on its neighbours. Samples may be cases with
+designs and friction of their own.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
-from robots.model import Robot
+from robots.model import Family, Robot
 from robots.status import Status
 from tasks.arrays import inputs
 from tasks.friction.forward import bristles
-from tasks.friction.given import Friction, FrictionInput, friction_input, without_zero_width
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import Kernel
-from tasks.motion.programs import Layout, layout, motion_program
+from tasks.friction.given import Friction, friction_input, without_zero_width
+from tasks.mathematics import quaternions
+from tasks.motion.instant.kernels import Constants, Instant
+from tasks.motion.instant.layout import POSE, Layout
 
 Force = Callable[[np.ndarray], np.ndarray]
-"""Actuator forces (actuator, samples) at states (size, samples)."""
+"""What acts (rows of `Layout.acting`, samples) at states (size, samples)."""
 
 ROUNDING = 1e-12
 """Share of a limit, or of a velocity, that counts as none."""
@@ -34,6 +37,9 @@ STOPPED = 1e-10
 
 ROUNDS = 3
 """Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
+
+UNIT = 1e-15
+"""What the length of a quaternion may be off."""
 
 LOOSE = 2.0
 """In the place of 1 in `Modes.rest`: at rest, after friction has been exceeded."""
@@ -63,7 +69,7 @@ class Modes:
 
 @dataclass(frozen=True)
 class Rates:
-    """What a chain does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed joints at rest allow.
+    """What a robot does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed joints at rest allow.
 
     dependent, status (samples,): as of the program.
     """
@@ -80,45 +86,79 @@ class Rates:
         return self.joints[self.layout.of_joints[name]]
 
 
-class ChainSystem:
-    """A chain, its friction, and gravity."""
+class MotionSystem:
+    """A robot, its friction, and gravity; `load_with_platform`: the load turns with the platform."""
 
-    def __init__(self, robot: Robot, friction: FrictionInput, gravity: ArrayLike):
-        self.robot, self.groups = robot, friction.groups
-        self._kernels: dict[bool, Kernel] = {}
-        self.constants = {
-            "parameters": inputs.parameters(robot),
-            "mount": inputs.mounts(robot)[0],
-            "gravity": inputs.gravity_input(gravity),
-            "friction": friction.values if friction.groups else np.zeros((1, 0)),
-        }
-        group_of = [group for group in friction.groups for _ in group.places]
-        self.layout = layout(robot.family, friction.groups)
+    def __init__(self, instant: Instant, *, load_with_platform: bool = False):
+        self.instant, self.load_with_platform = instant, load_with_platform
+        group_of = [group for group in instant.groups for _ in group.places]
+        self.layout = instant.layout
         self.sticking = np.array([group.sticks for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
         self.stiff = np.array([group.stiff for group in group_of], dtype=bool)
 
     @classmethod
-    def of(cls, robot: Robot, friction: Friction, gravity: ArrayLike) -> ChainSystem:
+    def of(
+        cls, robot: Robot, friction: Friction, gravity: ArrayLike, *,
+        base: bool = False, load_with_platform: bool = False,
+    ) -> MotionSystem:  # fmt: skip
         """From friction as callers give it, of any law. Raises ParameterError."""
-        return cls(robot, without_zero_width(friction_input(robot, friction, LAWS)), gravity)
+        found = without_zero_width(friction_input(robot, friction, LAWS))
+        values = found.values if found.groups else np.zeros((1, 0))
+        constants = Constants.of(robot.family, inputs.parameters(robot), inputs.gravity_input(gravity), values)
+        return cls(Instant(robot.family, found.groups, constants, base=base), load_with_platform=load_with_platform)
 
-    def rates(self, state: np.ndarray, modes: Modes, force: np.ndarray, stage: np.ndarray | None = None) -> Rates:
-        """Everything at a state; `stage` as in `chain_programs`. NaN rates where a sample has no motion."""
-        arrays = {**self.constants, "state": state[None], "modes": modes.both[None], "force": force[None]}
-        if stage is not None:
-            arrays["stage"] = stage[None]
-        outputs = self._run(stage is not None)(arrays, state.shape[1])
+    @classmethod
+    def of_cases(
+        cls, family: Family, parameters: np.ndarray, groups: tuple[FrictionGroup, ...], friction: np.ndarray,
+        gravity: ArrayLike, *, base: bool = False,
+    ) -> MotionSystem:  # fmt: skip
+        """One sample of each of many cases: parameters (cases or 1, parameter), friction (cases or 1, of all groups).
+
+        Sample k is of case k; the last case fills the last group of lanes.
+        """
+        constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction)
+        return cls(Instant(family, groups, constants, base=base))
+
+    def part(self, columns: np.ndarray) -> MotionSystem:
+        """The same for some of the samples."""
+        if self.instant.constants.shared:
+            return self
+        return MotionSystem(self.instant.of(columns), load_with_platform=self.load_with_platform)
+
+    def rates(self, state: np.ndarray, modes: Modes, acting: np.ndarray, stage: np.ndarray | None = None) -> Rates:
+        """Everything at a state; `acting` and `stage` as in `Layout`. NaN rates where a sample has no motion."""
+        if self.load_with_platform:
+            acting = self._turned(state, acting)
+        outputs = self.instant(state, modes.both, acting, stage)
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
         if status.any():
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
         return Rates(self.layout, rate, joints, kept, dependent, status)
 
-    def _run(self, implicit: bool) -> Kernel:
-        if implicit not in self._kernels:
-            self._kernels[implicit] = kernel(motion_program(self.robot.family, self.groups, implicit))
-        return self._kernels[implicit]
+    def _turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
+        rows, result = self.layout.acting["load"], acting.copy()
+        rotation = self.instant.seen(state)[1]
+        result[rows] = np.einsum("ijn,kjn->kin", rotation, acting[rows].reshape(2, 3, -1)).reshape(6, -1)
+        return result
+
+    def going(self, state: np.ndarray, speed: np.ndarray) -> np.ndarray:
+        """Rate of the position of a state at this speed (freedom, samples)."""
+        if not self.layout.platform:
+            return speed
+        moving = state.copy()
+        moving[self.layout.at["qd"]] = speed
+        twist = self.instant.seen(moving)[2]
+        return np.concatenate([twist[3:], quaternions.rate(state[self.layout.at["q"]][3:], twist[:3])])
+
+    def normalised(self, state: np.ndarray) -> np.ndarray:
+        """The state with a unit quaternion; one whose length is that to rounding keeps its bits."""
+        if self.layout.platform:
+            turn = state[3:POSE]
+            length = np.sqrt((turn * turn).sum(axis=0))
+            state[3:POSE] = np.where(np.abs(length - 1.0) > UNIT, turn / length, turn)
+        return state
 
     def first_modes(self, state: np.ndarray, force: np.ndarray) -> Modes:
         """The modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""

@@ -30,7 +30,7 @@ def _little_room(patch: pytest.MonkeyPatch) -> None:
 
 
 def _few_files(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("pipeline.plan.plan.MAX_FILES", 10)
+    patch.setattr("pipeline.plan.model.MAX_FILES", 10)
 
 
 ROWS: tuple[Row, ...] = (

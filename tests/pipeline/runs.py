@@ -19,7 +19,7 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import graph
 from pipeline.monitor.events import BlockDone, BlockFailed, Event
 from pipeline.plan import plan
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
 

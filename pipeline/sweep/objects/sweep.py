@@ -20,8 +20,8 @@ RobotLike = str | os.PathLike[str] | Robot | Family | Description | Mapping[str,
 def sweep(
     robot: RobotLike,
     *,
-    trajectories: Mapping[str, object] | Sequence[object] | TableLike,
     time: ArrayLike | Mapping[str, float],
+    trajectories: Mapping[str, object] | Sequence[object] | TableLike | None = None,
     design: TableLike | None = None,
     friction: Mapping[str, Any] | None = None,
     outputs: Sequence[str] | str = (),
@@ -31,6 +31,7 @@ def sweep(
     title: str = "",
     precision: str | None = None,
     limits: Mapping[str, Any] | None = None,
+    simulation: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
     split: Mapping[str, float] | None = None,
@@ -47,7 +48,8 @@ def sweep(
     friction: a dict with `law`, `joints` and so on as in a file; `list` may be a table too.
     trajectories: by name, dicts as in a file, or points: (times, positions), a table with t, x, y, z or t and the
     independent joints of a chain, a DataArray (time, axis). Positions count from the reference position [m], as in
-    files. A spline goes through them (kind `waypoints`).
+    files. A spline goes through them (kind `waypoints`). Only a simulation without a controller does without.
+    simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
 
@@ -56,6 +58,7 @@ def sweep(
     sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
+    sections |= {"simulation": simulation}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

@@ -114,15 +114,15 @@ class TrajectoryReader:
                 report.unknown((*path, key), known)
         values = read_values(report, motion, section, path, len(mover.joints))
         turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
-        load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self._points)
+        load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self.points)
         before = len(report.problems)
-        points = self._points(section, path, mover.columns) if motion.points_file else None
+        points = self.points(section, path, mover.columns) if motion.points_file else None
         trajectory = Trajectory(kind, values, points, turn, load, name)
         if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
             check_held(report, trajectory, path, mover.mobility)
         return trajectory
 
-    def _points(
+    def points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]
     ) -> NDArray[np.float64] | None:
         """The points of the file that a section names; `columns` says what each measures, in SI."""

@@ -10,7 +10,8 @@ from dask.local import get_sync
 from pipeline.errors import REASON, TaskError
 from pipeline.execution.contents import create_store
 from pipeline.execution.graph import _task, block_graph, block_of
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from storage.store import StoreWriter

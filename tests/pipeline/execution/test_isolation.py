@@ -26,7 +26,8 @@ from pipeline.execution.processes.isolation import (
     whole,
 )
 from pipeline.monitor.events import CaseFailed
-from pipeline.plan.plan import Plan, plan
+from pipeline.plan.model import Plan
+from pipeline.plan.plan import plan
 from robots.status import Status
 from storage.schema import SPLIT, lookup
 from tasks.blocks import compute

@@ -34,7 +34,7 @@ from pipeline.monitor.events import (
     Waiting,
 )
 from pipeline.monitor.status import status
-from pipeline.plan.plan import Plan
+from pipeline.plan.model import Plan
 from robots.status import Status
 from storage import open_results
 from tests.pipeline.bad_tasks import KINDS, WRONG_TYPE, Bad

@@ -11,10 +11,10 @@ nevertheless; of all friction with these accelerations, that of the least sum of
 does not mix units. Sources: Moreau 1988, Unilateral contact and dry friction; Glocker 2001, Set-valued force laws.
 
 A *partition* says of each joint whether it holds (0), or is at its limit above (1) or below (-1). What it leads to is
-computed by `tasks.motion.forward`, and taken where it meets the conditions of the minimum: no result rests on how the
-partition was found. It is proposed by the iterates of a primal-dual interior-point method with Mehrotra's corrector,
-which takes about ten steps whatever the number of joints, and each step is straight-line code. Source: Nocedal and
-Wright 2006, Numerical Optimization, section 16.6.
+computed by `tasks.motion.instant.loaded`, and taken where it meets the conditions of the minimum: no result rests on
+how the partition was found. It is proposed by the iterates of a primal-dual interior-point method with Mehrotra's
+corrector, which takes about ten steps whatever the number of joints, and each step is straight-line code. Source:
+Nocedal and Wright 2006, Numerical Optimization, section 16.6.
 """
 
 from __future__ import annotations

@@ -1,29 +1,27 @@
-"""Normal loads of the joints of a chain, and which of those at rest hold, in forward dynamics, for one sample.
+"""Normal loads of the joints of a robot, and which of those at rest hold, in forward dynamics, for one sample.
 
 A load from reactions depends on accelerations and on friction, which depend on loads: loads -> friction ->
 accelerations -> reactions -> loads, until nothing changes. Under given loads friction at rest is a convex problem
-(`tasks.motion.rest`); as loops do not nest, one loop takes a step of that problem, or where it is solved, one round of
-loads. Where the coefficients are so large that this does not settle, the sample says so.
+(`tasks.motion.instant.rest`); as loops do not nest, one loop takes a step of that problem, or where it is solved, one
+round of loads. Where the coefficients are so large that this does not settle, the sample says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
-from tasks.friction import joints as joint_friction
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, iterate, total, where
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics.kinematics import REST
-from tasks.mechanics.reactions import LimbStatics
-from tasks.motion import rest
-from tasks.motion.forward import Loaded, Moved, Pushed
+from tasks.motion.instant import rest
+from tasks.motion.instant.forward import Pushed
+from tasks.motion.instant.loaded import Loaded, Moved
 from tasks.programs import coupled_friction
 
 ITERATIONS = 200
@@ -47,7 +45,7 @@ ACCURATE = 1e-9
 TINY, LARGEST = 1e-300, 1e300
 
 
-class _Chain(coupled_friction.PassiveFriction):
+class _Carried(coupled_friction.PassiveFriction):
     """What joints carry under forces that are known, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
@@ -55,10 +53,12 @@ class _Chain(coupled_friction.PassiveFriction):
         return self.force
 
     def multipliers(self, tau: Array) -> list[Array]:
-        """Free multipliers of the chain's redundant rows."""
+        """Free multipliers of each limb's redundant rows."""
         names = (*reactions.SHARES, *(reactions.FRICTION_SHARES if self.places else ()))
-        shares = [{name: self.shares[name][0] for name in names}]
-        return self._balance(shares, self.force, self.shares["held"], [tau])
+        shares = [
+            {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
+        ]
+        return self._balance(shares, self.force, self.shares["held"], [tau[own] for own in self.slices])
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class SettledMotion:
-    """A chain under loads that belong to its motion, that motion, and 1 where loads or rest have not `unsettled`."""
+    """A robot under loads that belong to its motion, that motion, and 1 where loads or rest have not `unsettled`."""
 
     loaded: Loaded
     moved: Moved
@@ -87,7 +87,7 @@ class SettledMotion:
 
 @dataclass(frozen=True)
 class Loads:
-    """Finds the loads of all joints with friction of a pushed chain, and its motion."""
+    """Finds the loads of all joints with friction of a pushed robot, and its motion."""
 
     family: Family
     groups: tuple[FrictionGroup, ...]
@@ -164,15 +164,7 @@ class Loads:
         for place, tau in friction.items():
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
-        chain = _Chain(self.family, coupled_friction.wanted(self.family, self.groups), array(net), self._given(moved))
-        passive = array([friction[place] for place in chain.places])
-        return [joints[k].load(chain.carried(joints[k].place, passive)) for k in self._loaded]
-
-    def _given(self, moved: Moved) -> Mapping[str, Any]:
-        """What `coupled_friction` asks of the limb, at these accelerations."""
-        pushed = self.pushed
-        accelerations = pushed.solved.accelerations + pushed.unit_rates @ moved.acceleration
-        statics = LimbStatics(pushed.mounted, replace(pushed.solved, accelerations=accelerations))
-        (wanted,) = coupled_friction.wanted(self.family, self.groups)
-        share = joint_friction.share(statics, REST, pushed.gravity, wanted) | reactions.share(statics, pushed.gravity)
-        return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}
+        wanted = coupled_friction.wanted(self.family, self.groups)
+        robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted))
+        passive = array([friction[place] for place in robot.places])
+        return [joints[k].load(robot.carried(joints[k].place, passive)) for k in self._loaded]

@@ -1,0 +1,194 @@
+"""A sweep cut into blocks: sizes, tasks, bytes and time, before anything is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pipeline.documents.html import table
+from pipeline.documents.units import size
+from pipeline.errors import InputError, Problem
+from pipeline.plan.cost import Work
+from pipeline.plan.memory import DOUBLE, Lengths, Memory, extra_series, steady_quantities
+from robots.model import Mechanism
+from robots.quantities import FRICTION, QUANTITIES
+from storage.layout import Layout
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
+
+WANTED_BLOCKS = 16
+"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
+
+BLOCK_BYTES = 256 << 20
+"""Bytes that one block may store."""
+
+BLOCK_TARGET = 384 << 20
+"""Bytes that the tasks of one block should hold at once; blocks are made shorter until they do."""
+
+BLOCK_MEMORY = 1 << 30
+"""Bytes that the tasks of one block may hold at once; a trajectory that takes more is refused."""
+
+MAX_FILES = 10**6
+"""Files of a store: file systems and archives become slow beyond."""
+
+ALWAYS = ("actuator", "limb", "joint", "axis", "platform_axis", "wrench")
+"""Dims of a robot and of space that every layout has; it has others where a variable does."""
+
+AXES = {"design": "designs", "friction": "friction sets", "trajectory": "trajectories", "time": "times"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sweep cut into blocks."""
+
+    sweep: Sweep
+    layout: Layout
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The robot's mechanism at the fixed parameters, for names and counts."""
+        return self.sweep.family.assemble(self.sweep.parameters)
+
+    @property
+    def origin(self) -> tuple[float, float, float]:
+        """Where trajectories count from, for all designs: the reference position at the fixed parameters [m]."""
+        return self.mechanism.platform.home.position
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return self.layout.blocks
+
+    @property
+    def samples(self) -> int:
+        """Designs x trajectories x times; friction sets share the dynamics of a sample."""
+        sizes = self.layout.sizes
+        return sizes["design"] * sizes["trajectory"] * sizes["time"]
+
+    @property
+    def block_samples(self) -> int:
+        """Samples of a full block."""
+        block = self.layout.block
+        return block["design"] * block["trajectory"] * self.layout.sizes["time"]
+
+    def samples_of(self, index: int) -> int:
+        """Samples of one block."""
+        bounds = self.layout.bounds(index)
+        pairs = math.prod(bounds[dim].stop - bounds[dim].start for dim in ("design", "trajectory"))
+        return pairs * self.layout.sizes["time"]
+
+    @property
+    def limbs(self) -> tuple[str, ...]:
+        """Names of the limbs: one task of each block for each."""
+        return tuple(each.name for each in self.mechanism.instances)
+
+    @property
+    def tasks_per_block(self) -> int:
+        """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
+        once = len(self.limbs) + 1
+        return 2 * once + 1 if self.memory.reacts else once + 1
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the tasks of a block hold for a sample."""
+        return Memory(self.sweep, (*self.layout.variables, *self.extra))
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes that the tasks of one block hold at once, at most."""
+        layout = self.layout
+        block, times = layout.block, layout.sizes["time"]
+        lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
+        stored, sizes = layout.block_bytes(0) + self._extra_bytes, {**layout.sizes, **block}
+        reacting = sum(
+            DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
+        )
+        return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0))
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Series that are computed for metrics of a user's own alone."""
+        return extra_series(self.sweep)
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable of the schema in this sweep, whether it is stored or not."""
+        dims = QUANTITIES[name].dims
+        steady = steady_quantities(self.sweep, (name,))
+        return tuple(dim for dim in dims if dim != FRICTION) if steady else dims
+
+    @property
+    def _extra_bytes(self) -> int:
+        """Bytes of these series in a block."""
+        sizes = {**self.layout.sizes, **self.layout.block}
+        return sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
+
+    @property
+    def work(self) -> Work:
+        """What the time of the plan depends on."""
+        return Work(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.samples,
+            friction_sets=self.layout.sizes["friction"],
+            stored=self.stored,
+            tasks=self.blocks * self.tasks_per_block,
+            reacts=self.memory.reacts,
+        )
+
+    @property
+    def stored(self) -> int:
+        """Bytes of all variables, before compression."""
+        return sum(self.layout.bytes(name) for name in self.layout.variables)
+
+    @property
+    def _limb_bound(self) -> str:
+        """Up to how many threads a run takes limb tasks, in words; nothing where it always does."""
+        threads = self.work.limb_threads
+        return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return table(f"plan of a sweep of {self.sweep.robot}", self.rows())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What `limbsweep check` prints."""
+        sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
+        cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs{self._limb_bound}"
+        return [
+            ("robot", self.sweep.robot),
+            *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),
+            ("samples", f"{self.samples:,}"),
+            ("blocks", f"{self.blocks:,} of {cut}"),
+            ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
+            ("variables", ", ".join(self.layout.variables)),
+            ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
+            ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+            ("time", self.work.text),
+        ]
+
+
+def require_files(made: Plan) -> None:
+    """Refuse a plan whose store would have too many files. Raises InputError."""
+    if made.layout.files > MAX_FILES:
+        got, hint = f"{made.layout.files:,} files", "Take fewer outputs and metrics, or parts of the sweep one by one."
+        raise InputError([Problem(made.sweep.name, 0, 0, "", got, f"at most {MAX_FILES:,}", hint)])
+
+
+def require_at_most(limit: int, need: int, what: str, sweep: Sweep) -> None:
+    """Refuse a block that would be too large. Raises InputError."""
+    if need > limit:
+        got = f"{sweep.sizes['time']:,} times, {size(need)} of {what} for one design"
+        rule = f"at most {size(limit)}, because a trajectory is never cut"
+        hint = "Use a longer step, fewer outputs, or several shorter trajectories."
+        raise InputError([Problem(sweep.name, 0, 0, "time", got, rule, hint)])
+
+
+def even(size: int, most: int) -> int:
+    """The length of equal parts of `size`, none longer than `most`."""
+    parts = -(-size // most)
+    return -(-size // parts)

@@ -1,0 +1,215 @@
+"""The plan of a sweep of simulations: blocks of cases, each computed by one task, with all gains and initial states.
+
+Limbs are coupled in every step, so that a block is not cut by limbs, and time runs inside of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
+from pipeline.plan.memory import DOUBLE, OVERHEAD
+from pipeline.plan.model import (
+    ALWAYS,
+    AXES,
+    BLOCK_BYTES,
+    BLOCK_MEMORY,
+    BLOCK_TARGET,
+    WANTED_BLOCKS,
+    Plan,
+    even,
+    require_at_most,
+    require_files,
+)
+from robots.quantities import GAINS, SIMULATED, SPACE, STATE, Quantity, mechanism_sizes
+from storage.layout import Layout
+from tasks.mechanics.structure import structure_of
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
+
+BLOCK_CASES = 2048
+"""Cases of a block: vectors are full, and what is handed from step to step stays in the cache."""
+
+FEW_CASES = 64
+"""Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
+
+STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3}
+"""Forward dynamics in one step, with that under forces that have changed."""
+
+FORWARD, INVERSE = 4.0, 2.0
+"""Operations of forward dynamics, and of what a controller needs, over those of inverse dynamics."""
+
+CALLS = 1e-3
+"""Seconds of a step outside kernels, for all cases of a block."""
+
+STRIP_NUMBERS = 400
+"""Numbers of a case that are handed on within a step, for each joint of the robot."""
+
+
+@dataclass(frozen=True)
+class SimulatedWork(Work):
+    """The work of a sweep of simulations: `samples` are steps of cases, `calls` steps of blocks."""
+
+    stages: int = 5
+    calls: int = 0
+
+    @property
+    def computing(self) -> float:
+        """Seconds of one core that are spent in tasks."""
+        operations = COUNTED[self.robot].dynamics if self.is_counted else self.joints * PER_JOINT.dynamics
+        step = operations * (self.stages * FORWARD + INVERSE) * OPERATION
+        return self.samples * step + self.calls * CALLS + self.stored * STORED
+
+    @property
+    def limb_threads(self) -> float:
+        """None: a block is one task."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class SimulationPlan(Plan):
+    """A sweep of simulations cut into blocks."""
+
+    @property
+    def cases(self) -> int:
+        """All cases."""
+        return math.prod(size for dim, size in self.sweep.sizes.items() if dim != "time")
+
+    @property
+    def samples(self) -> int:
+        """Instants of all cases that are stored."""
+        return self.cases * self.layout.sizes["time"]
+
+    @property
+    def block_cases(self) -> int:
+        """Cases of a full block."""
+        return math.prod(self.layout.block.values()) * _inner(self.sweep)
+
+    @property
+    def block_samples(self) -> int:
+        """Samples of a full block."""
+        return self.block_cases * self.layout.sizes["time"]
+
+    def samples_of(self, index: int) -> int:
+        """Samples of one block."""
+        cells = math.prod(part.stop - part.start for part in self.layout.bounds(index).values())
+        return cells * _inner(self.sweep) * self.layout.sizes["time"]
+
+    @property
+    def tasks_per_block(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes that the task of a block holds at most."""
+        stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
+        joints = sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances)
+        strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
+        return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable."""
+        return self.layout.variable(name).dims
+
+    @cached_property
+    def work(self) -> SimulatedWork:
+        """What the time of the plan depends on."""
+        simulation = self.sweep.simulation
+        assert simulation is not None
+        chosen = simulation.simulation
+        steps = (self.layout.sizes["time"] - 1) * chosen.every
+        runs = 3 if any(name.startswith("integration_error") for name in self.layout.variables) else 1
+        return SimulatedWork(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.cases * steps * runs,
+            friction_sets=1,
+            stored=self.stored,
+            tasks=self.blocks,
+            reacts=False,
+            stages=STAGES[chosen.method],
+            calls=self.blocks * steps * runs,
+        )
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What `limbsweep check` prints."""
+        rows = dict(super().rows())
+        assert self.sweep.simulation is not None
+        chosen, sizes = self.sweep.simulation.simulation, self.sweep.sizes
+        block = self.layout.block
+        cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        if chosen.controller is not None:
+            what = f"{chosen.controller.kind} in the {chosen.controller.space} space"
+        else:
+            what = "force profiles" if chosen.profiles else "release"
+        named = {"gain sets": sizes.get(GAINS), "initial states": sizes.get(STATE)}
+        result = [("robot", rows["robot"]), ("simulation", f"{what}, {chosen.method} by {chosen.step:g} s")]
+        result += [(label, rows[label]) for dim, label in AXES.items() if dim != "time"]
+        result += [(label, f"{size:,}") for label, size in named.items() if size]
+        result += [("times", rows["times"]), ("cases", f"{self.cases:,}"), ("samples", rows["samples"])]
+        result += [("blocks", f"{self.blocks:,} of {cut}, {self.block_cases:,} cases"), ("tasks", f"{self.blocks:,}")]
+        return result + [(key, rows[key]) for key in ("variables", "stored", "memory", "time")]
+
+
+def plan_simulations(sweep: Sweep) -> SimulationPlan:
+    """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
+    mechanism = sweep.family.assemble(sweep.parameters)
+    names = stored_names(sweep)
+    rows = [SIMULATED[name] for name in names]
+    used = {dim for row in rows for dim in row.dims}
+    fixed = mechanism_sizes(mechanism) | SPACE
+    sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
+    cell = sum(_cell_bytes(row, sizes) for row in rows)
+    require_at_most(BLOCK_BYTES, cell, "results", sweep)
+    block = _block(sizes, cell, _inner(sweep))
+    made = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
+    require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    require_files(made)
+    return made
+
+
+def stored_names(sweep: Sweep) -> tuple[str, ...]:
+    """The quantities that a store of simulations has: asked for, or stored anyway."""
+    asked = {*sweep.outputs, *sweep.metrics}
+    conditions = {"always": True, "with series": bool(sweep.outputs)}
+    return tuple(name for name, row in SIMULATED.items() if name in asked or conditions.get(row.stored, False))
+
+
+def _inner(sweep: Sweep) -> int:
+    """Cases of one design, friction set and trajectory."""
+    return math.prod(sweep.simulation.sizes.values()) if sweep.simulation else 1
+
+
+def _cell_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:
+    outer = ("design", "friction", "trajectory")
+    return DOUBLE * math.prod(sizes.get(dim, 1) for dim in row.dims if dim not in outer)
+
+
+def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
+    """Bytes of the references of a block at all steps, and of those at half steps."""
+    assert sweep.simulation is not None
+    steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
+    return DOUBLE * 3 * block["trajectory"] * steps * structure_of(sweep.family).motion_size
+
+
+def _block(sizes: Mapping[str, int], cell: int, inner: int) -> dict[str, int]:
+    """Lengths of a block; `cell`, `inner`: bytes and cases of one design, friction set and trajectory."""
+    cells = sizes["design"] * sizes["friction"] * sizes["trajectory"]
+    cases = max(FEW_CASES, min(BLOCK_CASES, cells * inner // WANTED_BLOCKS))
+    count = max(1, min(cells, cases // inner, BLOCK_BYTES // cell, BLOCK_TARGET // (3 * cell)))
+    friction = even(sizes["friction"], count)
+    trajectory = even(sizes["trajectory"], max(1, count // friction))
+    design = even(sizes["design"], max(1, count // (friction * trajectory)))
+    return {"design": design, "friction": friction, "trajectory": trajectory}

@@ -1,0 +1,70 @@
+"""The simulation of a sweep, checked: what is simulated, and its two axes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
+from robots.parameters import Parameter
+from robots.quantities import GAINS, STATE
+from robots.simulation import ForceProfile, Simulation
+
+
+@dataclass(frozen=True)
+class SimulationAxes:
+    """What is simulated, the sets of gains of its controller, and the offsets of initial states.
+
+    `fixed`: parameters of the controller that are not swept; `gain_parameters`, `state_parameters`: those that have a
+    value, in the order of the columns of `gain_table` and `state_table`.
+    """
+
+    simulation: Simulation
+    gains: Axis = NOTHING
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    gain_parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    state: Axis = NOTHING
+    state_parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes that there are, by the name of their dim."""
+        axes = {GAINS: self.gains, STATE: self.state}
+        return {dim: axis.size for dim, axis in axes.items() if axis.names}
+
+    def gain_table(self) -> Array:
+        """Parameters of the controller (set, parameter)."""
+        return _table(self.gains, self.fixed, tuple(self.gain_parameters))
+
+    def state_table(self) -> Array:
+        """Offsets of the start (state, parameter)."""
+        return _table(self.state, {}, tuple(self.state_parameters))
+
+    def describe(self) -> dict[str, Any]:
+        """What defines it, in types of JSON."""
+        chosen, controller = self.simulation, self.simulation.controller
+        result: dict[str, Any] = {"step": chosen.step, "method": chosen.method}
+        if controller is not None:
+            described = {"kind": controller.kind, "space": controller.space, "parameters": dict(self.fixed)}
+            result["controller"] = described
+        if self.gains.names:
+            result["gains"] = self.gains.describe()
+        if self.state.names:
+            result["state"] = self.state.describe()
+        if chosen.profiles:
+            result["forces"] = {profile.name: _described(profile) for profile in chosen.profiles}
+        return result
+
+
+def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...]) -> Array:
+    values = complete(axis, {name: fixed.get(name, 0.0) for name in names}, 0, axis.size)
+    return np.stack([values[name] for name in names], axis=1) if names else np.zeros((axis.size, 0))
+
+
+def _described(profile: ForceProfile) -> dict[str, Any]:
+    digest = hashlib.sha256(profile.points.astype("<f8").tobytes()).hexdigest()
+    return {"points": digest, "between": profile.between, "of": "current" if profile.current else "force"}

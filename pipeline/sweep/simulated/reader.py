@@ -1,0 +1,241 @@
+"""Read the section `simulation` of a sweep file: a controller, force profiles or a release, and its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from pydantic import Field
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import Document, KeyPath
+from pipeline.sweep.axes.kinds import MAX_SAMPLES, NOTHING, Axis
+from pipeline.sweep.axes.reader import AxisReader, check_fixed
+from pipeline.sweep.friction import FrictionAxis
+from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
+from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.simulated.axes import SimulationAxes
+from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from robots.controllers import CONTROLLERS, Controller, check_space, controller_parameters
+from robots.friction.laws import LAWS
+from robots.model import Mechanism
+from robots.parameters import Parameter, ParameterError, nearest
+from robots.quantities import SIMULATED
+from robots.simulation import ForceProfile, Method, Simulation, state_parameters
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
+
+PATH = ("simulation",)
+RELEASE = "release"
+"""The one trajectory of a sweep whose robots are released."""
+
+WHOLE = 1e-9
+"""Share of a step by which a time may miss a whole number of steps."""
+
+MAX_STEPS = 10**8
+"""Steps of one simulation."""
+
+
+class UndrivenFile(SweepFile):
+    """A sweep file without a controller: nothing follows trajectories, so it may lack them."""
+
+    trajectories: dict[str, dict[str, object]] = Field(default_factory=dict, description="none")
+
+
+def model_of(document: Document) -> type[SweepFile]:
+    """The model of a file: where its simulation has no controller, trajectories are not asked for."""
+    section = document.data.get("simulation")
+    return UndrivenFile if isinstance(section, dict) and not section.get("controller") else SweepFile
+
+
+class SimulationReader:
+    """Reads the simulation of a file; what is wrong goes to `report`."""
+
+    def __init__(
+        self, report: Report, file: SweepFile, mechanism: Mechanism | None, grid: TimeGrid | None, files: SideFiles
+    ):
+        assert file.simulation is not None
+        self.report, self.file, self.section = report, file, file.simulation
+        self.mechanism, self.grid, self.files = mechanism, grid, files
+
+    def trajectories(self, read: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
+        """The references; of force profiles and of a release the reference pose at rest, one for each profile."""
+        section, report = self.section, self.report
+        if section.controller is not None:
+            for trajectory in read:
+                if is_grid(trajectory.kind):
+                    report(
+                        ("trajectories", trajectory.name, "kind"), trajectory.kind, "a motion over time",
+                        "The points of a grid cannot be followed; take another kind.",
+                    )  # fmt: skip
+            return tuple(read)
+        if read:
+            what = "forces" if section.forces else "a simulation without a controller"
+            report(("trajectories",), Got(f"trajectories beside {what}"), "a controller that follows them, or none",
+                   "Add controller under simulation, or remove trajectories.")  # fmt: skip
+        names = tuple(section.forces) if section.forces else (RELEASE,)
+        still: dict[str, object] = {"duration": 1.0}
+        still |= {"start": 0.0, "end": 0.0} if self._is_chain else {"start": (0.0,) * 3, "end": (0.0,) * 3}
+        return tuple(Trajectory("quintic", still, name=name) for name in names)
+
+    @property
+    def _is_chain(self) -> bool:
+        return self.mechanism is not None and self.mechanism.is_chain
+
+    def axes(self, friction: FrictionAxis | None) -> SimulationAxes | None:
+        """What is simulated; None where something keeps it from being read."""
+        self._refuse_others()
+        step, every = self._step()
+        method = self._method(friction)
+        if self.mechanism is None:
+            return None
+        if self.section.controller is not None and self.section.forces:
+            self.report((*PATH, "forces"), Got("forces beside a controller"), "one of the two", "Remove one.")
+        if self.section.gains is not None and self.section.controller is None:
+            self.report((*PATH, "gains"), Got("gains without a controller"), "controller beside them", "Add it.")
+        state = state_parameters(self.mechanism)
+        start = self._axis(self.section.state, state, {}, "state")
+        swept = {name: state[name] for name in start.names if name in state}
+        profiles = tuple(self._profiles(self.mechanism))
+        simulation = Simulation(step, every, method, None, profiles)
+        if self.section.controller is None:
+            return SimulationAxes(simulation, state=start, state_parameters=swept)
+        controlled = self._controlled(self.section.controller, self.mechanism)
+        if controlled is None:
+            return None
+        kind, space, known, fixed = controlled
+        gains = self._axis(self.section.gains, known, fixed, "gains")
+        names = tuple(name for name in known if name in fixed or name in gains.names)
+        if not self.report.problems:  # a name that is wrong may be the one that lacks
+            self._require_gains(kind, names)
+        simulation = Simulation(step, every, method, Controller(kind, space, names), profiles)
+        parameters = {name: known[name] for name in names}
+        axes = SimulationAxes(simulation, gains, fixed, parameters, start, swept)
+        if not self.report.problems:
+            self._check_times(axes)
+        return axes
+
+    def _refuse_others(self) -> None:
+        """Refuse sections that a simulation has no use for."""
+        hints = {
+            "limits": "The limit of a drive is force_limit of a controller.",
+            "measurement": "The encoders of a controller have a resolution.",
+        }
+        for key in ("limits", "measurement"):
+            if getattr(self.file, key) is not None:
+                self.report((key,), Got(f"{key} beside a simulation"), "no such section", hints[key])
+        if self.file.precision == "single":
+            self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
+
+    def _step(self) -> tuple[float, int]:
+        grid = self.grid or TimeGrid(1.0, 2)
+        step = self.section.step or grid.step
+        count = grid.step / step
+        path = (*PATH, "step")
+        if count < 1.0 - WHOLE:
+            self.report(path, step, f"at most the step of time, {grid.step!r}", "Results are stored at times of time.")
+        elif abs(count - round(count)) > WHOLE * count:
+            hint = f"Take {grid.step / max(1, round(count)):.10g}."
+            self.report(path, step, f"a whole part of the step of time, {grid.step!r}", hint)
+        elif count * (grid.samples - 1) > MAX_STEPS:
+            got = Got(f"{count * (grid.samples - 1):.4g} steps")
+            self.report(path, got, f"at most {MAX_STEPS:.4g}", "Take a longer step.")
+        return step, max(1, round(count))
+
+    def _method(self, friction: FrictionAxis | None) -> Method:
+        bristles = friction is not None and any(LAWS[group.law].state and not group.sticks for group in friction.groups)
+        return self.section.method or ("rosenbrock" if bristles else "rk4")
+
+    def _axis(self, section: object, known: Mapping[str, Parameter], fixed: Mapping[str, float], name: str) -> Axis:
+        if section is None:
+            return NOTHING
+        reader = AxisReader(self.report, known, fixed, self.file.seed, self.files)
+        return reader.axis(getattr(self.section, name), (*PATH, name))
+
+    def _controlled(
+        self, section: ControllerSection, mechanism: Mechanism
+    ) -> tuple[str, object, dict[str, Parameter], dict[str, float]] | None:
+        path = (*PATH, "controller")
+        if section.kind not in CONTROLLERS:
+            hint = sentence(nearest(section.kind, CONTROLLERS))
+            self.report((*path, "kind"), section.kind, "a kind of controller", hint)
+            return None
+        try:
+            check_space(mechanism, section.kind, section.space)
+        except ParameterError as error:
+            _, _, rule = str(error).partition("expected ")
+            self.report((*path, "space"), section.space, rule or "a space of the robot")
+            return None
+        known = controller_parameters(mechanism, section.kind, section.space)  # type: ignore[arg-type]
+        fixed = check_fixed(self.report, known, section.parameters, (*path, "parameters"))
+        return section.kind, section.space, known, fixed
+
+    def _require_gains(self, kind: str, names: Sequence[str]) -> None:
+        for gain in CONTROLLERS[kind].gains:
+            if not any(name == gain.name or name.startswith(f"{gain.name}_") for name in names):
+                self.report(
+                    (*PATH, "controller"), Got(f"no {gain.name}"), f"{gain.name} of {kind} [{gain.unit}]",
+                    "Give it under parameters of the controller, or sweep it under gains.",
+                )  # fmt: skip
+
+    def _check_times(self, axes: SimulationAxes) -> None:
+        """Refuse times of a controller that are no whole number of steps."""
+        sets = axes.gains.size
+        if sets > MAX_SAMPLES:
+            return
+        values, step = axes.gain_table(), axes.simulation.step
+        for column, name in enumerate(axes.gain_parameters):
+            if name not in ("sample_time", "delay"):
+                continue
+            counts = values[:, column] / step
+            wrong = np.abs(counts - np.rint(counts)) > 1e-6
+            if wrong.any():
+                got = float(values[int(np.argmax(wrong)), column])
+                swept = name in axes.gains.names
+                path: KeyPath = (*PATH, "gains") if swept else (*PATH, "controller", "parameters", name)
+                what = Got(f"{name} of {got!r}") if swept else got
+                self.report(path, what, f"a whole number of steps of {step!r} s", "Choose another, or another step.")
+
+    def _profiles(self, mechanism: Mechanism) -> Iterator[ForceProfile]:
+        for name, section in (self.section.forces or {}).items():
+            path = (*PATH, "forces", name)
+            points = self._points(section, mechanism, path)
+            if section.of == "current" and not mechanism.motors:
+                hint = "Its actuators are not all drives with a motor; give forces."
+                self.report((*path, "of"), "current", "force", hint)
+            if points is not None:
+                yield ForceProfile(points, section.between, section.of == "current", name)
+
+    def _points(self, section: ForceSection, mechanism: Mechanism, path: KeyPath) -> np.ndarray | None:
+        if (section.values is None) == (section.file is None):
+            got = "neither values nor file" if section.file is None else "both values and file"
+            self.report(path, Got(got), "one of values and file")
+            return None
+        actuators = mechanism.actuators
+        if section.values is not None:
+            given = section.values if isinstance(section.values, tuple) else (section.values,) * len(actuators)
+            if len(given) != len(actuators):
+                rule = f"a number for each actuator: {', '.join(actuators)}"
+                self.report((*path, "values"), list(given), rule)
+                return None
+            return np.array([[0.0, *given]])
+        reader = TrajectoryReader(self.report, self.files, Mover())
+        unit = "1" if section.of == "current" else "N m or N"
+        return reader.points({"file": section.file}, path, {"t": "s", **dict.fromkeys(actuators, unit)})
+
+
+def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
+    """Refuse outputs and metrics that a simulation of this robot does not have."""
+    section = file.simulation
+    assert section is not None
+    lacks = {} if section.controller is not None else {
+        "controller": "There is no controller, and so no reference; add one, or take another."
+    }  # fmt: skip
+    if mechanism is not None and mechanism.is_chain:
+        lacks["platform"] = "It has no platform; take joint_position or actuator_position."
+    for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):
+        for index, name in enumerate(names):
+            needs = SIMULATED[name].needs if name in SIMULATED else ()
+            for need in [need for need in needs if need in lacks][:1]:
+                report((key, index), name, "a variable that this simulation has", lacks[need])

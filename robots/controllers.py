@@ -1,0 +1,139 @@
+"""Controllers as data: kinds with their gains, what a drive limits, and one controller of a robot.
+
+A kind is one row of `CONTROLLERS` here and one of mathematics, under the same name, in `tasks.control.laws.LAWS`. A
+controller is sampled: it looks at its coordinates every `sample_time` and its force is held in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from robots.model import Mechanism
+from robots.parameters import LARGEST, Parameter, ParameterError, nearest
+from robots.types import TWIST
+
+Space = Literal["actuator", "joint", "task"]
+"""Coordinates of a controller: positions of actuators, independent joints of a chain, freedoms of a platform."""
+
+ALONG = dict(zip(TWIST, ("rx", "ry", "rz", "x", "y", "z"), strict=True))
+"""What a controller calls the freedoms of a platform: it moves along, or turns about, an axis of the world."""
+
+_PER_POSITION, _PER_RATE, _PER_SUM = "N m/rad or N/m", "N m s/rad or N s/m", "N m/(rad s) or N/(m s)"
+
+
+@dataclass(frozen=True)
+class ControllerKind:
+    """A kind of controller: its gains, the spaces that it works in, where it comes from.
+
+    `sums`: whether it integrates the error. `model`: what it computes from the robot itself: `gravity`, the forces that
+    hold it where it is, or `dynamics`, those that a commanded acceleration takes; gains of the latter are per mass.
+    """
+
+    name: str
+    gains: tuple[Parameter, ...]
+    text: str
+    source: str
+    spaces: tuple[Space, ...] = get_args(Space)
+    sums: bool = False
+    model: Literal["", "gravity", "dynamics"] = ""
+
+
+def _gain(name: str, unit: str, text: str) -> Parameter:
+    return Parameter(name, unit, 0.0, 0.0, LARGEST, text)
+
+
+_P = _gain("kp", _PER_POSITION, "force per error of position")
+_I = _gain("ki", _PER_SUM, "force per integral of the error")
+_D = _gain("kd", _PER_RATE, "force per error of rate")
+_SICILIANO = "Siciliano et al. 2009, Robotics: Modelling, Planning and Control, sections 6.3, 6.5, 8.5 and 8.6"
+
+CONTROLLERS: Mapping[str, ControllerKind] = {
+    kind.name: kind
+    for kind in (
+        ControllerKind("pd", (_P, _D), "proportional to the errors of position and rate", _SICILIANO),
+        ControllerKind("pd_gravity", (_P, _D), "`pd`, and the forces that hold the robot", _SICILIANO, model="gravity"),
+        ControllerKind(
+            "pid", (_P, _I, _D), "`pd`, and the integral of the error, which waits while a drive is at its limit",
+            _SICILIANO, sums=True,
+        ),
+        ControllerKind(
+            "computed_torque",
+            (
+                _gain("kp", "1/s^2", "acceleration per error of position"),
+                _gain("kd", "1/s", "acceleration per error of rate"),
+            ),
+            "the forces of the reference's acceleration plus feedback, by inverse dynamics without friction",
+            _SICILIANO, spaces=("joint", "task"), model="dynamics",
+        ),
+    )
+}  # fmt: skip
+"""Kinds by name."""
+
+DRIVE = (
+    Parameter("force_limit", "N m or N", LARGEST, 0.0, LARGEST, "largest size of the force of an actuator"),
+    Parameter("rate_limit", "N m/s or N/s", LARGEST, 0.0, LARGEST, "largest change of the force of an actuator"),
+    Parameter("resolution", "rad or m", 0.0, 0.0, 1e3, "step of the encoders; rates are differences of what they read"),
+)
+"""What a drive and its encoders can do; without these, all."""
+
+TIMES = (
+    Parameter("sample_time", "s", 0.0, 0.0, 1e3, "time between two samples; 0: every step of the simulation"),
+    Parameter("delay", "s", 0.0, 0.0, 1e3, "time from a sample until its force acts"),
+)
+"""Times of a controller, whole numbers of steps of the simulation."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A kind in a space, and which of its `parameters` have a value, in their order; see `controller_parameters`."""
+
+    kind: str
+    space: Space
+    parameters: tuple[str, ...] = field(default=())
+
+    @property
+    def row(self) -> ControllerKind:
+        """Its kind."""
+        return CONTROLLERS[self.kind]
+
+
+def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
+    """Names of the coordinates of a space: actuators, joints, or of a platform some of x, y, z, rx, ry, rz."""
+    if space == "actuator":
+        return mechanism.actuators
+    return mechanism.freedoms if mechanism.is_chain else tuple(ALONG[name] for name in mechanism.freedoms)
+
+
+def check_space(mechanism: Mechanism, kind: str, space: str) -> None:
+    """Refuse what is no kind or space, or does not suit the robot. Raises ParameterError."""
+    if kind not in CONTROLLERS:
+        raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
+    allowed = [name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")]
+    if space not in allowed:
+        what = "a chain" if mechanism.is_chain else "a robot with a platform"
+        raise ParameterError(f"space: got {space!r}; expected {' or '.join(allowed)} for {kind} of {what}")
+
+
+def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict[str, Parameter]:
+    """All parameters that a controller of a robot may be given, by name.
+
+    A gain or limit stands for all coordinates; `kp_NAME` is that of one, in place of it, and so is `force_limit_NAME`
+    that of an actuator. `resolution` is not for the task space, where no encoder is.
+    """
+    drive = [p for p in DRIVE if not (p.name == "resolution" and space == "task")]
+    named: dict[str, Parameter] = {}
+    for parameter, names in (
+        *((gain, coordinates(mechanism, space)) for gain in CONTROLLERS[kind].gains),
+        *((limit, mechanism.actuators if "limit" in limit.name else coordinates(mechanism, space)) for limit in drive),
+    ):
+        named[parameter.name] = parameter
+        named |= {f"{parameter.name}_{name}": parameter for name in names}
+    return named | {p.name: p for p in TIMES}
+
+
+def parameter_of(names: Sequence[str], parameter: str, coordinate: str) -> str:
+    """Which of the names that are given says the value of a parameter for a coordinate; empty for its default."""
+    own = f"{parameter}_{coordinate}"
+    return own if own in names else parameter if parameter in names else ""

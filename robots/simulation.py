@@ -1,0 +1,80 @@
+"""What a simulation of a sweep is, as plain data: what drives the robot, where it starts, how it is integrated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.controllers import Controller
+from robots.model import Mechanism
+from robots.parameters import Parameter
+from robots.types import TRANSLATION, TWIST
+
+Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock"]
+"""Methods of integration with fixed steps, see `tasks.motion.steps`."""
+
+METHODS: tuple[str, ...] = get_args(Method)
+
+Between = Literal["linear", "steps"]
+"""How a force profile goes on between its points."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForceProfile:
+    """Forces over time: points (points, 1 + actuators), t [s] and each actuator [N m or N]; outside they hold.
+
+    `current`: the values are currents of the motors [A]. Its `name` plays no part in what is computed.
+    """
+
+    points: NDArray[np.float64]
+    between: Between = "linear"
+    current: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """How every case of a sweep is simulated.
+
+    step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one for
+    each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
+    """
+
+    step: float
+    every: int
+    method: Method
+    controller: Controller | None = None
+    profiles: tuple[ForceProfile, ...] = ()
+
+
+_OFFSETS = {"x": "m", "y": "m", "z": "m", "roll": "rad", "pitch": "rad", "yaw": "rad"}
+_ANGLES = dict(zip(("roll", "pitch", "yaw"), TWIST[:3], strict=True))
+
+
+def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
+    """Parameters of where a simulation starts, by name: how far that is from the reference at time zero.
+
+    Of a platform x, y, z, and where it turns roll, pitch, yaw, as far as it is free to; of a chain its independent
+    joints; the rate of each with `_rate` behind.
+    """
+    if mechanism.is_chain:
+        units = dict.fromkeys(mechanism.freedoms, "rad or m")
+    else:
+        free = {*mechanism.platform.mobility}
+        moved = dict(zip(("x", "y", "z"), TRANSLATION, strict=True)) | _ANGLES
+        units = {name: unit for name, unit in _OFFSETS.items() if moved[name] in free}
+    result = {
+        name: Parameter(name, unit, 0.0, -1e3, 1e3, f"offset of {name} at the start") for name, unit in units.items()
+    }
+    rates = {
+        f"{name}_rate": Parameter(f"{name}_rate", _per_second(unit), 0.0, -1e4, 1e4, f"offset of the rate of {name}")
+        for name, unit in units.items()
+    }
+    return result | rates
+
+
+def _per_second(unit: str) -> str:
+    return " or ".join(f"{part}/s" for part in unit.split(" or "))

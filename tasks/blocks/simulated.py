@@ -1,0 +1,259 @@
+"""A block whose cases are simulated: all of them side by side, a strip of lanes at a time, in one task.
+
+Limbs are coupled in every step, so that a simulation is not cut by limbs. Cases are designs, friction sets,
+trajectories, gains and initial states, the last fastest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from robots.joint_places import MOTOR
+from robots.quantities import GAINS, SIMULATED, STATE, Quantity
+from robots.simulation import ForceProfile
+from robots.status import Status
+from tasks.blocks.block import Arrays, Block, BlockSimulation
+from tasks.blocks.commanded import commanded
+from tasks.control.model import InverseModel, case_rows
+from tasks.kernels.kernel import padded
+from tasks.mathematics.rotations import roll_pitch_yaw
+from tasks.simulation.accuracy import integration_error
+from tasks.simulation.drives import Controlled, Drive, Profiled, Tracks
+from tasks.simulation.plants import MovingRobots
+from tasks.simulation.runner import Outcome, Schedule, Simulation
+
+STRIP = 2048
+"""Cases that are simulated side by side: their states stay in the cache."""
+
+ACCURACY = ("integration_error", "integration_error_share")
+
+JOINT_SERIES = ("joint_position", "joint_velocity")
+
+OF_ACTUATORS = (
+    "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
+)  # fmt: skip
+OF_CASES = ("settling_time", "peak_position_error", "rms_position_error")
+
+LEISURELY = 1.0
+"""Rate [rad/s or m/s] that a reference counts as at least, where it is judged whether a motion has run away."""
+
+LOOKED_AT = 33
+"""Instants of a reference at which its range is looked for."""
+
+
+def simulated(block: Block) -> Arrays:
+    """All variables of a block, in the dims of the dataset."""
+    assert block.simulation is not None
+    return _Simulated(block, block.simulation).arrays()
+
+
+class _Simulated:
+    def __init__(self, block: Block, simulated: BlockSimulation):
+        self.block, self.simulated = block, simulated
+        self.sizes = {
+            "design": block.designs,
+            "friction": len(block.friction),
+            "trajectory": len(block.trajectories),
+            GAINS: len(simulated.gains),
+            STATE: len(simulated.state),
+        }
+        self.count = math.prod(self.sizes.values())
+        chosen = simulated.simulation
+        step, steps = chosen.step, (len(block.times) - 1) * chosen.every
+        self.schedule = Schedule(step, steps, chosen.every)
+        self.accurate = any(name in ACCURACY for name in block.metrics)
+        self.tracks = {factor: self._motions(factor) for factor in ((1, 2) if self.accurate else (1,))}
+
+    def _motions(self, factor: int) -> np.ndarray:
+        """References at all steps (trajectory, size, steps + 1)."""
+        schedule = self.schedule.refined(factor)
+        times = np.arange(schedule.steps + 1) * schedule.step
+        block = self.block
+        rows = [commanded(block.family, trajectory, times, block.origin) for trajectory in block.trajectories]
+        return np.stack([row[:, : len(times)] for row in rows])
+
+    def arrays(self) -> Arrays:
+        """All strips, put together."""
+        strips = [self._strip(start) for start in range(0, self.count, STRIP)]
+        names = (*self.block.series, *self.block.metrics)
+        return {name: self._shaped(SIMULATED[name], [strip[name] for strip in strips]) for name in names}
+
+    def _shaped(self, row: Quantity, parts: list[np.ndarray]) -> np.ndarray:
+        """A variable (case, ...) in the dims of the dataset."""
+        whole = np.concatenate(parts)
+        lengths = [size for dim, size in self.sizes.items() if dim not in (GAINS, STATE) or dim in self.simulated.dims]
+        return np.ascontiguousarray(whole.reshape(*lengths, *whole.shape[1:]).astype(row.dtype, copy=False))
+
+    def _strip(self, start: int) -> Arrays:
+        """The variables of some cases, each (case, ...)."""
+        stop = min(start + STRIP, self.count)
+        lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
+        place = dict(zip(self.sizes, np.unravel_index(lanes, tuple(self.sizes.values())), strict=True))
+        simulation = self._simulation(place)
+        outcome = simulation.run()
+        arrays = self._variables(outcome)
+        if self.accurate:
+            finer = simulation.run(2)
+            method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
+            arrays |= dict(zip(ACCURACY, integration_error(outcome, finer, method, chain), strict=True))
+        return {name: array[: stop - start] for name, array in arrays.items()}
+
+    def _simulation(self, place: Mapping[str, np.ndarray]) -> Simulation:
+        block, chosen, family = self.block, self.simulated.simulation, self.block.family
+        parameters = block.parameters[place["design"]]
+        constants = case_rows(family, parameters, block.gravity)
+        model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
+        friction = np.ascontiguousarray(block.friction[place["friction"]])
+        motions = self.tracks[1]
+        start = self._offset(motions[place["trajectory"], :, 0].T, place[STATE])
+        gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
+
+        def plant(schedule: Schedule) -> MovingRobots:
+            return MovingRobots.of(
+                family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method
+            )
+
+        def drive(schedule: Schedule) -> Drive:
+            if chosen.controller is not None:
+                factor = schedule.steps // self.schedule.steps
+                tracks = Tracks(self.tracks[factor], place["trajectory"])
+                return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
+            return self._profiled(schedule, place)
+
+        if chosen.controller is None:
+            return Simulation(model, plant, drive, self.schedule, np.full(len(parameters), np.inf))
+        reach, last = self._way(model, motions, place["trajectory"])
+        fastest = self._fastest(motions)[place["trajectory"]]
+        return Simulation(model, plant, drive, self.schedule, fastest, reach, last)
+
+    def _offset(self, motion: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """Where cases start: their references at time zero (size, case), moved by the state of that number."""
+        names, table = self.simulated.offsets, self.simulated.state
+        offset = {name: table[number, k] for k, name in enumerate(names)}
+        result, mechanism = np.ascontiguousarray(motion), self.block.family.reference
+        if mechanism.is_chain:
+            free = len(mechanism.freedoms)
+            for k, name in enumerate(mechanism.freedoms):
+                result[k] += offset.get(name, 0.0)
+                result[free + k] += offset.get(f"{name}_rate", 0.0)
+            return result
+        small = len(result) == 9
+        rate = 3 if small else 15
+        for k, name in enumerate(("x", "y", "z")):
+            result[k] += offset.get(name, 0.0)
+            result[rate + k] += offset.get(f"{name}_rate", 0.0)
+        if not small:
+            angles = np.zeros((len(table), 3))
+            for k, name in enumerate(("roll", "pitch", "yaw")):
+                angles[:, k] = table[:, names.index(name)] if name in names else 0.0
+                result[12 + k] += offset.get(f"{name}_rate", 0.0)
+            turned = roll_pitch_yaw(angles).rotation[number]
+            result[3:12] = np.einsum("nij,jkn->ikn", turned, result[3:12].reshape(3, 3, -1)).reshape(9, -1)
+        return result
+
+    def _fastest(self, motions: np.ndarray) -> np.ndarray:
+        """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
+        mechanism, size = self.block.family.reference, motions.shape[1]
+        free = len(mechanism.freedoms)
+        rows = slice(free, 2 * free) if mechanism.is_chain else slice(3, 6) if size == 9 else slice(12, 18)
+        return np.maximum(np.abs(motions[:, rows]).max(axis=(1, 2)), LEISURELY)
+
+    def _way(self, model: InverseModel, motions: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The range of references in coordinates of actuators, and where they end, (actuator, case)."""
+        places = np.unique(np.rint(np.linspace(0, motions.shape[2] - 1, LOOKED_AT)).astype(np.int64))
+        least = most = last = np.zeros((len(self.block.family.reference.actuators), len(number)))
+        for count, k in enumerate(places):
+            last = model.run(np.ascontiguousarray(motions[number, :, k].T), forces=False).position
+            least, most = (last, last) if count == 0 else (np.fmin(least, last), np.fmax(most, last))
+        return most - least, last
+
+    def _profiled(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled:
+        """The force profiles of all cases; none acts where there is none."""
+        profiles, block = self.simulated.simulation.profiles, self.block
+        count, actuators = len(place["design"]), len(block.family.reference.actuators)
+        if not profiles:
+            return Profiled(np.zeros((1, actuators, 3, 1)), np.zeros(count, dtype=np.int64), np.ones((1, actuators, 1)))
+        names = [profile.name for profile in profiles]
+        which = np.array([names.index(trajectory.name) for trajectory in block.trajectories])[place["trajectory"]]
+        forces = np.stack([along(profile, schedule) for profile in profiles])
+        scale = np.ones((len(profiles), actuators, count))
+        if any(profile.current for profile in profiles):
+            motors = self._torque_constants()[place["design"]].T
+            scale = np.stack([motors if profile.current else np.ones_like(motors) for profile in profiles])
+        return Profiled(forces, which, scale)
+
+    def _torque_constants(self) -> np.ndarray:
+        """Force per current of the motors (design, actuator)."""
+        motors = self.block.family.assemble(self.block.named_parameters()).motors
+        constants = [np.broadcast_to(motor.torque_constant, (self.block.designs,)) for motor in motors]
+        return np.stack([np.asarray(constant, dtype=float) for constant in constants], axis=1)
+
+    def _variables(self, outcome: Outcome) -> Arrays:
+        """What the sweep may store, by name, each (case, ...)."""
+        series = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
+        tallies = {name: values.T for name, values in outcome.tallies.items()}
+        status = outcome.status.T
+        result = {name: series[name] for name in ("actuator_force", "actuator_position", "actuator_velocity")}
+        result["actuator_power"] = series["actuator_force"] * series["actuator_velocity"]
+        result |= {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
+        result |= {name: tallies[name] for name in OF_ACTUATORS if name in tallies}
+        result |= {name: tallies[name][:, 0] for name in OF_CASES if name in tallies}
+        result["dissipated_energy"] = tallies["loss"].sum(axis=1)
+        result |= self._joints(series, status)
+        if not self.block.family.reference.is_chain:
+            result |= self._platform(series)
+        if "tracking_error" in series:
+            result["tracking_error"] = series["tracking_error"]
+        return result
+
+    def _joints(self, series: Arrays, status: np.ndarray) -> Arrays:
+        """Series of all joints (case, time, limb, joint), NaN for joints that only other limbs have."""
+        mechanism, lead = self.block.family.reference, status.shape
+        counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
+        absent = np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
+        result = {}
+        for name in (name for name in JOINT_SERIES if name in self.block.series):
+            result[name] = np.broadcast_to(absent, (*lead, *absent.shape)).copy()
+            for k, count in enumerate(counts):
+                result[name][..., k, :count] = series[f"{name}.{k}"]
+        if "joint_friction" in self.block.series:
+            friction = np.broadcast_to(absent, (*lead, *absent.shape)).copy()
+            joints = (joint for group in self.block.groups for joint in group.places)
+            for k, joint in enumerate(joints):
+                if joint.joint != MOTOR:
+                    friction[..., joint.limb, joint.joint] = series["friction"][..., k]
+            friction[status != Status.OK] = np.nan
+            result["joint_friction"] = friction
+        return result
+
+    def _platform(self, series: Arrays) -> Arrays:
+        motion = series["motion"]
+        lead, size = motion.shape[:2], motion.shape[2]
+        twist = np.zeros((*lead, 6))
+        if size == 9:
+            home = np.array(self.block.family.reference.platform.home.rotation, dtype=float)
+            rotation = np.where(np.isfinite(motion[..., :1, None]), home, np.nan)
+            twist[..., :3], twist[..., 3:] = motion[..., :1] * 0.0, motion[..., 3:6]
+        else:
+            rotation, twist = motion[..., 3:12].reshape(*lead, 3, 3), motion[..., 12:18]
+        result = {"platform_position": motion[..., :3], "platform_rotation": rotation, "platform_twist": twist}
+        if "target" in series:
+            result["position_error"] = series["target"][..., :3] - motion[..., :3]
+        return result
+
+
+def along(profile: ForceProfile, schedule: Schedule) -> np.ndarray:
+    """The numbers of a profile at the beginning, in the middle and at the end of all steps (actuator, 3, steps + 1).
+
+    Of one that goes by steps, what holds at the beginning of a step holds over it.
+    """
+    times, values = profile.points[:, 0], profile.points[:, 1:]
+    starts = np.arange(schedule.steps + 1) * schedule.step
+    if profile.between == "steps" or len(times) == 1:
+        held = values[np.maximum(np.searchsorted(times, starts * (1.0 + 1e-12), side="right") - 1, 0)]
+        return np.ascontiguousarray(np.stack([held] * 3, axis=1).transpose(2, 1, 0))
+    instants = np.stack([starts, starts + 0.5 * schedule.step, starts + schedule.step])
+    return np.stack([np.interp(instants, times, column) for column in values.T])

@@ -1,0 +1,98 @@
+"""The inverse model of a robot for a batch whose samples are cases of their own: what controllers and sensors need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robots.model import Family
+from robots.status import Status
+from tasks.kernels.keys import Indexed, Values, indexed
+from tasks.kernels.lanes import BoundKernel
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.programs.assembly import VELOCITY, even_weights
+from tasks.programs.stages import Request, Stage, assembly, limb, platform
+
+
+def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
+    """Inputs that depend on the design, (sample, size), from `parameters` (sample, parameter)."""
+    named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
+    values: Values = {"parameters": parameters, "gravity": np.array([gravity], dtype=float), **even_weights(family)}
+    for k, mount in enumerate(mount_values(family, named)):
+        values |= indexed(k, {"mount": mount})
+    return {key: np.broadcast_to(value, (len(parameters), value.shape[1])) for key, value in values.items()}
+
+
+class InverseModel:
+    """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
+
+    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples).
+    """
+
+    def __init__(self, family: Family, constants: Mapping[str, np.ndarray], series: tuple[str, ...] = ()):
+        self.family, self.constants, self.series = family, constants, series
+        request = Request(family, ("actuator_position", *series))
+        limbs = range(len(family.reference.instances))
+        self._limbs = [self._bound(limb(request, k)) for k in limbs]
+        self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]
+        self._rest.append(self._bound(assembly(request)))
+        self.freedoms = structure_of(family).positions
+
+    def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
+        """A stage with what it needs of the cases."""
+        case = {name: self.constants[stage.takes.get(name, name)] for name in stage.program.case}
+        return stage, BoundKernel(stage.program, case)
+
+    def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
+        """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
+        width = motion.shape[1]
+        values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
+        for stage, run in (*self._limbs, *(self._rest if forces else ())):
+            results = run({name: values[stage.takes.get(name, name)] for name in stage.program.sample}, width)
+            values |= {stage.gives(name): array for name, array in results.items()}
+        return Inverse(values, len(self._limbs), forces)
+
+
+class Inverse:
+    """What `InverseModel.run` has found."""
+
+    def __init__(self, values: Values, limbs: int, forces: bool):
+        self.values, self._limbs, self._forces = values, range(limbs), forces
+
+    @property
+    def position(self) -> np.ndarray:
+        """Positions of the actuators (actuator, samples)."""
+        return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
+
+    def of_limbs(self, name: str) -> list[np.ndarray]:
+        """A series of each limb (joint, samples)."""
+        return [self.values[Indexed(name, k)][0] for k in self._limbs]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Their rates."""
+        return self.values[VELOCITY][0]
+
+    @property
+    def force(self) -> np.ndarray:
+        """Forces of the motion (actuator, samples)."""
+        return self.values["force"][0]
+
+    @property
+    def jacobians(self) -> Values:
+        """J_IK of each limb, as programs take it."""
+        return {Indexed("jacobian", k): self.values[Indexed("jacobian", k)] for k in self._limbs}
+
+    @property
+    def status(self) -> np.ndarray:
+        """Status (samples,)."""
+        if self._forces:
+            return self.values["status"][0, 0]
+        worst = [self.values[Indexed("status", k)][0, 0] for k in self._limbs]
+        return np.asarray(np.max(worst, axis=0), dtype=float)
+
+
+def is_ok(status: np.ndarray) -> np.ndarray:
+    """Where a status is OK."""
+    return np.asarray(status == float(Status.OK))

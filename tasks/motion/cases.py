@@ -1,0 +1,178 @@
+"""A batch of cases of a robot with friction: how it starts and what acts on it, its way through time, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.parameters import nearest
+from robots.status import Status
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.kernels import batches
+from tasks.kernels.batches import Batch, checked, common_batch
+from tasks.mathematics import quaternions
+from tasks.mechanics.field import MOVING
+from tasks.motion.events import Moment, Stepper
+from tasks.motion.instant.layout import POSE
+from tasks.motion.pushes import Acting, OfTime, Pushes, Source, arguments, first_shape
+from tasks.motion.steps import METHODS
+from tasks.motion.system import MotionSystem
+
+Timed = ArrayLike | OfTime
+"""An array with any leading batch dims, or a function of time [s] that gives one."""
+
+
+class BaseMotion(NamedTuple):
+    """How the base moves in the world: constants or functions of time, see `tasks.inverse_dynamics`."""
+
+    rotation: Timed | None = None
+    twist: Timed | None = None
+    acceleration: Timed | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything is said."""
+        return any(part is not None for part in self)
+
+    def source(self, gravity: ArrayLike) -> Source:
+        """What acts on all bodies because of it, and of gravity: `tasks.mechanics.field`. Raises ValueError."""
+
+        def field(time: float) -> np.ndarray:
+            values = (part(time) if callable(part) else part for part in self)
+            return inputs.field_input(gravity, *values).values
+
+        return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
+
+
+STILL = BaseMotion()
+
+
+class Cases(NamedTuple):
+    """Batch dims, the state (size, padded samples) at the `start` [s], and what acts."""
+
+    batch: Batch
+    state: np.ndarray
+    pushes: Pushes
+    start: float
+
+
+def opened(
+    robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting, start: float = 0.0,
+    memory: ArrayLike | None = None, load: Timed | None = None, base: BaseMotion = STILL, gravity: ArrayLike = GRAVITY,
+) -> Cases:  # fmt: skip
+    """From what a caller gives. Raises ValueError and TypeError for what does not fit."""
+    layout, shapes = system.layout, dict[str, Batch]()
+    sources = [Source("force", force, layout.actuators)]
+    if layout.platform:
+        sources.append(Source("load", np.zeros(6) if load is None else load, 6))
+    if base.moves:
+        sources.append(base.source(gravity))
+    arguments(force, (4,) if layout.platform else (3,))
+    for source in sources:
+        if source.name != "force":
+            shapes[source.name] = source.first(start).shape[:-1]
+    arrays = {} if memory is None else {"memory": checked("memory", memory, (layout.joints,))}
+    shapes |= {name: values.shape[:-1] for name, values in arrays.items()}
+    if layout.platform:
+        if arguments(force) < 2:
+            shapes["force"] = sources[0].first(start).shape[:-1]
+        batch, motion = inputs.moving_input(robot, _from_home(robot, moving), shapes)
+        rows = {"q": _pose(robot, motion[0]), "qd": _speeds(system, motion[0])}
+    else:
+        inputs.check_names(robot, moving)
+        parts = {"qd": np.zeros(layout.free), **inputs.present(moving)}
+        arrays = {name: checked(name, parts[name], (layout.free,)) for name in ("q", "qd")} | arrays
+        shapes = {name: values.shape[:-1] for name, values in arrays.items()} | shapes
+        shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), layout.actuators)
+        batch, rows = common_batch(shapes), {}
+    rows |= {name: batches.rows(values, batch) for name, values in arrays.items()}
+    state = np.zeros((layout.size, rows["q"].shape[1]))
+    for name, value in rows.items():
+        state[layout.at[name]] = value
+    return Cases(batch, state, Pushes(sources, batch, system.instant.seen), start)
+
+
+def _from_home(robot: Robot, moving: Moving) -> Moving:
+    if moving.get("position") is None:
+        return {**moving, "position": robot.mechanism.platform.home.position}
+    return moving
+
+
+def _pose(robot: Robot, motion: np.ndarray) -> np.ndarray:
+    """(POSE, samples) from the motion input of kernels."""
+    turned = motion[3:12]
+    if len(motion) == 9:
+        home = np.array(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
+        turned = np.broadcast_to(home, (9, motion.shape[1]))
+    result = np.empty((POSE, motion.shape[1]))
+    result[:3], result[3:] = motion[:3], quaternions.of_rotation(turned)
+    return result
+
+
+def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
+    twist = motion[12:18]
+    if len(motion) == 9:
+        twist = np.concatenate([np.zeros((3, motion.shape[1])), motion[3:6]])
+    return twist[system.instant.structure.positions]
+
+
+def begun(system: MotionSystem, cases: Cases, step: float) -> Moment:
+    """The first moment: joints without velocity hold, if they can."""
+    push, now = cases.pushes.over(cases.start, step, cases.state), np.zeros(cases.state.shape[1])
+    modes = system.first_modes(cases.state, push(now, cases.state))
+    return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
+
+
+def over_time(
+    system: MotionSystem, cases: Cases, *, step: float, steps: int, method: str | None = None, every: int = 1
+) -> Iterator[tuple[float, Moment]]:
+    """Times [s] and moments of a motion in fixed steps, every n-th, the start included.
+
+    method: one of METHODS; absent: `rosenbrock` where there are bristles, else `rk4`. Raises ValueError.
+    """
+    if not step > 0 or min(steps, every) < 1:
+        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+    name = method or ("rosenbrock" if system.bristling.any() else "rk4")
+    if name not in METHODS:
+        raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
+    with np.errstate(all="ignore"):  # a case that came to an end holds NaN
+        now = begun(system, cases, step)
+        yield cases.start, now
+        for k in range(1, steps + 1):
+            before = cases.start + (k - 1) * step
+            now = Stepper(system, METHODS[name], step, cases.pushes.over(before, step, now.state)).taken(now)
+            if k % every == 0:
+                yield cases.start + k * step, now
+
+
+def series(
+    system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Times (kept,), and arrays (kept, *batch, ...) of all parts of the state, `friction`, `stuck`; `status` (*batch).
+
+    A case that has come to an end holds NaN from there on.
+    """
+    moments = [moment for _, moment in history]
+    ended = stacked([~np.isfinite(moment.rates.rate).all(axis=0)[None] for moment in moments], batch)[..., 0]
+    ended = np.logical_or.accumulate(ended, axis=0)
+    result = {name: stacked([x.state[rows] for x in moments], batch) for name, rows in system.layout.at.items()}
+    result["friction"] = stacked([moment.rates.braking for moment in moments], batch)
+    for values in result.values():
+        values[ended] = np.nan
+    result["stuck"] = stacked([moment.modes.rest > 0.5 for moment in moments], batch) & ~ended[..., None]
+    reasons = stacked([moment.rates.status[None] for moment in moments], batch)[..., 0]
+    reason = np.take_along_axis(reasons, ended.argmax(axis=0)[None], axis=0)[0]
+    status = np.where(ended.any(axis=0), np.where(reason > 0.5, reason, Status.INTEGRATION_FAILED), Status.OK)
+    result["status"] = status.astype(np.int8)
+    return np.array([time for time, _ in history]), result
+
+
+def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
+    """(kept, *batch, size) from (size, padded samples) of each kept time."""
+    samples = int(np.prod(batch, dtype=int))
+    return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])

@@ -1,0 +1,65 @@
+"""Motion of parallel robots with joint friction, or on a base that moves, over time: from forces and loads, in batches.
+
+Fixed steps that are cut, for each case by itself, where a joint comes to rest or breaks away, as those of chains are
+(`tasks.motion.chains`). The state is the pose of the platform, with a unit quaternion, and the free components of its
+twist; joints follow from inverse kinematics, so that no loop comes open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.types import LoadAxes
+from tasks.arrays import inputs
+from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.friction.given import Friction
+from tasks.kernels.batches import Batch
+from tasks.mathematics import quaternions
+from tasks.motion.cases import STILL, BaseMotion, Timed, opened, over_time, series
+from tasks.motion.events import Moment
+from tasks.motion.platforms import Simulation
+from tasks.motion.pushes import Acting
+from tasks.motion.system import MotionSystem
+
+
+def simulate_platform(
+    robot: Robot, *, force: Acting, step: float, steps: int,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
+    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, method: str | None = None, every: int = 1,
+    start: float = 0.0, base: BaseMotion = STILL,
+) -> Simulation:  # fmt: skip
+    """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
+
+    position, rotation, twist, load and load_axes as in `tasks.motion.platforms.simulate`. force (*batch, actuator):
+    constant, a function of time, or of time (*batch,), position, rotation and twist: cases whose steps are cut are not
+    at one time. friction, memory, base, method and errors as in `tasks.motion.chains.simulate_chain`.
+    """
+    inputs.check_load_axes(load_axes)
+    system = MotionSystem.of(
+        robot, friction, gravity, base=base.moves, load_with_platform=load is not None and load_axes == "platform"
+    )
+    cases = opened(
+        robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, start=start,
+        memory=memory, load=load, base=base, gravity=gravity,
+    )  # fmt: skip
+    history = list(over_time(system, cases, step=step, steps=steps, method=method, every=every))
+    return collected(system, history, cases.batch)
+
+
+def collected(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:
+    """The result, from moments and when they were."""
+    times, values = series(system, history, batch)
+    pose, speed = values.pop("q"), values.pop("qd")
+    twist = np.zeros((*speed.shape[:-1], 6))
+    twist[..., system.instant.structure.positions] = speed
+    twist[np.isnan(speed).any(axis=-1)] = np.nan
+    turned = quaternions.rotation_matrix(np.moveaxis(pose[..., 3:], -1, 0).reshape(4, -1))
+    rotation = np.moveaxis(turned, -1, 0).reshape(*pose.shape[:-1], 3, 3)
+    none = np.zeros(pose.shape[:-1])
+    values["load_work"] = values["load_work"][..., 0]
+    return Simulation(times, pose[..., :3], rotation, twist, drift=none, gap=none, **values)

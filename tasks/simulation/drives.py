@@ -1,0 +1,120 @@
+"""What acts on the actuators of a batch of cases over each step: a controller on a reference, or a force profile.
+
+Arrays are (size, samples), a case in each column. A step is counted in steps of the simulation; where these are refined
+for an estimate of the error, all times stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from robots.controllers import Controller
+from tasks.control.loop import ControlLoop, Settings
+from tasks.control.model import Inverse, InverseModel
+
+
+class Push(NamedTuple):
+    """Forces (actuator, samples) at the beginning, in the middle and at the end of a step."""
+
+    begin: np.ndarray
+    middle: np.ndarray
+    end: np.ndarray
+
+
+class Aim(NamedTuple):
+    """A reference at one instant: its motion input, and the inverse models at the state and at the reference."""
+
+    wanted: np.ndarray
+    here: Inverse
+    there: Inverse
+
+    @property
+    def status(self) -> np.ndarray:
+        """Of the state, or where that is OK of the reference (samples,)."""
+        return np.where(self.here.status > 0.5, self.here.status, self.there.status)
+
+
+class Seen(NamedTuple):
+    """What a drive gives at the start of a step, and what it aims at; nothing without a reference."""
+
+    push: Push
+    aim: Aim | None = None
+
+
+class Drive(Protocol):
+    """What acts, step by step."""
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Samples that a limit has changed (actuator, samples)."""
+        ...
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The forces over the step of that number, for the motion input of the state at its start."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """References of a batch: motion inputs (trajectory, size, steps + 1), and which each case follows."""
+
+    motions: np.ndarray
+    trajectory: np.ndarray
+
+    def at(self, number: int) -> np.ndarray:
+        """Motion inputs at the start of a step (size, samples)."""
+        return np.ascontiguousarray(self.motions[self.trajectory, :, number].T)
+
+
+class Controlled:
+    """A controller that follows references; `values` (parameter, samples) of it.
+
+    step [s] is that of the loop; `usual` [s] the sample time of a controller that has none of its own.
+    """
+
+    def __init__(
+        self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
+        usual: float,
+    ):  # fmt: skip
+        self._model, self._tracks = model, tracks
+        self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Samples that a limit has changed (actuator, samples)."""
+        return self._loop.lost
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The held forces."""
+        wanted = self._tracks.at(number)
+        here, there = self._model.run(motion), self._model.run(wanted)
+        force = self._loop.force(number, motion, wanted, here, there)
+        return Seen(Push(force, force, force), Aim(wanted, here, there))
+
+
+class Profiled:
+    """Forces (profile, actuator, 3, steps + 1) at the beginning, in the middle and at the end of all steps.
+
+    profile (samples,): which each case has; scale (profile, actuator, samples or 1): what their numbers are multiplied
+    by, torque constants of motors or ones.
+    """
+
+    def __init__(self, forces: np.ndarray, profile: np.ndarray, scale: np.ndarray):
+        self._forces, self._profile, samples = forces, profile, np.arange(len(profile))
+        wide = np.broadcast_to(scale, (*scale.shape[:2], len(profile)))
+        self._scale = wide[profile, :, samples].T
+        self._lost = np.zeros((forces.shape[1], len(profile)))
+
+    @property
+    def lost(self) -> np.ndarray:
+        """None: nothing limits a profile."""
+        return self._lost
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The forces of the profile."""
+        last = min(number, self._forces.shape[3] - 1)
+        acting = self._forces[self._profile, :, :, last]
+        return Seen(Push(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))

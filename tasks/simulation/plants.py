@@ -1,0 +1,131 @@
+"""Robots in motion as a batch of cases: state, step and what is seen of them, by the methods of `tasks.motion`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robots.friction.groups import FrictionGroup
+from robots.model import Family
+from robots.status import Status
+from tasks.kernels.kernel import padded
+from tasks.mathematics import quaternions
+from tasks.motion.events import Moment, Stepper
+from tasks.motion.pushes import Parabola
+from tasks.motion.steps import METHODS
+from tasks.motion.system import MotionSystem
+from tasks.simulation.drives import Push
+
+
+def whole_lanes(columns: np.ndarray) -> np.ndarray:
+    """Columns, the last one repeated so that they fill whole groups of lanes."""
+    return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
+
+
+class MovingRobots:
+    """Cases of one family with designs and friction of their own, by a method with steps of `step` [s]."""
+
+    def __init__(self, system: MotionSystem, state: np.ndarray, step: float, method: str):
+        self.system, self.step, self.method = system, step, METHODS[method]
+        self._state = state
+        self._now: Moment | None = None
+
+    @classmethod
+    def of(
+        cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
+        gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
+    ) -> MovingRobots:  # fmt: skip
+        """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start."""
+        system = MotionSystem.of_cases(family, parameters, groups, friction, gravity)
+        layout, structure = system.layout, system.instant.structure
+        state = np.zeros((layout.size, start.shape[1]))
+        if not layout.platform:
+            state[layout.at["q"]], state[layout.at["qd"]] = start[: layout.free], start[layout.free : 2 * layout.free]
+            return cls(system, state, step, method)
+        home = np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
+        small = len(start) == 9
+        turned = np.broadcast_to(home, (9, start.shape[1])) if small else start[3:12]
+        pose = state[layout.at["q"]]
+        pose[:3], pose[3:] = start[:3], quaternions.of_rotation(np.ascontiguousarray(turned))
+        twist = np.concatenate([np.zeros((3, start.shape[1])), start[3:6]]) if small else start[12:18]
+        state[layout.at["qd"]] = twist[structure.positions]
+        return cls(system, state, step, method)
+
+    def begin(self, push: Push) -> None:
+        """Find out which joints hold at the start."""
+        acting = self._acting(push.begin)
+        modes = self.system.first_modes(self._state, acting)
+        self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
+
+    def advance(self, start: float, push: Push) -> None:
+        """One step under forces."""
+        assert self._now is not None
+        begin = self._acting(push.begin)
+        held = push.begin is push.end
+        parabola = Parabola(begin, *((begin, begin) if held else map(self._acting, push[1:])))
+        stepper = Stepper(self.system, self.method, self.step, parabola)
+        self._now = stepper.taken(self._pushed(self._now, begin))
+
+    def _acting(self, force: np.ndarray) -> np.ndarray:
+        """Rows of `Layout.acting`: forces, and no load on a platform."""
+        if not self.system.layout.platform:
+            return force
+        return np.concatenate([force, np.zeros((6, force.shape[1]))])
+
+    def _pushed(self, now: Moment, acting: np.ndarray) -> Moment:
+        """The moment under forces that have just changed: joints at rest may not hold any more."""
+        after = Moment(now.state, now.modes, self.system.rates(now.state, now.modes, acting))
+        after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
+        loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
+        if not loose.any():
+            return after
+        columns = whole_lanes(np.flatnonzero(loose))
+        part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
+        stopping = np.zeros(part.modes.rest.shape, dtype=bool)
+        settled = self.system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
+        return after.replaced(columns, Moment(*settled))
+
+    @property
+    def state(self) -> np.ndarray:
+        """The state as `tasks.motion.instant.layout.Layout` says."""
+        return self._state if self._now is None else self._now.state
+
+    def motion(self) -> np.ndarray:
+        """The state as a motion input of kernels, without accelerations."""
+        seen = self.system.instant.seen(self.state)
+        if not self.system.layout.platform:
+            q, qd = seen
+            return np.concatenate([q, qd, np.zeros_like(q)])
+        position, rotation, twist = seen
+        none = np.zeros_like(position)
+        if self.system.instant.structure.motion_size == 9:
+            return np.concatenate([position, twist[3:], none])
+        return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])
+
+    def speed(self) -> np.ndarray:
+        """Rates of the freedoms."""
+        return self.state[self.system.layout.at["qd"]]
+
+    @property
+    def status(self) -> np.ndarray:
+        """Status; INTEGRATION_FAILED where there is no rate without another reason."""
+        if self._now is None:
+            return np.zeros(self._state.shape[1])
+        rates = self._now.rates
+        ended = ~np.isfinite(rates.rate).all(axis=0)
+        return np.where(ended & (rates.status < 0.5), float(Status.INTEGRATION_FAILED), rates.status)
+
+    @property
+    def friction(self) -> np.ndarray:
+        """Friction of all joints of the groups."""
+        assert self._now is not None
+        return self._now.rates.braking
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Work that friction has taken."""
+        return self.state[self.system.layout.at["loss"]]
+
+    @property
+    def work(self) -> np.ndarray:
+        """Work of the actuators."""
+        return self.state[self.system.layout.at["work"]]

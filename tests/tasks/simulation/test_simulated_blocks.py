@@ -1,0 +1,170 @@
+"""Simulated blocks: against closed forms, the other way to simulate, finer steps; limits, ends, and cuts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import limbsweep as ls
+from pipeline.execution.graph import block_of
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from robots.status import Status
+from tasks.blocks import compute
+from tasks.blocks.block import Arrays
+
+MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.2}}
+HOLD = {"hold": {"kind": "quintic", "start": 0.3, "end": 0.3, "duration": 1.0}}
+SERIES = ["joint_position", "joint_velocity", "actuator_force", "tracking_error"]
+
+
+def simulated(sweep: dict[str, Any]) -> Arrays:
+    text = {"robot": "planar_3r", "time": {"stop": 0.2, "step": 0.001}, "outputs": SERIES, **sweep}
+    return compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+
+
+def controlled(kind: str = "pd", trajectories: Any = None, **more: Any) -> dict[str, Any]:
+    parameters = more.pop("parameters", {"kp": 400.0, "kd": 20.0})
+    space = more.pop("space", "actuator")
+    simulation = {"controller": {"kind": kind, "space": space, "parameters": parameters}, **more.pop("simulation", {})}
+    return {"trajectories": trajectories or MOVE, "simulation": simulation, **more}
+
+
+@pytest.mark.parametrize("share", [1, 2])
+def test_a_computed_torque_makes_errors_decay_as_their_equation_says(share: int) -> None:
+    step, kp, kd, off = 0.001 / share, 400.0, 50.0, 0.05
+    sweep = controlled("computed_torque", space="joint", parameters={"kp": kp, "kd": kd})
+    sweep["simulation"] |= {"step": step, "state": {"list": {"joint_1": [off]}}}
+    error = simulated(sweep)["tracking_error"][0, 0, 0, 0, :, 0]
+    slow, fast = np.roots([1.0, kd, kp])[::-1]
+    times = np.linspace(0.0, 0.2, 201)
+    closed = -off * (fast * np.exp(slow * times) - slow * np.exp(fast * times)) / (fast - slow)
+    assert np.abs(error - closed).max() < 0.03 * off / share  # a held force is first order in the sample time
+    assert np.abs(error - closed).max() > 1e-4 * off
+
+
+def test_gravity_is_held_to_rounding() -> None:
+    sweep = controlled("pd_gravity", HOLD, gravity=[0.0, -9.81, 0.0])
+    arrays = simulated(sweep)
+    assert np.abs(arrays["tracking_error"]).max() < 1e-12
+    assert np.abs(simulated(controlled("pd", HOLD, gravity=[0.0, -9.81, 0.0]))["tracking_error"]).max() > 1e-3
+
+
+def test_an_integral_removes_what_gravity_leaves() -> None:
+    gains = {"kp": 2000.0, "kd": 60.0}
+    time = {"stop": 1.0, "step": 0.01}
+    left = {}
+    for kind, more in (("pd", {}), ("pid", {"ki": 20000.0})):
+        sweep = controlled(kind, HOLD, parameters=gains | more, gravity=[0.0, -9.81, 0.0], time=time)
+        sweep["simulation"]["step"] = 0.001
+        left[kind] = np.abs(simulated(sweep)["tracking_error"][0, 0, 0, -1]).max()
+    assert left["pid"] < 0.05 * left["pd"]
+
+
+def test_limits_hold_and_are_counted() -> None:
+    limits = {"kp": 4000.0, "kd": 20.0, "force_limit": 3.0, "rate_limit": 500.0, "force_limit_joint_3": 1.0}
+    arrays = simulated(controlled(parameters=limits, metrics=["lost_steps", "peak_force"]))
+    force = arrays["actuator_force"][0, 0, 0]
+    assert np.abs(force).max(axis=0) == pytest.approx([3.0, 3.0, 1.0], rel=1e-12)
+    assert np.abs(np.diff(force, axis=0)).max() <= 500.0 * 0.001 * (1.0 + 1e-12)
+    assert (arrays["lost_steps"] > 10).all()
+    assert arrays["peak_force"].ravel() == pytest.approx([3.0, 3.0, 1.0], rel=1e-12)
+
+
+def test_a_delay_and_a_sample_time_hold_forces() -> None:
+    arrays = simulated(controlled(parameters={"kp": 400.0, "kd": 20.0, "sample_time": 0.005, "delay": 0.003}))
+    changes = np.flatnonzero(np.abs(np.diff(arrays["actuator_force"][0, 0, 0, :, 0])))
+    assert set((changes + 1) % 5) == {3}  # looked at every 5 ms, 3 ms late
+
+
+def test_encoders_read_in_steps() -> None:
+    sweep = controlled(parameters={"kp": 400.0, "kd": 0.0, "resolution": 1e-3})
+    arrays = simulated(sweep)
+    reference = arrays["tracking_error"] + arrays["joint_position"][..., 0, :]
+    steps = (reference - arrays["actuator_force"] / 400.0) / 1e-3
+    assert np.abs(steps - np.rint(steps)).max() < 1e-6
+
+
+def test_forces_of_a_profile_are_those_of_simulate() -> None:
+    force, start = [0.5, -0.2, 0.1], {"joint_1": [0.2], "joint_2": [0.1], "joint_1_rate": [1.0]}
+    friction = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.1, "viscous": 0.02}}
+    profile = {"simulation": {"forces": {"push": {"values": force}}, "state": {"list": start}}, "friction": friction}
+    series = ["joint_position", "joint_velocity"]
+    arrays = simulated({**profile, "outputs": series, "metrics": ["work", "dissipated_energy"]})
+    robot = ls.robots.build("planar_3r")
+    law = {"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.02}
+    motion: Any = ls.simulate(
+        robot, force=force, q=[0.2, 0.1, 0.0], qd=[1.0, 0.0, 0.0], friction=law, step=0.001, steps=200
+    )
+    assert np.abs(arrays["joint_position"][0, 0, 0, 0, :, 0] - motion.q).max() < 1e-13
+    assert arrays["work"].ravel() == pytest.approx(motion.work[-1], abs=1e-13)
+    assert arrays["dissipated_energy"].item() == pytest.approx(motion.loss[-1].sum(), abs=1e-13)
+
+
+def test_profiles_in_a_file_go_by_lines_or_by_steps(tmp_path: Any) -> None:
+    (tmp_path / "push.csv").write_text("t,joint_1,joint_2,joint_3\n0,0,0,0\n0.1,1,0,0\n0.2,1,0,0\n")
+    forces = {"line": {"file": "push.csv"}, "steps": {"file": "push.csv", "between": "steps"}}
+    text = {"robot": "planar_3r", "time": {"stop": 0.2, "step": 0.05}, "outputs": ["actuator_force"]}
+    sweep = Sweep.from_dict({**text, "simulation": {"forces": forces, "step": 0.01}}, folder=tmp_path)
+    arrays = compute.whole(block_of(plan(sweep), 0))
+    assert arrays["actuator_force"][0, 0, 0, :, 0] == pytest.approx([0.0, 0.5, 1.0, 1.0, 1.0])
+    assert arrays["actuator_force"][0, 0, 1, :, 0] == pytest.approx([0.0, 0.0, 1.0, 1.0, 1.0])
+
+
+def test_the_error_of_integration_is_told() -> None:
+    """Euler's method, whose error is not small: the estimate is near the difference from a very fine run."""
+    release: dict[str, Any] = {"state": {"list": {"joint_1": [0.5], "joint_2": [1.0]}}, "method": "euler"}
+    common: dict[str, Any] = {"gravity": [0.0, -9.81, 0.0], "outputs": ["joint_position"]}
+    told = simulated({**common, "simulation": release, "metrics": ["integration_error", "integration_error_share"]})
+    fine = simulated({**common, "simulation": {**release, "method": "rk4", "step": 0.0005}})
+    actual = np.abs(told["joint_position"] - fine["joint_position"]).max()
+    assert told["integration_error"].item() == pytest.approx(actual, rel=0.05)
+    assert 0.0 < told["integration_error_share"].item() < 1.0
+
+
+def test_unstable_gains_diverge_and_neighbours_do_not_care() -> None:
+    sweep = controlled(parameters={"kp": 400.0}, metrics=["peak_tracking_error", "work"])
+    sweep["simulation"]["gains"] = {"grid": {"kd": [20.0, 1e5]}}
+    arrays = simulated(sweep)
+    assert arrays["worst_status"].ravel().tolist() == [Status.OK, Status.DIVERGED]
+    failed = arrays["status"][0, 0, 0, 1] != Status.OK
+    assert (bool(failed[0]), bool(failed[-1])) == (False, True)
+    assert arrays["failed_samples"][0, 0, 0, 1] == failed.sum()
+    assert np.isfinite(arrays["tracking_error"][0, 0, 0, 0]).all()
+    assert (np.isnan(arrays["tracking_error"][0, 0, 0, 1]).all(axis=-1) == failed).all()
+    assert np.isnan(arrays["work"][0, 0, 0, 1]).all()
+
+
+def test_bits_do_not_depend_on_the_cut() -> None:
+    sweep = controlled(metrics=["rms_tracking_error", "integration_error"], time={"stop": 0.05, "step": 0.01})
+    sweep |= {"design": {"grid": {"length_1": [0.4, 0.5, 0.6]}}}
+    sweep["friction"] = {"law": "coulomb_viscous", "grid": {"coulomb": [0.0, 0.1]}}
+    sweep["simulation"] |= {"step": 0.005, "state": {"list": {"joint_1": [0.0, 0.01, -0.02]}}}
+    block = block_of(plan(Sweep.from_dict({"robot": "planar_3r", "outputs": SERIES, **sweep})), 0)
+    whole = compute.whole(block)
+    for d, f in ((0, 1), (2, 0)):
+        part = replace(block, parameters=block.parameters[d : d + 1], friction=block.friction[f : f + 1])
+        for name, values in compute.whole(part).items():
+            assert np.array_equal(values, whole[name][d : d + 1, f : f + 1], equal_nan=True), name
+
+
+def test_a_platform_follows_as_a_function_of_its_state_would_push_it() -> None:
+    """A Delta in task space, against `simulate` with forces of its own in each step."""
+    text = {"robot": "delta_3rr2rrr", "trajectories": {"line": {"kind": "quintic", "end": [0.05, 0.0, 0.02]}}}
+    simulation = {"controller": {"kind": "pd", "parameters": {"kp": 900.0, "kd": 4.0}}}
+    outputs = ["platform_position", "actuator_force", "actuator_position", "tracking_error"]
+    sweep = {**text, "simulation": simulation, "time": {"stop": 0.02, "step": 0.002}, "outputs": outputs}
+    arrays = compute.whole(block_of(plan(Sweep.from_dict(sweep)), 0))
+    robot = ls.robots.build("delta_3rr2rrr")
+    position, twist = np.array(robot.mechanism.platform.home.position), np.zeros(6)
+    for k in range(10):
+        force = arrays["actuator_force"][0, 0, 0, k]
+        motion: Any = ls.simulate(robot, force=force, position=position, twist=twist, step=0.002, steps=1)
+        position, twist = motion.position[-1], motion.twist[-1]
+        assert np.abs(arrays["platform_position"][0, 0, 0, k + 1] - position).max() < 1e-13
+        assert ls.actuator_positions(robot, position=position) == pytest.approx(
+            arrays["actuator_position"][0, 0, 0, k + 1], abs=1e-12
+        )

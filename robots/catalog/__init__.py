@@ -15,13 +15,24 @@ from robots.catalog import (
     rover_rocker,
     three_loop_leg,
 )
+from robots.catalog.literature import (
+    arms,
+    articulated,
+    coupled,
+    hexapods,
+    linkages,
+    rotations,
+    schoenflies,
+    translations,
+)
 from robots.catalog.payload import with_payload
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
 _CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)
-_MODULES = (*_PARALLEL, *_CHAINS)
+_PLATFORMS = (translations, rotations, hexapods, schoenflies, coupled, articulated)
+_MODULES = (*_PARALLEL, *_PLATFORMS, *_CHAINS, linkages, arms)
 FAMILIES: dict[str, Family] = {family.name: with_payload(family) for module in _MODULES for family in module.FAMILIES}
 
 

@@ -186,6 +186,8 @@ class LimbStatics:
 
 def _along(joined: Joined, size: Scalar) -> Wrench:
     """A moment about the axis of a cut joint, or of one that does not turn a force along it, on body a."""
+    if not JOINT_KINDS[joined.kind].freedoms:
+        return NOTHING
     freedom = JOINT_KINDS[joined.kind].freedoms[0]
     push = joined.a.axes[:, freedom.axis] * size
     return (push, NOTHING[1]) if freedom.turns else (NOTHING[0], push)

@@ -102,11 +102,7 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
     the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference pose:
     foot level, cranks level and backward.
     """
-    pieces = Layout()
-    pieces.joint("pitch", "cross", GROUND, "revolute", ZERO, "y")
-    sole = inertia.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
-    pieces.joint("roll", "foot", "cross", "revolute", ZERO, "x", sole)
-    loops = []
+    pieces, ends = Layout(), []
     for side, sign in (("left", 1.0), ("right", -1.0)):
         y, height = sign * p["half_width"], p[f"{side}_height"]
         axis = (-p["motor_offset"], y, height)
@@ -115,7 +111,11 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
         pieces.joint(f"crank_{side}", f"crank_{side}", GROUND, "revolute", axis, "y", rod(p["crank_mass"], axis, pin))
         pieces.joint(f"rod_{side}_y", f"cross_{side}", f"crank_{side}", "revolute", pin, "y")
         pieces.joint(f"rod_{side}_x", f"rod_{side}", f"cross_{side}", "revolute", pin, "x", rod(p["rod_mass"], pin, heel))
-        loops.append(pieces.cut(f"ball_{side}", "spherical", f"rod_{side}", heel, b="foot"))
+        ends.append((side, heel))
+    pieces.joint("pitch", "cross", GROUND, "revolute", ZERO, "y")
+    sole = inertia.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
+    pieces.joint("roll", "foot", "cross", "revolute", ZERO, "x", sole)
+    loops = [pieces.cut(f"ball_{side}", "spherical", f"rod_{side}", heel, b="foot") for side, heel in ends]
     return Mechanism.chain(
         "ankle", tuple(pieces.links), ("crank_left", "crank_right"), tuple(loops), independent=("pitch", "roll")
     )

@@ -48,16 +48,18 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     to the one before. Limbs follow from each other by handing x, y and z on. The reference pose is the isotropic one, in
     which J_IK is orthogonal.
     """
-    far, near = p["proximal_radius"], p["distal_radius"]
+    far, near = p["base_radius"], p["platform_radius"]
+    motor: Vector = (far, 0.0, 0.0)
     elbow: Vector = (0.0, far, 0.0)
+    end: Vector = (0.0, 0.0, near)
     limb = Layout()
-    limb.joint("1", "proximal", GROUND, "revolute", ZERO, "x", rod(p["proximal_mass"], (far, 0.0, 0.0), elbow))
-    limb.joint("2", "distal", "proximal", "revolute", ZERO, "y", rod(p["distal_mass"], (0.0, near, 0.0), (0.0, 0.0, near)))
-    tip = limb.cut("3", "revolute", "distal", ZERO)
+    limb.joint("1", "proximal", GROUND, "revolute", motor, "x", rod(p["proximal_mass"], motor, elbow))
+    limb.joint("2", "distal", "proximal", "revolute", elbow, "y", rod(p["distal_mass"], elbow, end))
+    tip = limb.cut("3", "revolute", "distal", end)
     instances = tuple(
         Instance(f"limb_{axis}", 0, Frame(rotation), Frame(rotation)) for axis, rotation in zip("xyz", CYCLIC, strict=True)
     )
-    ball = inertia.diagonal(*[0.4 * p["platform_mass"] * p["platform_radius"] * p["platform_radius"]] * 3)
+    ball = inertia.diagonal(*[0.4 * p["platform_mass"] * p["ball_radius"] * p["ball_radius"]] * 3)
     body = inertia.Inertia(p["platform_mass"], (0.0, 0.0, p["platform_centre"]), ball)
     described = Limb("RRR", tuple(limb.links), (), (tip,), ("1",))
     return Mechanism((described,), instances, Platform(body, ("wx", "wy", "wz"), Frame(IDENTITY)))
@@ -90,9 +92,9 @@ AGILE_EYE = Family(
     source="Gosselin, Hamel, The Agile Eye: a high-performance three-degree-of-freedom camera-orienting device, IEEE "
     "International Conference on Robotics and Automation, 1994; masses and radii declared here",
     parameters=(
-        Parameter.length("proximal_radius", 0.12, "centre to the ends of a driven link", DECLARED),
-        Parameter.length("distal_radius", 0.09, "centre to the ends of a link at the platform", DECLARED),
-        Parameter.length("platform_radius", 0.04, "radius of the platform, a ball", DECLARED),
+        Parameter.length("base_radius", 0.12, "centre to the ends of a driven link", DECLARED),
+        Parameter.length("platform_radius", 0.09, "centre to the joints at the platform", DECLARED),
+        Parameter.length("ball_radius", 0.04, "radius of the platform, a ball", DECLARED),
         Parameter("platform_centre", "m", 0.02, -1e2, 1e2, "centre of mass of the platform along its z", DECLARED),
         _mass("proximal_mass", 0.15, "mass of a driven link, as of a rod between its ends"),
         _mass("distal_mass", 0.10, "mass of a link at the platform, as of a rod between its ends"),

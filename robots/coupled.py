@@ -53,7 +53,11 @@ class CoupledPlatform:
 
 
 def closed(
-    name: str, limbs: Sequence[Limb], instances: Sequence[Instance], platform: CoupledPlatform, bodies: Sequence[int] = ()
+    name: str,
+    limbs: Sequence[Limb],
+    instances: Sequence[Instance],
+    platform: CoupledPlatform,
+    bodies: Sequence[int] = (),
 ) -> Mechanism:
     """The closed chain of limbs at a platform; `bodies` says at which of its `links` the tips of each instance are.
 

@@ -126,8 +126,9 @@ class Limb:
     `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
     With `drives`, these are the actuators, and `actuated` are the joints that they move. `couplings` are for chains
     alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it.
-    `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there that
-    could carry or rub. Raises DriveError for drives that do not fit, and JointError for such couplings and coordinates.
+    `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
+    that could carry or rub. Raises DriveError for drives that do not fit, and JointError for such couplings and
+    coordinates.
     """
 
     name: str

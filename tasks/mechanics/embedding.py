@@ -187,7 +187,8 @@ class Bordered:
         rows, columns = self.blocks.border
         back = inverse(self.schur)
         below = [
-            self.matrix[np.ix_(rows, own)] @ part for part, (_, own) in zip(self._inverses, self.blocks.inner, strict=True)
+            self.matrix[np.ix_(rows, own)] @ part
+            for part, (_, own) in zip(self._inverses, self.blocks.inner, strict=True)
         ]
         result = np.array(np.zeros(self.matrix.shape), dtype=object)
         result[np.ix_(columns, rows)] = back

@@ -116,8 +116,8 @@ def _cluster_choices(
     closures = [limb.loops[k] for k in group]
     matrices = []
     for states in configurations:
-        solved = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
-        matrices.append(np.vstack([loop.matrix for loop in solved]))
+        placed = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
+        matrices.append(np.vstack([loop.matrix for loop in placed]))
     rows = pivots(matrices)
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
     driving += [limb.index(coupling.joint) for coupling in limb.couplings]
@@ -136,7 +136,8 @@ def _cluster_choices(
     choices = []
     for loops, solved in in_order(pattern, owners):
         own = tuple(sorted(dependent[i] for i in solved))
-        parts = [m[[row for row, k in zip(rows, owners, strict=True) if k in loops]][:, list(own)] for m in matrices]
+        mine = [row for row, k in zip(rows, owners, strict=True) if k in loops]
+        parts = [m[mine][:, list(own)] for m in matrices]
         choices.append(ClusterChoice(loops, own, _blocks(limb, [whole[k].joints for k in loops], own, parts)))
     return kept, choices
 

@@ -1,7 +1,7 @@
 """Any chain in Pinocchio, from its description as plain numbers: its loops closed by least squares, no row dropped.
 
-The joints of the tree are those of the description. What a cut joint holds are rows over the Jacobians of frames on both
-of its sides; the motion of the independent joints is given, and all others follow. Nothing falls into blocks or
+The joints of the tree are those of the description. What a cut joint holds are rows over the Jacobians of frames on
+both of its sides; the motion of the independent joints is given, and all others follow. Nothing falls into blocks or
 clusters.
 """
 

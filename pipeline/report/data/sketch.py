@@ -103,7 +103,11 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     seen = [link.joint not in limb.coordinates for link in limb.links]
     drawn = [i for i, link in enumerate(limb.links) if link.joint not in limb.coordinates[:-1]]
     mounts = _stacked(
-        [pose[..., :3, 3] for link, pose, own in zip(limb.links, poses, seen, strict=True) if own and link.parent == BASE],
+        [
+            pose[..., :3, 3]
+            for link, pose, own in zip(limb.links, poses, seen, strict=True)
+            if own and link.parent == BASE
+        ],
         poses,
     )
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last

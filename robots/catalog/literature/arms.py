@@ -88,10 +88,10 @@ FAMILIES = tuple(
             "ur5e",
             "Arm with six axes of UR5e class",
             UR5E,
-            "Universal Robots, parameters for calculations of kinematics and dynamics: lengths, masses, centres of mass; "
-            "moments of inertia declared here, of the size of its tubes",
-            "Six joints about z of their frames, which are those of Denavit and Hartenberg's joints; stretched along -x "
-            "where all are zero.",
+            "Universal Robots, parameters for calculations of kinematics and dynamics: lengths, masses, centres of "
+            "mass; moments of inertia declared here, of the size of its tubes",
+            "Six joints about z of their frames, which are those of Denavit and Hartenberg's joints; stretched along "
+            "-x where all are zero.",
         ),
         (
             "panda",

@@ -17,18 +17,20 @@ UP: Vector = (0.0, 0.0, 1.0)
 
 
 def _limb(p: Mapping[str, Number]) -> tuple[Limb, Number]:
-    """An arm with two rods: 1 the motor, 2.1, 2.2 and 3.1, 3.2 the universal joints at the elbow, 4 and 5 spherical ones.
+    """An arm with two rods. 1 is the motor, 2.1, 2.2 and 3.1, 3.2 are universal joints at the elbow, 4 and 5 spherical.
 
-    The motor is at the origin, about -y, the arm level towards -x, the platform `reach` from the motor towards x. Also how
-    far the platform is below.
+    The motor is at the origin, about -y, the arm level towards -x, the platform `reach` from the motor towards x. Also
+    how far the platform is below.
     """
     arm, reach, half = p["arm_length"], p["reach"], 0.5 * p["rod_distance"]
     across, span = arm + reach, p["rod_length"]
     drop = sqrt(span * span - across * across)
     tilt = about("y", drop / span, -across / span)  # z axis along the rods, upward
     limb = Layout((reach, 0.0, -drop))
-    limb.joint("1", "arm", GROUND, "revolute", (0.0, 0.0, 0.0), "-y", rod(p["arm_mass"], (0.0, 0.0, 0.0), (-arm, 0.0, 0.0)))
-    tips = []
+    limb.joint(
+        "1", "arm", GROUND, "revolute", (0.0, 0.0, 0.0), "-y", rod(p["arm_mass"], (0.0, 0.0, 0.0), (-arm, 0.0, 0.0))
+    )
+    tips: list[Closure] = []
     for joint, side, name in (("2", -half, "a"), ("3", half, "b")):
         elbow, end = (-arm, side, 0.0), (reach, side, -drop)
         limb.joint(f"{joint}.1", f"cross_{name}", "arm", "revolute", elbow, "-y", turned=tilt)
@@ -94,11 +96,22 @@ def _par4(p: Mapping[str, Number]) -> Mechanism:
     def seen(point: Vector, origin: Vector) -> Frame:
         return shifted(minus(point, origin))
 
-    near, far = rod(p["side_mass"], (0.0, 0.0, 0.0), minus(west, south)), rod(p["side_mass"], (0.0, 0.0, 0.0), minus(north, east))
+    near, far = (
+        rod(p["side_mass"], (0.0, 0.0, 0.0), minus(west, south)),
+        rod(p["side_mass"], (0.0, 0.0, 0.0), minus(north, east)),
+    )
     links = (
         Link("hinge_near", "near", BASE, "revolute", UP, seen(south, middle), near),
         Link("hinge_far", "far", BASE, "revolute", UP, seen(east, middle), far),
-        Link("hinge_b", "link_b", 0, "revolute", UP, seen(west, south), rod(p["link_mass"], (0.0, 0.0, 0.0), minus(north, west))),
+        Link(
+            "hinge_b",
+            "link_b",
+            0,
+            "revolute",
+            UP,
+            seen(west, south),
+            rod(p["link_mass"], (0.0, 0.0, 0.0), minus(north, west)),
+        ),
     )
     pin = Closure("pin_b", "revolute", 2, seen(north, west), 1, seen(north, east))
     places = (("x", west, south), ("y", south, south), ("-x", east, east), ("-y", north, east))

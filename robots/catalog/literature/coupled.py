@@ -91,7 +91,9 @@ def _tricept(p: Mapping[str, Number]) -> Mechanism:
     middle = Layout(top)
     middle.joint("1", "cross", GROUND, "revolute", ZERO, "x")
     middle.joint("2", "tube", "cross", "revolute", ZERO, "y", rod(p["middle_mass"], ZERO, (0.0, 0.0, part * height)))
-    middle.joint("3", "rod", "tube", "prismatic", top, "z", rod(p["middle_mass"], (0.0, 0.0, (1.0 - part) * height), top))
+    middle.joint(
+        "3", "rod", "tube", "prismatic", top, "z", rod(p["middle_mass"], (0.0, 0.0, (1.0 - part) * height), top)
+    )
     weld = middle.cut("4", "fixed", "rod", top)
     limbs = (
         Limb("UPS", tuple(leg.links), (), (tip,), ("3",)),
@@ -148,8 +150,8 @@ THREE_PRS = Family(
 TRICEPT = Family(
     name="tricept",
     title="Tricept 3-UPS with a passive leg, coupled coordinates",
-    source="Siciliano, The Tricept robot: inverse kinematics, manipulability analysis and closed-loop direct kinematics "
-    "algorithm, Robotica 17 (4), 1999; numbers declared here",
+    source="Siciliano, The Tricept robot: inverse kinematics, manipulability analysis and closed-loop direct "
+    "kinematics algorithm, Robotica 17 (4), 1999; numbers declared here",
     parameters=(
         _length("base_radius", 0.50, "middle of the base to the joints of the legs"),
         _length("platform_radius", 0.20, "middle of the platform to the joints of the legs"),

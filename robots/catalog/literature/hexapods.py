@@ -13,7 +13,8 @@ from robots.parameters import Parameter
 from robots.types import IDENTITY, SPATIAL, ZERO, Number, Vector
 
 SIDES = ((1, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-"""Of each leg of the Hexaglide: 1 where its carriage is behind the platform's joint, 1 where its rail is to the left."""
+"""Of each leg of the Hexaglide: 1 where its carriage is behind the platform's joint, 1 where its rail is to the
+left."""
 
 
 def _pairs(half_angle: Number, middle: float = 0.0) -> list[Number]:
@@ -95,8 +96,8 @@ def _angle(name: str, default: float, text: str) -> Parameter:
 HEXA = Family(
     name="hexa",
     title="Hexapod 6-RUS with cranks, Hexa",
-    source="Pierrot, Dauchez, Fournier, HEXA: a fast six-DOF fully parallel robot, International Conference on Advanced "
-    "Robotics, 1991; numbers declared here",
+    source="Pierrot, Dauchez, Fournier, HEXA: a fast six-DOF fully parallel robot, International Conference on "
+    "Advanced Robotics, 1991; numbers declared here",
     parameters=(
         Parameter.length("base_radius", 0.25, "middle of the base to the axes of the cranks", DECLARED),
         Parameter.length("platform_radius", 0.08, "middle of the platform to its joints", DECLARED),
@@ -115,8 +116,8 @@ HEXA = Family(
 HEXAGLIDE = Family(
     name="hexaglide",
     title="Hexaglide 6-PUS, carriages on parallel rails",
-    source="Honegger, Codourey, Burdet, Adaptive control of the Hexaglide, IEEE International Conference on Robotics and "
-    "Automation, 1997; numbers declared here",
+    source="Honegger, Codourey, Burdet, Adaptive control of the Hexaglide, IEEE International Conference on Robotics "
+    "and Automation, 1997; numbers declared here",
     parameters=(
         Parameter.length("platform_radius", 0.15, "middle of the platform to its joints", DECLARED),
         _angle("platform_half_angle", 15.0, "half the angle of a pair of platform joints"),

@@ -59,9 +59,9 @@ def _pin(layout: Layout, name: str, a: str, at: Vector, b: str) -> Closure:
 def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     """Palletiser with four axes: a crank drives the forearm through a parallelogram, two more keep the wrist level.
 
-    Reference pose: lower arm upright, forearm level and forward (x). `waist` turns about z; `shoulder` and `crank`, both
-    at the shoulder, about y; `flange` about z. The coupler hands the crank's angle on to the forearm. A rod beside the
-    lower arm keeps the triangle at the elbow level, and a rod above the forearm the wrist.
+    Reference pose: lower arm upright, forearm level and forward (x). `waist` turns about z; `shoulder` and `crank`,
+    both at the shoulder, about y; `flange` about z. The coupler hands the crank's angle on to the forearm. A rod beside
+    the lower arm keeps the triangle at the elbow level, and a rod above the forearm the wrist.
     """
     height, arm, forearm = p["shoulder_height"], p["lower_arm"], p["forearm"]
     throw, back, above = p["crank_length"], p["rod_offset"], p["triangle_height"]
@@ -98,9 +98,9 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
 def _ankle(p: Mapping[str, Number]) -> Mechanism:
     """Ankle of a humanoid: foot on a universal joint, moved by two cranks behind the shin through rods.
 
-    The shin stands still, z up. `pitch` about y and `roll` about x are those of the foot and the motion is given in them;
-    the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference pose:
-    foot level, cranks level and backward.
+    The shin stands still, z up. `pitch` about y and `roll` about x are those of the foot and the motion is given in
+    them; the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference
+    pose: foot level, cranks level and backward.
     """
     pieces, ends = Layout(), []
     for side, sign in (("left", 1.0), ("right", -1.0)):
@@ -110,7 +110,9 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
         heel: Vector = (-p["heel_length"], y, -p["heel_depth"])
         pieces.joint(f"crank_{side}", f"crank_{side}", GROUND, "revolute", axis, "y", rod(p["crank_mass"], axis, pin))
         pieces.joint(f"rod_{side}_y", f"cross_{side}", f"crank_{side}", "revolute", pin, "y")
-        pieces.joint(f"rod_{side}_x", f"rod_{side}", f"cross_{side}", "revolute", pin, "x", rod(p["rod_mass"], pin, heel))
+        pieces.joint(
+            f"rod_{side}_x", f"rod_{side}", f"cross_{side}", "revolute", pin, "x", rod(p["rod_mass"], pin, heel)
+        )
         ends.append((side, heel))
     pieces.joint("pitch", "cross", GROUND, "revolute", ZERO, "y")
     sole = inertia.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
@@ -146,9 +148,7 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism.chain("six_bar", tuple(bars.links), ("crank",), loops)
 
 
-def _meeting(
-    a: tuple[Number, Number], near: Number, b: tuple[Number, Number], far: Number
-) -> tuple[Number, Number]:
+def _meeting(a: tuple[Number, Number], near: Number, b: tuple[Number, Number], far: Number) -> tuple[Number, Number]:
     """Where two rods from two points meet, to the left of the line from the first to the second."""
     x, z = bent(near, far, b[0] - a[0], b[1] - a[1])
     return a[0] + x, a[1] + z
@@ -204,8 +204,8 @@ PALLETISER = Family(
 ANKLE = Family(
     name="ankle",
     title="Ankle of a humanoid with two rods",
-    source="arrangement of Lohmeier, Buschmann, Ulbrich, Humanoid robot LOLA, IEEE International Conference on Robotics "
-    "and Automation, 2009; numbers declared here",
+    source="arrangement of Lohmeier, Buschmann, Ulbrich, Humanoid robot LOLA, IEEE International Conference on "
+    "Robotics and Automation, 2009; numbers declared here",
     parameters=(
         _length("half_width", 0.05, "rods beside the middle of the foot"),
         _length("heel_length", 0.06, "balls at the foot behind the ankle"),
@@ -236,8 +236,8 @@ SIX_BAR = Family(
         Parameter("rocker_z", "m", 0.0, -1e2, 1e2, "axis of the rocker, z", DECLARED),
         Parameter("coupler_point_u", "m", 0.15, -1e2, 1e2, "coupler point along the line of its pins", DECLARED),
         Parameter("coupler_point_v", "m", 0.15, -1e2, 1e2, "coupler point across that line, to its left", DECLARED),
-        _length("link", 0.30, "coupler point to the end of the output link"),
-        _length("output", 0.25, "length of the output link"),
+        _length("link", 0.34, "coupler point to the end of the output link"),
+        _length("output", 0.28, "length of the output link"),
         Parameter("output_x", "m", 0.45, -1e2, 1e2, "axis of the output link, x", DECLARED),
         Parameter("output_z", "m", 0.15, -1e2, 1e2, "axis of the output link, z", DECLARED),
         Parameter("home_angle", "deg", 60.0, -360.0, 360.0, "of the crank at the reference pose, from x", DECLARED),

@@ -8,7 +8,7 @@ from robots import inertia
 from robots.catalog.layout import GROUND, Layout, bent, rod
 from robots.catalog.literature.translations import CYCLIC, DECLARED
 from robots.geometry import around_z
-from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
+from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
 from robots.types import IDENTITY, ZERO, Number, Vector
 
@@ -45,8 +45,8 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     """Agile Eye, a spherical 3-RRR: all axes meet in one point, about which the platform turns.
 
     A limb, in axes whose x is its motor: 1 about x, driven, 2 about y, 3 about z at the platform, each at right angles
-    to the one before. Limbs follow from each other by handing x, y and z on. The reference pose is the isotropic one, in
-    which J_IK is orthogonal.
+    to the one before. Limbs follow from each other by handing x, y and z on. The reference pose is the isotropic one,
+    in which J_IK is orthogonal.
     """
     far, near = p["base_radius"], p["platform_radius"]
     motor: Vector = (far, 0.0, 0.0)
@@ -57,10 +57,11 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     limb.joint("2", "distal", "proximal", "revolute", elbow, "y", rod(p["distal_mass"], elbow, end))
     tip = limb.cut("3", "revolute", "distal", end)
     instances = tuple(
-        Instance(f"limb_{axis}", 0, Frame(rotation), Frame(rotation)) for axis, rotation in zip("xyz", CYCLIC, strict=True)
+        Instance(f"limb_{axis}", 0, Frame(rotation), Frame(rotation))
+        for axis, rotation in zip("xyz", CYCLIC, strict=True)
     )
     ball = inertia.diagonal(*[0.4 * p["platform_mass"] * p["ball_radius"] * p["ball_radius"]] * 3)
-    body = inertia.Inertia(p["platform_mass"], (0.0, 0.0, p["platform_centre"]), ball)
+    body = Inertia(p["platform_mass"], (0.0, 0.0, p["platform_centre"]), ball)
     described = Limb("RRR", tuple(limb.links), (), (tip,), ("1",))
     return Mechanism((described,), instances, Platform(body, ("wx", "wy", "wz"), Frame(IDENTITY)))
 

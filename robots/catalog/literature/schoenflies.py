@@ -38,8 +38,8 @@ def _four_ruu(p: Mapping[str, Number]) -> Mechanism:
     """Schoenflies 4-RUU: four arms in a level plane, rods with universal joints; the platform translates and turns.
 
     A limb: 1 the motor, about z; 2 and 3 the axes of the universal joint at the elbow, about z and level across the
-    rod; 4 the universal joint at the platform, level as the one before, then vertical. Elbows are to the left and to the
-    right of their motors by turns: if all were on one side the platform could sink while it turns.
+    rod; 4 the universal joint at the platform, level as the one before, then vertical. Elbows are to the left and to
+    the right of their motors by turns: if all were on one side the platform could sink while it turns.
     """
     (left, drop), (right, _) = _limb(p, 1.0), _limb(p, -1.0)
     instances = tuple(
@@ -61,7 +61,9 @@ FOUR_RUU = Family(
         Parameter.length("platform_radius", 0.08, "middle of the platform to its joints", DECLARED),
         Parameter.length("arm_length", 0.20, "length of the driven arms", DECLARED),
         Parameter.length("rod_length", 0.40, "length of the rods", DECLARED),
-        Parameter("home_angle", "deg", 120.0, 5.0, 175.0, "of an arm with the line to the middle, at the reference", DECLARED),
+        Parameter(
+            "home_angle", "deg", 120.0, 5.0, 175.0, "of an arm with the line to the middle, at the reference", DECLARED
+        ),
         Parameter.mass("arm_mass", 0.5, "mass of an arm", DECLARED),
         Parameter.mass("rod_mass", 0.2, "mass of a rod", DECLARED),
         Parameter.mass("platform_mass", 0.8, "mass of the platform, a thin disc", DECLARED),

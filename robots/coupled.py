@@ -40,8 +40,8 @@ class CoupledPlatform:
     """A platform: its inertia, its reference pose, and the `coordinates` in which its motion is given.
 
     `links` are further bodies that it is made of; their parents count among them, from 0, and BASE is the body whose
-    pose the coordinates are. `joined` are cut joints between these bodies, in the same numbers. A `turn` that is given
-    may be a joint of them: `independent` names joints of `links` in which the motion is given besides.
+    pose the coordinates are. `joined` are cut joints between these bodies, in the same numbers. `independent` names
+    joints of `links` in which the motion is given besides, and `actuated` those that are driven, as those of a wrist.
     """
 
     inertia: Inertia
@@ -50,6 +50,7 @@ class CoupledPlatform:
     links: tuple[Link, ...] = ()
     joined: tuple[Closure, ...] = ()
     independent: tuple[str, ...] = ()
+    actuated: tuple[str, ...] = ()
 
 
 def closed(
@@ -75,7 +76,7 @@ def closed(
 
     links += [replace(link, parent=index(link.parent)) for link in platform.links]
     loops = [replace(cut, a=index(cut.a), b=index(cut.b)) for cut in platform.joined]
-    actuated = list[str]()
+    actuated = list(platform.actuated)
     for instance, body in zip(instances, bodies or [BASE] * len(instances), strict=True):
         limb, start = limbs[instance.limb], len(links)
         if limb.drives:
@@ -94,6 +95,14 @@ def closed(
         independent=(*given, *platform.independent),
         coordinates=stand_ins,
     )
+
+
+def homes_of(platform: CoupledPlatform) -> list[Frame]:
+    """The reference poses of the further bodies of a platform, in the base."""
+    result = list[Frame]()
+    for link in platform.links:
+        result.append(_within(platform.home if link.parent == BASE else result[link.parent], link.placement))
+    return result
 
 
 def _pose(platform: CoupledPlatform) -> list[Link]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from robots import inertia
-from robots.geometry import cross, dot, minus, product, sqrt, transpose, unit
+from robots.geometry import cross, dot, minus, product, sqrt, times, transpose, unit
 from robots.model import PLATFORM, Closure, Frame, Inertia, Link
 from robots.types import BASE, IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
@@ -23,11 +23,6 @@ _AXES: dict[str, Vector] = {
 }
 
 
-def times(a: Matrix, b: Vector) -> Vector:
-    """A vector turned by a matrix."""
-    return (dot(a[0], b), dot(a[1], b), dot(a[2], b))
-
-
 SLENDER = 20.0
 """Length of a rod per diameter."""
 _ALONG = 1.0 / (8.0 * SLENDER**2)
@@ -39,7 +34,7 @@ def rod(mass: Number, start: Vector, end: Vector) -> Inertia:
     way = minus(end, start)
     across = mass * _ACROSS * dot(way, way)
     less = mass * (_ACROSS - _ALONG)
-    tensor = tuple(tuple((across if i == j else 0.0) - less * way[i] * way[j] for j in range(3)) for i in range(3))
+    tensor = tuple(tuple((across if i == j else 0.0) - less * (way[i] * way[j]) for j in range(3)) for i in range(3))
     return Inertia(mass, middle(start, end), tensor)  # type: ignore[arg-type]
 
 
@@ -118,7 +113,8 @@ class Layout:
         if frame.rotation is IDENTITY:
             return Inertia(load.mass, arm, load.tensor)
         back = transpose(frame.rotation)
-        return Inertia(load.mass, times(back, arm), product(product(back, load.tensor), frame.rotation))
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = product(product(back, load.tensor), frame.rotation)
+        return Inertia(load.mass, times(back, arm), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
 
 
 def bent(near: Number, far: Number, across: Number, up: Number) -> tuple[Number, Number]:

@@ -185,7 +185,7 @@ class LimbStatics:
 
 
 def _along(joined: Joined, size: Scalar) -> Wrench:
-    """A moment about the axis of a cut joint, or of one that does not turn a force along it, on body a; none of a weld."""
+    """A moment about the axis of a cut joint, or a force along that of one that does not turn, on body a."""
     if not JOINT_KINDS[joined.kind].freedoms:
         return NOTHING
     freedom = JOINT_KINDS[joined.kind].freedoms[0]

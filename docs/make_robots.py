@@ -1,8 +1,9 @@
 """Writes the pages of the robots from the catalogue: `docs/robots.md`, and a picture of each robot.
 
-python docs/make_robots.py
+python docs/make_robots.py [NAME...]
 
-The text is that of the models: docstrings, parameters, and how the limbs are solved. A test compares it with the page.
+Pictures of some robots alone where they are named. The text is that of the models: docstrings, parameters, and how the
+limbs are solved. A test compares it with the page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -43,13 +45,13 @@ Written by `docs/make_robots.py` from the models in `robots/catalog`; change tho
 `limbsweep new NAME` writes a first sweep. Joint variables count from the reference pose, which is that of the picture.
 
 In the graphs of the limbs, thick arrows are driven joints, and dotted ones are cut, to be closed again by equations. R
-and P are joints that turn and that slide, U and S universal and spherical ones.
+and P are joints that turn and that slide, U and S universal and spherical ones, W is a weld.
 """
 
 DPI, COLOURS = 110, 128
 
 AXES = {"v": "translation along", "w": "rotation about"}
-LETTERS = {"revolute": "R", "prismatic": "P", "universal": "U", "spherical": "S", "cylindrical": "C"}
+LETTERS = {"revolute": "R", "prismatic": "P", "universal": "U", "spherical": "S", "cylindrical": "C", "fixed": "W"}
 
 
 def page() -> str:
@@ -75,15 +77,26 @@ def section(family: Family) -> Iterator[str]:
 
 
 def description(family: Family) -> Iterator[str]:
-    """What the module of a family says about it; a reference where the page has said it already."""
-    modules = [each for each in vars(catalog).values() if inspect.ismodule(each)]
+    """What the module of a family says about it; a reference where the page has said it already.
+
+    A mechanism of the literature says it where it is assembled, as its module has several.
+    """
+    if family.name in catalog.LITERATURE:
+        (own,) = (each for module in _modules() for each in module.FAMILIES if each.name == family.name)
+        yield inspect.getdoc(own.assemble) or ""
+        return
     # by name, as the catalogue adds payloads to what a module has
-    module = next(each for each in modules if family.name in (f.name for f in getattr(each, "FAMILIES", ())))
+    module = next(each for each in _modules() if family.name in (f.name for f in each.FAMILIES))
     first = module.FAMILIES[0]
     if family.name == first.name:
         yield inspect.getdoc(module) or ""
     else:
         yield f"The text at [{first.name}](#{first.name}) holds for this robot too."
+
+
+def _modules() -> list[Any]:
+    """The modules of the catalogue that have robots."""
+    return [each for each in vars(catalog).values() if inspect.ismodule(each) and hasattr(each, "FAMILIES")]
 
 
 def freedoms(mechanism: Mechanism) -> str:
@@ -168,7 +181,7 @@ def _aside(robot: Robot) -> Moving:
     if robot.mechanism.is_chain:
         return {"q": 0.1 + 0.01 * np.arange(len(freedoms))}
     home, free = np.array(platform.home.position), np.array([name in platform.mobility for name in TWIST[3:]])
-    return {"position": home + free * (0.03, 0.02, 0.01) * np.linalg.norm(home)}
+    return {"position": home + free * (0.03, 0.02, 0.01) * (np.linalg.norm(home) or 0.3)}
 
 
 def table(parameters: Sequence[Parameter]) -> Iterator[str]:
@@ -193,7 +206,7 @@ def draw(robot: Robot, path: Path) -> None:
 def main() -> None:
     """Write the page and the pictures."""
     PICTURES.mkdir(exist_ok=True)
-    for name in catalog.FAMILIES:
+    for name in sys.argv[1:] or catalog.FAMILIES:
         draw(catalog.build(name), PICTURES / f"{name}.png")
     PAGE.write_text(page(), encoding="utf-8")
     print(f"wrote {PAGE} and {len(catalog.FAMILIES)} pictures")

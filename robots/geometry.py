@@ -53,6 +53,11 @@ def product(a: Matrix, b: Matrix) -> Matrix:
     return tuple(rows)  # type: ignore[return-value]
 
 
+def times(a: Matrix, b: Vector) -> Vector:
+    """A vector turned by a matrix."""
+    return (dot(a[0], b), dot(a[1], b), dot(a[2], b))
+
+
 def minus(a: Vector, b: Vector) -> Vector:
     """Difference of two vectors."""
     return (a[0] - b[0], a[1] - b[1], a[2] - b[2])

@@ -23,14 +23,18 @@ class JointPlace:
 
 
 def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
-    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable."""
+    """Every joint and drive of a robot by name, `limb.joint` or of a chain `joint`, and whether it has one variable.
+
+    Coordinates of a platform are joints that have none: nothing is there.
+    """
     result: dict[str, tuple[JointPlace, bool]] = {}
     actuators = {name: number for number, name in enumerate(mechanism.actuators)}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         prefix = "" if mechanism.is_chain else f"{instance.name}."
         for i, (joint, simple) in enumerate(zip(limb.joints, limb.one_variable, strict=True)):
-            result[prefix + joint] = JointPlace(k, i, actuators.get(prefix + joint, -1)), simple
+            bare = simple and joint not in limb.coordinates
+            result[prefix + joint] = JointPlace(k, i, actuators.get(prefix + joint, -1)), bare
         for drive in limb.drives:
             result[prefix + drive.name] = JointPlace(k, MOTOR, actuators[prefix + drive.name]), True
     return result

@@ -125,8 +125,10 @@ class Limb:
     same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
     `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
     With `drives`, these are the actuators, and `actuated` are the joints that they move. `couplings` are for chains
-    alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it. Raises
-    DriveError for drives that do not fit, and JointError for such couplings.
+    alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it.
+    `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
+    that could carry or rub. Raises DriveError for drives that do not fit, and JointError for such couplings and
+    coordinates.
     """
 
     name: str
@@ -138,15 +140,17 @@ class Limb:
     independent: tuple[str, ...] = ()
     drives: tuple[Drive, ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    coordinates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.name, [link.joint for link in self.links], self.drives)
-        for problem in self._coupling_problems():
+        for problem in (*self._coupling_problems(), *self._coordinate_problems()):
             raise joint_kinds.JointError(f"limb {self.name}: {problem}")
 
     def __repr__(self) -> str:
-        """All fields, but for couplings that are not there: robots without them keep their hashes."""
-        shown = [entry for entry in fields(self) if entry.name != "couplings" or self.couplings]
+        """All fields, but for couplings and coordinates that are not there: robots without them keep their hashes."""
+        absent = {name for name in ("couplings", "coordinates") if not getattr(self, name)}
+        shown = [entry for entry in fields(self) if entry.name not in absent]
         return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
 
     def _coupling_problems(self) -> Iterator[str]:
@@ -164,6 +168,16 @@ class Limb:
                 yield f"joint {entry.joint!r} follows {entry.of!r}; expected it neither actuated nor independent"
         if self.couplings and self.tips:
             yield "got couplings in a limb at a platform; expected them in chains"
+
+    def _coordinate_problems(self) -> Iterator[str]:
+        joints = [link.joint for link in self.links]
+        for name in self.coordinates:
+            if name not in joints:
+                yield f"got {name!r} among its coordinates; expected joints of the tree: {', '.join(joints)}"
+            if name in self.actuated:
+                yield f"joint {name!r} is actuated; expected a coordinate to be none, as nothing is there to drive"
+        if self.coordinates and self.tips:
+            yield "got coordinates in a limb at a platform; expected them in chains"
 
     @property
     def actuators(self) -> tuple[str, ...]:
@@ -250,9 +264,10 @@ class Mechanism:
         drives: tuple[Drive, ...] = (),
         independent: tuple[str, ...] = (),
         couplings: tuple[Coupling, ...] = (),
+        coordinates: tuple[str, ...] = (),
     ) -> Self:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
-        limb = Limb(name, links, loops, (), actuated, independent=independent, drives=drives, couplings=couplings)
+        limb = Limb(name, links, loops, (), actuated, False, independent, drives, couplings, coordinates)
         return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property

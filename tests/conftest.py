@@ -45,8 +45,20 @@ _HERE = Path(__file__).parent
 collect_ignore = [str(path) for pattern in OF_THE_REPOSITORY for path in _HERE.glob(pattern)] if WHEEL else []
 
 
+QUICK = ("test_catalog.py", "test_literature.py", "test_reader.py", "test_robot_pages.py", "test_examples.py")
+"""Tests that are quick enough to go over mechanisms of the literature as well, see `tests.catalogue`."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip single tests of the repository where it is not there."""
+    """Skip single tests of the repository where it is not there; leave long ones of mechanisms to `-m slow`."""
+    from robots import catalog
+
     for item in items:
+        values = getattr(getattr(item, "callspec", None), "params", {}).values()
+        if item.path.name not in QUICK and any(
+            isinstance(value, str) and value in catalog.LITERATURE for value in values
+        ):
+            item.add_marker(pytest.mark.slow)
         if WHEEL and item.get_closest_marker("repository"):
             item.add_marker(pytest.mark.skip(reason="reads pages or examples, which are not in a wheel"))

@@ -20,6 +20,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
+from pipeline.robot_files.places import Places
 from pipeline.robot_files.sections import (
     ClosureSection,
     InstanceSection,
@@ -32,12 +33,14 @@ from pipeline.robot_files.sections import (
 from pipeline.robot_files.solvable import check_solvable
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots import limits
+from robots.coupled import CoupledPlatform, homes_of
 from robots.drives import Drive, Motor, Spin
 from robots.expressions.expression import GEOMETRIC, Expression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.ratings import Rating
+from robots.formats.templates import fill
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import LARGEST, Parameter, nearest
 from robots.types import BASE, TWIST
@@ -85,14 +88,19 @@ class _RobotReader:
     def __init__(self, report: Report, file: RobotFile) -> None:
         self.report, self.file = report, file
         self.values = ValueReader(report, set(CONSTANTS))
+        self.platform_bodies: dict[str, int] = {"platform": BASE}
 
     def description(self) -> Description | None:
         """Read all sections; None where something was wrong, which is reported."""
         parameters = tuple(self._parameters())
         derived = tuple(self._derived())
         limbs = self._limbs()
-        platform = self._platform()
+        coupled = self._coupled()
+        platform = NO_PLATFORM if coupled else self._platform()
         instances = self._instances(limbs)
+        joined = self._joined()
+        if coupled is not None:
+            self._check_coupled(coupled, limbs, instances)
         if self.report.problems:
             return None
         mechanism = Mechanism(tuple(limbs.values()), instances, platform)
@@ -104,23 +112,29 @@ class _RobotReader:
             parameters,
             derived,
             mechanism,
-            tuple(self._ratings(mechanism)),
+            () if coupled else tuple(self._ratings(mechanism)),
             file.massless,
+            platform=coupled,
+            joined=joined if any(body != BASE for body in joined) else (),
         )
         self._check_massless(description)
         if self.report.problems:
             return None
         self._try_values(description)
+        self._check_axes(description)
         if self.report.problems:
             return None
         if any(section.reference is not None for section in file.limbs.values()):
             description = replace(description, reference=tuple(self._references(description)))
+        if coupled is not None:
+            description = replace(description, ratings=tuple(self._ratings(description.family.reference)))
         self._try(description)
         return description
 
     def _references(self, description: Description) -> Iterator[tuple[str, tuple[tuple[str, float], ...]]]:
         """Close the loops of limbs that have rough positions of joints."""
-        mechanism = description.family.reference
+        mechanism, platform = description.parts({entry.name: entry.scalar for entry in description.parameters})
+        homes = dict(enumerate(homes_of(platform))) if platform else {}
         for k, limb in enumerate(mechanism.limbs):
             stated = self.file.limbs[limb.name].reference
             if stated is None:
@@ -130,11 +144,12 @@ class _RobotReader:
                 if name not in names:
                     hint = sentence(nearest(name, names))
                     self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
-            setting = Setting(
-                limb, next(entry for entry in mechanism.instances if entry.limb == k), mechanism.platform.home
-            )
+            number, instance = next((n, entry) for n, entry in enumerate(mechanism.instances) if entry.limb == k)
+            body = description.joined[number] if description.joined else BASE
+            home = platform.home if platform else mechanism.platform.home
+            setting = Setting(limb, instance, homes.get(body, home))
             guess = np.array([float(stated.get(name, 0.0)) for name in names])
-            given = (limb.independent or limb.actuated) if mechanism.is_chain else ()
+            given = (limb.independent or limb.actuated) if mechanism.is_chain and platform is None else ()
             values, left = assembly.close(setting, guess, [names.index(name) for name in given])
             if left > checks.GAP:
                 got = f"loops that stay open by {left:.3g} from there"
@@ -198,7 +213,7 @@ class _RobotReader:
         places += [(*path, key, k) for key in ("tips", "loops") for k in range(len(getattr(section, key)))]
         self._once([link.joint for link in links] + [cut.joint for cut in (*tips, *loops)], places)
         names = [link.joint for link in links]
-        for key in ("actuated", "independent"):
+        for key in ("actuated", "independent", "coordinates"):
             joints = getattr(section, key)
             for k, joint in enumerate(joints):
                 if joint not in names:
@@ -206,6 +221,10 @@ class _RobotReader:
                     self.report((*path, key, k), joint, "a joint of a link of this limb", hint)
                 elif joint in joints[:k]:
                     self.report((*path, key, k), Got(f"{joint} again"), "every joint once", "Remove one.")
+                elif key == "coordinates" and joint in section.actuated:
+                    self.report((*path, key, k), joint, "no actuated joint: nothing is there to drive", "Remove it.")
+        if section.coordinates and section.tips:
+            self.report((*path, "coordinates"), section.coordinates, "no key of a limb with tips", "Remove it.")
         drives = tuple(self._drives(section, names, bodies, path))
         couplings = tuple(self._couplings(section, names, path))
         return Limb(
@@ -218,6 +237,7 @@ class _RobotReader:
             section.independent,
             drives=() if self.report.problems else drives,
             couplings=() if self.report.problems else couplings,
+            coordinates=() if self.report.problems else section.coordinates,
         )
 
     def _drives(
@@ -315,12 +335,21 @@ class _RobotReader:
             section.body,
             parent,
             section.kind,
-            writing.AXES[section.axis],
+            self._axis(section.axis, (*path, "axis")),
             self.values.frame(section.placement, (*path, "placement")),
             self.values.inertia(section.inertia, (*path, "inertia")),
             self.values.number(section.armature, (*path, "armature")),
             self.values.pitch(section, path),
         )
+
+    def _axis(self, axis: str | tuple[Any, ...], path: KeyPath) -> Any:
+        """Read an axis: a coordinate axis, or a direction of any length, which may be of expressions."""
+        if isinstance(axis, str):
+            return writing.AXES[axis]
+        direction = self.values.triple(axis, path)
+        if all(isinstance(x, float) for x in direction) and not any(direction) and not self.report.problems:
+            self.report(path, list(direction), "a direction other than zero")
+        return direction
 
     def _body(self, name: str, bodies: Mapping[str, int], path: KeyPath, rule: str) -> int:
         if name not in bodies:
@@ -356,6 +385,72 @@ class _RobotReader:
         inertia = self.values.inertia(section.inertia, ("platform", "inertia"))
         return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
 
+    def _coupled(self) -> CoupledPlatform | None:
+        """Read a platform whose coordinates follow from the limbs; None for another one, or none."""
+        section = self.file.platform
+        if section is None:
+            return None
+        path = ("platform",)
+        if not section.coordinates:
+            for key in ("links", "loops", "independent", "actuated"):
+                if key in section.model_fields_set:
+                    hint = "Name the coordinates in which its motion is given, in place of mobility."
+                    self.report((*path, key), Got(f"{key} without coordinates"), "coordinates beside it", hint)
+            if not section.mobility and not self.report.problems:
+                hint = "Add it; or coordinates, where others follow from the limbs."
+                self.report(path, Got("no key 'mobility'"), "'mobility', which is required", hint)
+            return None
+        if section.mobility:
+            self.report((*path, "mobility"), section.mobility, "mobility or coordinates", "Remove one of them.")
+        for k, name in enumerate(section.coordinates):
+            if name in section.coordinates[:k]:
+                self.report((*path, "coordinates", k), Got(f"{name} again"), "every one once", "Remove one.")
+        links: list[Link] = []
+        bodies = self.platform_bodies
+        for k, link in enumerate(section.links):
+            links.append(self._link(link, bodies, (*path, "links", k)))
+            bodies.setdefault(link.body, len(bodies) - 1)
+        loops = self._closures(section.loops, bodies, (*path, "loops"), tips=False)
+        places = [(*path, "links", k) for k in range(len(links))] + [(*path, "loops", k) for k in range(len(loops))]
+        self._once([link.joint for link in links] + [cut.joint for cut in loops], places)
+        names = [link.joint for link in links]
+        for key in ("independent", "actuated"):
+            for k, joint in enumerate(getattr(section, key)):
+                if joint not in names:
+                    hint = sentence(nearest(joint, names))
+                    self.report((*path, key, k), joint, "a joint of the platform's links", hint)
+        inertia = self.values.inertia(section.inertia, (*path, "inertia"))
+        home = self.values.frame(section.home, (*path, "home"))
+        return CoupledPlatform(
+            inertia, home, section.coordinates, tuple(links), loops, section.independent, section.actuated
+        )
+
+    def _joined(self) -> tuple[int, ...]:
+        """The bodies of the platform that instances join."""
+        result = []
+        for name, section in (self.file.instances or {}).items():
+            if section.body not in self.platform_bodies:
+                hint = sentence(nearest(section.body, self.platform_bodies))
+                self.report(("instances", name, "body"), section.body, "a body of the platform", hint)
+            result.append(self.platform_bodies.get(section.body, BASE))
+        return tuple(result)
+
+    def _check_coupled(
+        self, platform: CoupledPlatform, limbs: Mapping[str, Limb], instances: Sequence[Instance]
+    ) -> None:
+        """Report what limbs of a platform whose coordinates follow may not have, and too few actuators."""
+        for name, limb in limbs.items():
+            if limb.drives or self.file.limbs[name].drives:
+                hint = "Name the joints that are driven under actuated, with their armature."
+                self.report(("limbs", name, "drives"), Got("drives"), "none beside a platform with coordinates", hint)
+        order = list(limbs.values())
+        driven = len(platform.actuated) + sum(len(order[instance.limb].actuated) for instance in instances)
+        given = len(platform.coordinates) + len(platform.independent)
+        if not self.report.problems and driven < given:
+            got = f"{given} coordinates that are given and {driven} actuators"
+            hint = "Name the driven joints of each limb under actuated, or give fewer coordinates."
+            self.report(("platform", "coordinates"), Got(got), "at least as many actuators", hint)
+
     def _instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
         sections = self.file.instances
         chain = "platform" not in self.report.document.data
@@ -390,6 +485,21 @@ class _RobotReader:
             if limb.independent and not chain:
                 report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")
 
+    def _check_axes(self, description: Description) -> None:
+        """Report directions of axes that are zero with the default parameters."""
+        if self.report.problems:
+            return
+        known = description.known({parameter.name: parameter.scalar for parameter in description.parameters})
+        lists: list[tuple[KeyPath, Sequence[Link]]] = [
+            (("limbs", limb.name), limb.links) for limb in description.template.limbs
+        ]
+        lists += [(("platform",), description.platform.links)] if description.platform else []
+        for path, links in lists:
+            for k, link in enumerate(links):
+                if not np.any(np.array(fill(link.axis, known), dtype=float)):
+                    got = "a direction that is zero with the defaults of the parameters"
+                    self.report((*path, "links", k, "axis"), Got(got), "a direction other than zero")
+
     def _try_values(self, description: Description) -> None:
         """Evaluate all expressions with the default parameters, and report what is not finite."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
@@ -412,9 +522,10 @@ class _RobotReader:
         if self.report.problems:
             return
         reference = description.family.reference
+        places = Places(description.template, description.platform)
         for find in (partial(checks.check, massless=description.massless), checks.check_loops, mobility.check_home):
             for finding in find(reference):
-                self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
+                self.report(places.of(finding.path), Got(finding.got), finding.expected, finding.hint)
             if self.report.problems:
                 return
         check_solvable(self.report, description)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticKnownError
 
 from pipeline.documents.section import Integer, Name, Number, Section, Text
-from robots.formats.writing import FORMAT
+from robots.formats.writing import AXES, FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind
 
@@ -25,12 +26,25 @@ Value = Any
 ThreeValues = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
 MatrixRows = Annotated[tuple[ThreeValues, ...], Field(min_length=3, max_length=3)]
 AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
+
+
+def _axis(value: object, direction: ValidatorFunctionWrapHandler) -> Any:
+    """The name of a coordinate axis, or the three values of a direction: one message where it is neither."""
+    if isinstance(value, list | tuple):
+        return direction(value)
+    if isinstance(value, str) and value in AXES:
+        return value
+    raise PydanticKnownError("literal_error", {"expected": "'x', 'y', 'z', '-x', '-y', '-z' or a list of three values"})
+
+
+Axis = Annotated[ThreeValues, WrapValidator(_axis, json_schema_input_type=AxisName | ThreeValues)]
 if TYPE_CHECKING:
     TreeKind = JointKind
     CutKind = JointKind
 else:  # the names of a table, which no type checker can read
     TreeKind, CutKind = Literal[tuple(TREE_KINDS)], Literal[tuple(JOINT_KINDS)]
 PITCH = "way per angle [m/rad], which joints that slide as they turn need: the lead of a full turn over 2 pi"
+Coordinate = Literal["x", "y", "z", "yaw", "pitch", "roll"]
 Line = Annotated[str, Field(strict=True, max_length=1000)]
 
 
@@ -90,7 +104,9 @@ class LinkSection(Section):
     parent: Label = Field(description="a body further up in the list, or `base`")
     kind: TreeKind = Field(description="kind of the joint")
     pitch: Value | None = Field(default=None, description=PITCH)
-    axis: AxisName = Field(description="axis of the joint in its own frame")
+    axis: Axis = Field(
+        description="axis of the joint in its own frame: a coordinate axis, or a direction as three values"
+    )
     placement: FrameSection = Field(
         default_factory=FrameSection, description="frame of the joint in the parent (base: in the mount frame)"
     )
@@ -190,6 +206,9 @@ class LimbSection(Section):
     couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints of a chain that follow others: gears, belts, fingers of a gripper"
     )
+    coordinates: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of a chain that stand for the pose of a platform: nothing is there"
+    )
 
 
 class InstanceSection(Section):
@@ -198,6 +217,9 @@ class InstanceSection(Section):
     limb: Label = Field(description="name of one of `limbs`")
     base: FrameSection = Field(default_factory=FrameSection, description="mount frame in the base")
     platform: FrameSection = Field(default_factory=FrameSection, description="mount frame in the platform")
+    body: Label = Field(
+        default="platform", description="body of the platform that its tips join, and that has that mount frame"
+    )
 
 
 class PlatformSection(Section):
@@ -205,9 +227,25 @@ class PlatformSection(Section):
 
     inertia: InertiaSection = Field(description="inertia in the platform's frame")
     mobility: Annotated[tuple[Literal["wx", "wy", "wz", "vx", "vy", "vz"], ...], Field(min_length=1, max_length=6)] = (
-        Field(description="free components of its twist, angular ones first")
+        Field(default=(), description="free components of its twist, angular ones first")
+    )
+    coordinates: Annotated[tuple[Coordinate, ...], Field(min_length=1, max_length=6)] = Field(
+        default=(),
+        description="in place of `mobility`, coordinates of its pose in which its motion is given; others follow",
     )
     home: FrameSection = Field(default_factory=FrameSection, description="its reference pose in the base")
+    links: Annotated[tuple[LinkSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="further bodies of a platform with `coordinates`, parents first, from `platform` on"
+    )
+    loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints that close loops among these bodies"
+    )
+    independent: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of these bodies in which the motion is given, besides `coordinates`"
+    )
+    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of these bodies that are driven, such as those of a wrist"
+    )
 
 
 class RatingSection(Section):

@@ -16,10 +16,12 @@ def check_solvable(report: Report, description: Description) -> None:
     except TopologyError as error:
         text = str(error)
         limb = next((entry for entry in description.template.limbs if f" {entry.name}" in text.partition(":")[0]), None)
-        within = () if limb is None else ("limbs", limb.name)
+        within: tuple[str, ...] = () if limb is None else ("limbs", limb.name)
         chain = description.template.is_chain and "actuated" in text
+        if description.platform is not None:
+            within = ("platform", "coordinates")
         got, rule, hint = _parts(text)
-        report((*within, "actuated") if chain and within else within, Got(got), rule, hint)
+        report((*within, "actuated") if chain and limb is not None else within, Got(got), rule, hint)
 
 
 def _parts(text: str) -> tuple[str, str, str]:

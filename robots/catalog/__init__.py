@@ -15,14 +15,28 @@ from robots.catalog import (
     rover_rocker,
     three_loop_leg,
 )
+from robots.catalog.literature import (
+    arms,
+    articulated,
+    coupled,
+    hexapods,
+    linkages,
+    rotations,
+    schoenflies,
+    translations,
+)
 from robots.catalog.payload import with_payload
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 
 _PARALLEL = (delta, delta_3r2us, irsbot2, five_bar, gough_stewart, hexapod_6rrrprr)
 _CHAINS = (planar_3r, rover_rocker, five_axis_tree, three_loop_leg, irb6)
-_MODULES = (*_PARALLEL, *_CHAINS)
+_LITERATURE = (translations, rotations, hexapods, schoenflies, coupled, articulated, linkages, arms)
+_MODULES = (*_PARALLEL, *_CHAINS, *_LITERATURE)
 FAMILIES: dict[str, Family] = {family.name: with_payload(family) for module in _MODULES for family in module.FAMILIES}
+
+LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FAMILIES)
+"""Names of the mechanisms that are data: points and axes at the reference pose, see `robots.catalog.layout`."""
 
 
 def family(name: str) -> Family:

@@ -10,23 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from robots.geometry import shifted
 from robots.inertia import diagonal
-from robots.model import Inertia, Link
+from robots.model import Frame, Inertia, Link
 from robots.parameters import Parameter
-from robots.types import ZERO, Number, Vector
+from robots.types import IDENTITY, ZERO, Matrix, Number, Vector
 
 Triple = tuple[float, float, float]
 
 Z: Vector = (0.0, 0.0, 1.0)
 ALL = "xyz"
+PAIRS = ("xy", "xz", "yz")
 
 
 @dataclass(frozen=True)
 class Row:
     """A link with a revolute joint: `moments` [kg m^2] about `centre`; `origin` is in the parent [m].
 
-    Without `origin`, where the joint stands is no parameter: at the base's origin, or as `links` is told.
+    Without `origin`, where the joint stands is no parameter: at the base's origin, or as `links` is told. `products`
+    are xy, xz and yz of the tensor, and `turned` is the rotation from the joint's frame to that of the parent, where
+    frames are not natural ones.
     """
 
     number: str
@@ -36,6 +38,8 @@ class Row:
     moments: Triple
     origin: Triple | None = None
     axis: Vector = Z
+    products: Triple | None = None
+    turned: Matrix = IDENTITY
 
     @property
     def joint(self) -> str:
@@ -62,6 +66,9 @@ def _of_row(row: Row, source: str, directions: str) -> Iterator[Parameter]:
     for axis, moment in zip(ALL, row.moments, strict=True):
         text = f"inertia of {body} about its centre of mass, {axis}"
         yield Parameter(f"{row.body}_inertia_{axis}{axis}", "kg m^2", moment, 0.0, 1e6, text, source)
+    for axes, product in zip(PAIRS, row.products or (), strict=False):
+        text = f"element {axes} of the inertia tensor of {body} about its centre of mass"
+        yield Parameter(f"{row.body}_inertia_{axes}", "kg m^2", product, -1e6, 1e6, text, source)
 
 
 def point(name: str, default: Triple, text: str, source: str, directions: str = ALL) -> Iterator[Parameter]:
@@ -88,7 +95,7 @@ def links(
             row.parent,
             "revolute",
             row.axis,
-            shifted(place(row) if row.origin is None else vector(p, f"{row.body}_origin")),
+            Frame(row.turned, place(row) if row.origin is None else vector(p, f"{row.body}_origin")),
             _inertia(row, p),
         )
         for row in rows
@@ -96,5 +103,10 @@ def links(
 
 
 def _inertia(row: Row, p: Mapping[str, Number]) -> Inertia:
-    moments = (p[f"{row.body}_inertia_{axis}{axis}"] for axis in ALL)
-    return Inertia(p[f"{row.body}_mass"], vector(p, f"{row.body}_centre"), diagonal(*moments))
+    xx, yy, zz = (p[f"{row.body}_inertia_{axis}{axis}"] for axis in ALL)
+    if row.products is None:
+        tensor = diagonal(xx, yy, zz)
+    else:
+        xy, xz, yz = (p[f"{row.body}_inertia_{axes}"] for axes in PAIRS)
+        tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    return Inertia(p[f"{row.body}_mass"], vector(p, f"{row.body}_centre"), tensor)

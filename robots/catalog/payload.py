@@ -47,8 +47,10 @@ class _WithPayload:
                 mechanism, platform=replace(mechanism.platform, inertia=joined(mechanism.platform.inertia, payload))
             )
         (limb,) = mechanism.limbs
-        last = replace(limb.links[-1], inertia=joined(limb.links[-1].inertia, payload))
-        return replace(mechanism, limbs=(replace(limb, links=(*limb.links[:-1], last)),))
+        place = limb.index(limb.coordinates[-1]) if limb.coordinates else len(limb.links) - 1
+        carrier = replace(limb.links[place], inertia=joined(limb.links[place].inertia, payload))
+        links = (*limb.links[:place], carrier, *limb.links[place + 1 :])
+        return replace(mechanism, limbs=(replace(limb, links=links),))
 
 
 def with_payload(family: Family) -> Family:

@@ -10,19 +10,21 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from robots import catalog
+from robots.coupled import CoupledPlatform, closed
 from robots.expressions.expression import Expression
 from robots.formats.assembly import References, counted_from
+from robots.formats.oblique import Axes, is_oblique, nearest_axes, straightened, straightened_cuts, straightened_links
 from robots.formats.ratings import Rating
 from robots.formats.templates import fill
 from robots.model import Family, Mechanism, Robot
 from robots.parameters import Parameter
-from robots.types import Number
+from robots.types import BASE, Number
 
 CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
 
 
-_OPTIONAL = {"ratings", "massless", "reference"}
+_OPTIONAL = {"ratings", "massless", "reference", "platform", "joined"}
 """Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
 
 
@@ -33,8 +35,9 @@ class Description:
     `derived` are named values that expressions of the template may use, each of parameters and those before it;
     `reference` has positions of joints from which they count, found by `robots.formats.assembly` where loops are open.
     `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. `ratings` are what is
-    known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. Two
-    descriptions are equal where they say the same.
+    known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. With a
+    `platform` whose coordinates follow, the template has limbs and instances alone, and `joined` says which of its
+    bodies each instance joins. Two descriptions are equal where they say the same.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Description:
     ratings: tuple[Rating, ...] = ()
     massless: tuple[str, ...] = ()
     reference: References = ()
+    platform: CoupledPlatform | None = None
+    joined: tuple[int, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -63,11 +68,52 @@ class Description:
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """The mechanism for values of the parameters: floats, arrays or symbols."""
+        limbs, platform = self.parts(values)
+        if platform is None:
+            return limbs
+        return closed(self.name, limbs.limbs, limbs.instances, platform, self.joined)
+
+    def parts(self, values: Mapping[str, Number]) -> tuple[Mechanism, CoupledPlatform | None]:
+        """The template for values of the parameters, and its platform where that is none of the template."""
+        known = self.known(values)
+        made: Mechanism = fill(self.template, known)
+        platform: CoupledPlatform | None = fill(self.platform, known)
+        if any(self._oblique):
+            *of_limbs, of_platform = self._oblique
+            limbs = (straightened(limb, axes) for limb, axes in zip(made.limbs, of_limbs, strict=True))
+            made = replace(made, limbs=tuple(limbs))
+            if platform is not None and of_platform:
+                made, platform = self._straight_platform(made, platform, of_platform)
+        return counted_from(made, self.reference) if self.reference else made, platform
+
+    def known(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
+        """What expressions may use: constants, values of the parameters, and what is derived from them."""
         known = {**CONSTANTS, **values}
         for name, expression in self.derived:
             known[name] = fill(expression, known)
-        made: Mechanism = fill(self.template, known)
-        return counted_from(made, self.reference) if self.reference else made
+        return known
+
+    @cached_property
+    def _oblique(self) -> tuple[Axes, ...]:
+        """Of each limb, and of the platform, coordinate axes of links that have others; none where all have one."""
+        lists = [limb.links for limb in self.template.limbs] + [self.platform.links if self.platform else ()]
+        if not any(is_oblique(link.axis) for links in lists for link in links):
+            return ()
+        known = self.known({each.name: each.scalar for each in self.parameters})
+        return tuple(nearest_axes(links, fill(links, known)) for links in lists)
+
+    def _straight_platform(
+        self, limbs: Mechanism, platform: CoupledPlatform, axes: Axes
+    ) -> tuple[Mechanism, CoupledPlatform]:
+        """Limbs and platform, with the mount frames on those of its bodies that were turned."""
+        links, back = straightened_links(platform.links, axes)
+        bodies = self.joined or (BASE,) * len(limbs.instances)
+        instances = tuple(
+            replace(instance, platform=back(body, instance.platform))
+            for instance, body in zip(limbs.instances, bodies, strict=True)
+        )
+        joined = straightened_cuts(platform.joined, back)
+        return replace(limbs, instances=instances), replace(platform, links=links, joined=joined)
 
     @property
     def family(self) -> Family:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.formats.assembly import Setting
 from robots.formats.checks import Finding, Pose, joined, poses_at
 from robots.joint_kinds import Freedom
 from robots.model import PLATFORM, Closure, Frame, Limb, Mechanism
@@ -22,6 +23,12 @@ Array = NDArray[np.float64]
 RANK = 1e-9
 """Share of the largest singular value below which one counts as zero."""
 
+NUMERIC_RANK = 1e-7
+"""The same of a matrix of central differences."""
+
+LOOSE = 1e-4
+"""Share of a coordinate in a velocity of length one from which on it moves, by such a matrix."""
+
 MOVES = 1e-6
 """Share of the platform in a velocity of length one from which on the platform moves."""
 
@@ -29,6 +36,7 @@ MOVES = 1e-6
 def check_home(mechanism: Mechanism) -> Iterator[Finding]:
     """A mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
     if mechanism.is_chain:
+        yield from _check_coordinates(mechanism)
         return
     rows, driven = _constraints(mechanism)
     free = _motions(rows)
@@ -46,6 +54,32 @@ def check_home(mechanism: Mechanism) -> Iterator[Finding]:
         got = f"a singular pose: with all actuators held the platform moves along {named}"
         hint = "The least singular value is zero there; change the reference pose, or where the limbs are mounted."
         yield Finding(("platform", "home"), got, "a pose that the actuators hold", hint)
+
+
+def _check_coordinates(mechanism: Mechanism) -> Iterator[Finding]:
+    """A reference pose of a platform whose coordinates follow that the actuators do not hold, or the limbs."""
+    (limb,), (instance,) = mechanism.limbs, mechanism.instances
+    if not limb.coordinates:
+        return
+    setting = Setting(limb, instance, Frame())
+    slopes = setting.slopes(np.zeros(len(limb.links)))
+    names = [link.joint for link in limb.links]
+    for fixed, got, hint in (
+        (mechanism.freedoms, "coordinates that do not determine the platform", "Give more coordinates, or other ones."),
+        (limb.actuated, "a singular pose: with all actuators held the platform moves", "Change the reference pose."),
+    ):
+        free = [k for k, name in enumerate(names) if name not in fixed]
+        _, values, directions = np.linalg.svd(slopes[:, free])
+        left = directions[int((values > NUMERIC_RANK * values[0]).sum()) :]
+        moving = [
+            names[k]
+            for n, k in enumerate(free)
+            if names[k] in limb.coordinates and np.abs(left[:, n]).max(initial=0.0) > LOOSE
+        ]
+        if moving:
+            along = ", ".join(name.partition("_")[2] for name in moving)
+            yield Finding(("platform", "home"), f"{got} along {along}", "a pose that the actuators hold", hint)
+            return
 
 
 def _allows(free: Array, component: int) -> bool:

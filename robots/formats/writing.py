@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from robots.coupled import CoupledPlatform
 from robots.drives import Drive, Spin
 from robots.expressions.expression import Expression
 from robots.formats.description import Description
+from robots.formats.oblique import is_oblique
 from robots.formats.ratings import Rating
 from robots.formats.templates import Along, DriveCurve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
@@ -64,7 +66,13 @@ def _file(description: Description) -> dict[str, Any]:
         limb.name: _limb(limb) | ({"reference": _Inline(places[limb.name])} if limb.name in places else {})
         for limb in mechanism.limbs
     }
-    if mechanism.instances != default_instances(mechanism):
+    if description.platform is not None:
+        bodies = {BASE: "platform"} | {k: link.body for k, link in enumerate(description.platform.links)}
+        joined = [{"body": bodies[k]} if k != BASE else {} for k in description.joined]
+        pairs = zip(mechanism.instances, joined or [{}] * len(mechanism.instances), strict=True)
+        file["instances"] = {each.name: _Inline(_instance(each, mechanism) | body) for each, body in pairs}
+        file["platform"] = _coupled(description.platform, bodies)
+    elif mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     if not mechanism.is_chain:
         platform = mechanism.platform
@@ -76,6 +84,15 @@ def _file(description: Description) -> dict[str, Any]:
         file["ratings"] = {rating.joint: _Inline(_rating(rating)) for rating in description.ratings}
     file |= {"massless": description.massless} if description.massless else {}
     return file
+
+
+def _coupled(platform: CoupledPlatform, bodies: Mapping[int, str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"coordinates": platform.coordinates, "inertia": _Inline(_inertia(platform.inertia))}
+    said |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
+    said |= {"links": [_Inline(_link(link, bodies)) for link in platform.links]} if platform.links else {}
+    said |= {"loops": [_Inline(_closure(each, bodies)) for each in platform.joined]} if platform.joined else {}
+    said |= {"independent": platform.independent} if platform.independent else {}
+    return said | ({"actuated": platform.actuated} if platform.actuated else {})
 
 
 def _rating(rating: Rating) -> dict[str, object]:
@@ -113,6 +130,7 @@ def _limb(limb: Limb) -> dict[str, Any]:
         said["couplings"] = [
             _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
         ]
+    said |= {"coordinates": limb.coordinates} if limb.coordinates else {}
     return said
 
 
@@ -140,7 +158,7 @@ def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, object]:
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
     said: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
     said |= {"pitch": link.pitch} if link.pitch is not None else {}
-    said["axis"] = axis_name(link.axis)
+    said["axis"] = link.axis if is_oblique(link.axis) else axis_name(link.axis)
     said |= {"placement": frame} if (frame := _frame(link.placement)) else {}
     said["inertia"] = _inertia(link.inertia)
     return said | ({"armature": link.armature} if not _is_zero(link.armature) else {})

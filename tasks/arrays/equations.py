@@ -99,7 +99,7 @@ class Model:
         worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
         if total is None:
             return np.asarray(worst)
-        code = Status.SINGULAR if self.structure.mechanism.is_chain else Status.PLATFORM_SINGULAR
+        code = Status.PLATFORM_SINGULAR if self.structure.compared else Status.SINGULAR
         return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(code), worst)
 
     def unloaded(self, motion: np.ndarray) -> np.ndarray:

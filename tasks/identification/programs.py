@@ -123,7 +123,7 @@ def actuator_program(family: Family) -> Program:
     structure = structure_of(family)
     count, driven = len(structure.mechanism.instances), structure.driven
     case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
-    if not structure.mechanism.is_chain:
+    if structure.compared:
         case |= {"parameters": (len(family.parameters),)}
         for k, instance in enumerate(structure.mechanism.instances):
             case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)})

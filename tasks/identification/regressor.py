@@ -97,7 +97,7 @@ def regressor(
     parts, shares = _limb_columns(robot, inputs, samples)
     if platform_has_columns(family):
         parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
-    if not robot.mechanism.is_chain:
+    if structure_of(family).compared:
         shares["parameters"] = inputs["parameters"]
         shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
     assembled = kernel(programs.actuator_program(family))(shares | weights_input(robot, weights), samples)

@@ -28,6 +28,7 @@ from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
 
 ITERATIONS = 80
+UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll are not told apart
 STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch that the reference configuration is on
 
 
@@ -205,13 +206,27 @@ def _branch_status(tips: FreeTips, start: FreeTips) -> Scalar:
     """Whether loops have lost rank, or have come to another branch than that of the reference configuration."""
     status: Scalar = float(Status.OK)
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
-        columns = list(cluster.choice.dependent)
-        size, box = determinant(cluster.matrix[:, columns]), 1.0
-        for column in cluster.matrix[:, columns].T:
-            box = box * sum(x * x for x in column)
-        status = where(size * determinant(first.matrix[:, columns]) < 0.0, float(Status.WRONG_BRANCH), status)
-        status = where(size * size <= box * SINGULAR * SINGULAR, float(Status.SINGULAR), status)
+        now, before = cluster.bordered, first.bordered
+        if now is None or before is None:
+            status = _part_status(status, cluster.dependent_matrix, first.dependent_matrix, Status.SINGULAR)
+            continue
+        status = _part_status(status, now.schur, before.schur, Status.CONSTRAINT_SINGULAR)
+        for block, at_start in zip(now.inner, before.inner, strict=True):
+            status = _part_status(status, block, at_start, Status.SINGULAR)
+    turns = [i for i in map(tips.limb.index, tips.limb.coordinates) if tips.limb.links[i].joint_kind.turns]
+    for middle in turns[1:2]:
+        # of three turns, the first and the last have one axis where the one between them is a right angle
+        status = where(tips.at[middle].joint.cos > UPRIGHT, status, float(Status.SINGULAR))
     return status
+
+
+def _part_status(status: Scalar, matrix: Array, first: Array, singular: Status) -> Scalar:
+    """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank."""
+    size, box = determinant(matrix), 1.0
+    for column in matrix.T:
+        box = box * sum(x * x for x in column)
+    status = where(size * determinant(first) < 0.0, float(Status.WRONG_BRANCH), status)
+    return where(size * size <= box * SINGULAR * SINGULAR, float(singular), status)
 
 
 def _status(tips: FreeTips, start: FreeTips) -> Scalar:

@@ -43,6 +43,24 @@ class LoopChoice:
         return (*self.side_a, *self.side_b)
 
 
+Block = tuple[tuple[int, ...], tuple[int, ...]]
+"""Rows and columns of a part of a cluster's matrix, by their numbers there."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A matrix of a cluster in parts: blocks that share neither rows nor columns, and the `border`, what is left.
+
+    Blocks are limbs of a platform whose coordinates are among the dependent joints, and these are the border.
+    """
+
+    inner: tuple[Block, ...] = ()
+    border: Block = ((), ())
+
+
+NO_BLOCKS = Blocks()
+
+
 @dataclass(frozen=True)
 class ClusterChoice:
     """Loops that have to be solved together, by their number in the limb, and the joints that they are solved for.
@@ -53,6 +71,7 @@ class ClusterChoice:
 
     loops: tuple[int, ...]
     dependent: tuple[int, ...]
+    blocks: Blocks = NO_BLOCKS
 
 
 @dataclass(frozen=True)
@@ -122,6 +141,69 @@ class SolvedLoop:
 
 
 @dataclass(frozen=True)
+class Bordered:
+    """A square matrix whose inner blocks are coupled by a border alone: solved block by block, then for the border.
+
+    With A the blocks, B and C beside and below them, D in the corner: S = D - C A^-1 B is the constraint Jacobian of a
+    platform over its dependent coordinates, after the joints of its limbs.
+    """
+
+    matrix: Array
+    blocks: Blocks
+
+    @cached_property
+    def inner(self) -> list[np.ndarray]:
+        """The inner blocks."""
+        return [self.matrix[np.ix_(rows, columns)] for rows, columns in self.blocks.inner]
+
+    @cached_property
+    def _inverses(self) -> list[np.ndarray]:
+        return [inverse(block) for block in self.inner]
+
+    @cached_property
+    def _answers(self) -> list[np.ndarray]:
+        """A^-1 B of each block: what its joints do for a unit of the border's."""
+        border = list(self.blocks.border[1])
+        pairs = zip(self._inverses, self.blocks.inner, strict=True)
+        return [back @ self.matrix[np.ix_(rows, border)] for back, (rows, _) in pairs]
+
+    @cached_property
+    def schur(self) -> np.ndarray:
+        """S, the border after all blocks."""
+        rows, columns = self.blocks.border
+        result = self.matrix[np.ix_(rows, columns)]
+        for answer, (_, own) in zip(self._answers, self.blocks.inner, strict=True):
+            result = result - self.matrix[np.ix_(rows, own)] @ answer
+        return array(result)
+
+    @property
+    def parts(self) -> list[np.ndarray]:
+        """Matrices whose determinants multiply to that of the whole, but for its sign."""
+        return [*self.inner, self.schur]
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """The inverse of the whole, rows in the order of its columns."""
+        rows, columns = self.blocks.border
+        back = inverse(self.schur)
+        below = [
+            self.matrix[np.ix_(rows, own)] @ part
+            for part, (_, own) in zip(self._inverses, self.blocks.inner, strict=True)
+        ]
+        result = np.array(np.zeros(self.matrix.shape), dtype=object)
+        result[np.ix_(columns, rows)] = back
+        for push, (own_rows, _) in zip(below, self.blocks.inner, strict=True):
+            result[np.ix_(columns, own_rows)] = -(back @ push)
+        for k, (answer, (own_rows, own)) in enumerate(zip(self._answers, self.blocks.inner, strict=True)):
+            result[np.ix_(own, rows)] = -(answer @ back)
+            result[np.ix_(own, own_rows)] = self._inverses[k]
+            for push, (other_rows, _) in zip(below, self.blocks.inner, strict=True):
+                moved = answer @ (back @ push)
+                result[np.ix_(own, other_rows)] = result[np.ix_(own, other_rows)] + moved
+        return array(result)
+
+
+@dataclass(frozen=True)
 class SolvedCluster:
     """Loops that are solved together, at one configuration: their rows determine the dependent joints.
 
@@ -142,14 +224,29 @@ class SolvedCluster:
         return np.vstack([loop.matrix for loop in self.loops])
 
     @cached_property
+    def dependent_matrix(self) -> np.ndarray:
+        """The columns of the dependent joints, G_y."""
+        return self.matrix[:, list(self.choice.dependent)]
+
+    @cached_property
+    def bordered(self) -> Bordered | None:
+        """G_y in blocks, of loops that close over a platform whose coordinates follow."""
+        return Bordered(self.dependent_matrix, self.choice.blocks) if self.choice.blocks.inner else None
+
+    @cached_property
     def inverse(self) -> np.ndarray:
         """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
-        return inverse(self.matrix[:, list(self.choice.dependent)])
+        return inverse(self.dependent_matrix) if self.bordered is None else self.bordered.inverse
 
     @cached_property
     def determinant(self) -> Scalar:
-        """det G_y; its sign tells assemblies of the loops apart."""
-        return determinant(self.matrix[:, list(self.choice.dependent)])
+        """det G_y; its sign tells assemblies of the loops apart. Of blocks up to that sign, which stays the same."""
+        if self.bordered is None:
+            return determinant(self.dependent_matrix)
+        result: Scalar = 1.0
+        for part in self.bordered.parts:
+            result = result * determinant(part)
+        return result
 
     def answer(self, demand: Array) -> dict[int, Scalar]:
         """Dependent joints' part that makes up for `demand` in the rows."""

@@ -185,7 +185,9 @@ class LimbStatics:
 
 
 def _along(joined: Joined, size: Scalar) -> Wrench:
-    """A moment about the axis of a cut joint, or of one that does not turn a force along it, on body a."""
+    """A moment about the axis of a cut joint, or a force along that of one that does not turn, on body a."""
+    if not JOINT_KINDS[joined.kind].freedoms:
+        return NOTHING
     freedom = JOINT_KINDS[joined.kind].freedoms[0]
     push = joined.a.axes[:, freedom.axis] * size
     return (push, NOTHING[1]) if freedom.turns else (NOTHING[0], push)

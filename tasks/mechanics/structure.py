@@ -66,6 +66,11 @@ class Structure:
         body = self.mechanism.platform
         return platform.free_acceleration(body, platform.unpack(motion, body)[1])
 
+    @property
+    def compared(self) -> bool:
+        """Whether J_IK is compared with that of the reference pose: of a platform, be its pose that of a chain."""
+        return not self.mechanism.is_chain or bool(self.mechanism.limbs[0].coordinates)
+
     def redundant(self, limb_index: int) -> int:
         """Number of rows of a limb's cut joints that its kinematics has dropped."""
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]

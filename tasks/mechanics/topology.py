@@ -16,7 +16,17 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TWIST
 from tasks.mechanics.closures import Joined, row_count
-from tasks.mechanics.embedding import ClusterChoice, LimbChoice, LoopChoice, SolvedLoop, Tips, loop_matrix
+from tasks.mechanics.embedding import (
+    NO_BLOCKS,
+    Block,
+    Blocks,
+    ClusterChoice,
+    LimbChoice,
+    LoopChoice,
+    SolvedLoop,
+    Tips,
+    loop_matrix,
+)
 from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
 
 SAMPLES = 4
@@ -106,8 +116,8 @@ def _cluster_choices(
     closures = [limb.loops[k] for k in group]
     matrices = []
     for states in configurations:
-        solved = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
-        matrices.append(np.vstack([loop.matrix for loop in solved]))
+        placed = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
+        matrices.append(np.vstack([loop.matrix for loop in placed]))
     rows = pivots(matrices)
     driving = [limb.index(name) for name in limb.independent or limb.actuated]
     driving += [limb.index(coupling.joint) for coupling in limb.couplings]
@@ -123,9 +133,45 @@ def _cluster_choices(
     pattern = np.any([np.abs(m[np.ix_(rows, dependent)]) > RANK_TOLERANCE for m in matrices], axis=0)
     kept = _by_closure(rows, closures)
     owners = [k for k, chosen in zip(group, kept, strict=True) for _ in chosen]
-    return kept, [
-        ClusterChoice(loops, tuple(sorted(dependent[i] for i in solved))) for loops, solved in in_order(pattern, owners)
-    ]
+    choices = []
+    for loops, solved in in_order(pattern, owners):
+        own = tuple(sorted(dependent[i] for i in solved))
+        mine = [row for row, k in zip(rows, owners, strict=True) if k in loops]
+        parts = [m[mine][:, list(own)] for m in matrices]
+        choices.append(ClusterChoice(loops, own, _blocks(limb, [whole[k].joints for k in loops], own, parts)))
+    return kept, choices
+
+
+def _blocks(
+    limb: Limb, loops: Sequence[tuple[int, ...]], dependent: tuple[int, ...], matrices: Sequence[np.ndarray]
+) -> Blocks:
+    """How a cluster falls into blocks beside the dependent joints that several loops share at a platform.
+
+    loops: the joints of each; matrices: square ones of the dependent joints, at several configurations.
+    """
+    carrying = _beyond(limb, [limb.index(name) for name in limb.coordinates])
+    shared = [k for k, i in enumerate(dependent) if i in carrying and sum(i in joints for joints in loops) > 1]
+    if not shared:
+        return NO_BLOCKS
+    others = [tuple(i for k, i in enumerate(dependent) if k not in shared and i in joints) for joints in loops]
+    rest, inner = set(range(len(dependent))), list[Block]()
+    for group in clusters_of([joints for joints in others if joints]):
+        filled = [joints for joints in others if joints]
+        columns = [k for k, i in enumerate(dependent) if k not in shared and any(i in filled[n] for n in group)]
+        candidates = [
+            row for row in sorted(rest) if max(np.abs(m[row, columns]).max() for m in matrices) > RANK_TOLERANCE
+        ]
+        chosen = [candidates[row] for row in pivots([m[np.ix_(candidates, columns)] for m in matrices])]
+        if len(chosen) < len(columns):
+            return NO_BLOCKS
+        rest -= set(chosen)
+        inner.append((tuple(chosen), tuple(columns)))
+    return Blocks(tuple(inner), (tuple(sorted(rest)), tuple(shared)))
+
+
+def _beyond(limb: Limb, joints: Sequence[int]) -> set[int]:
+    """Joints, and all that are carried by them."""
+    return {i for i in range(len(limb.links)) if set(path(limb.links, i)) & set(joints)}
 
 
 def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int, ...], list[int]]]:

@@ -49,9 +49,9 @@ def assembly_program(
     and `status`, see `limb_program`. `series` and `metrics` add any of `tasks.metrics.poses`, metrics reduced over the
     samples of a case but not finished; some need `terms` of limbs and platform, or the `home_jacobian` of the limbs.
     With `limits` of each limb there are those of their `margins`; a sample beyond a range of positions has the status
-    JOINT_LIMIT. Case inputs: of a robot with a platform the `parameters` and the `mount` of each limb, from which J_IK
-    of the reference pose follows; of one with more actuators than freedoms alone `weights` (actuator,), see
-    `even_weights`.
+    JOINT_LIMIT. Case inputs: of a robot with a platform, or with coordinates of one, the `parameters` and the `mount`
+    of each limb, from which J_IK of the reference pose follows; of one with more actuators than freedoms alone
+    `weights` (actuator,), see `even_weights`.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
@@ -96,6 +96,7 @@ def assembly_program(
     case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
     if not structure.mechanism.is_chain:
         sample |= platform_shapes(structure, asked=wanted)
+    if structure.compared:
         case |= {"parameters": (len(family.parameters),)}
         for k, instance in enumerate(structure.mechanism.instances):
             case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)})

@@ -99,8 +99,16 @@ def _stacked(points: Sequence[Array], like: Sequence[Array]) -> Array:
 def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     poses = _poses(limb, _matrix(instance.base), q)
     tips = _tips(limb, [poses[tip.a] for tip in limb.tips], "frame_a", poses)
+    # what stands for the pose of a platform is nowhere to be seen; the last of it is the platform itself
+    seen = [link.joint not in limb.coordinates for link in limb.links]
+    drawn = [i for i, link in enumerate(limb.links) if link.joint not in limb.coordinates[:-1]]
     mounts = _stacked(
-        [pose[..., :3, 3] for link, pose in zip(limb.links, poses, strict=True) if link.parent == BASE], poses
+        [
+            pose[..., :3, 3]
+            for link, pose, own in zip(limb.links, poses, seen, strict=True)
+            if own and link.parent == BASE
+        ],
+        poses,
     )
     at = [*poses, _matrix(instance.base)]  # that of BASE, -1, comes last
     cuts = _stacked([_point(at[loop.a], loop.frame_a) for loop in limb.loops], poses)
@@ -111,9 +119,10 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
             pose[..., :3, :3] @ np.array(link.axis),
             link.joint in limb.actuated,
         )
-        for link, pose in zip(limb.links, poses, strict=True)
+        for link, pose, own in zip(limb.links, poses, seen, strict=True)
+        if own
     )
-    lines = np.stack([_stacked(line, poses) for i in range(len(limb.links)) for line in _body(limb, poses, i)], axis=-3)
+    lines = np.stack([_stacked(line, poses) for i in drawn for line in _body(limb, poses, i)], axis=-3)
     return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips)
 
 

@@ -1,0 +1,125 @@
+"""Limbs by points and directions at the reference pose, all of them in one frame: that of the limb's mount at the base.
+
+A joint is where it is and turns about, or slides along, an axis of a frame there; bodies have centres of mass and
+tensors in the axes of the mount. Frames of links and placements in their parents follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from robots import inertia
+from robots.geometry import cross, dot, minus, product, sqrt, times, transpose, unit
+from robots.model import PLATFORM, Closure, Frame, Inertia, Link
+from robots.types import BASE, IDENTITY, ZERO, JointKind, Matrix, Number, Vector
+
+NOTHING = inertia.point(0.0)
+GROUND = "base"
+
+_AXES: dict[str, Vector] = {
+    sign + name: (factor * float(k == 0), factor * float(k == 1), factor * float(k == 2))
+    for sign, factor in (("", 1.0), ("-", -1.0))
+    for k, name in enumerate("xyz")
+}
+
+
+SLENDER = 20.0
+"""Length of a rod per diameter."""
+_ALONG = 1.0 / (8.0 * SLENDER**2)
+_ACROSS = (1.0 + 0.75 / SLENDER**2) / 12.0
+
+
+def rod(mass: Number, start: Vector, end: Vector) -> Inertia:
+    """A solid cylinder between two points, SLENDER times as long as thick."""
+    way = minus(end, start)
+    across = mass * _ACROSS * dot(way, way)
+    less = mass * (_ACROSS - _ALONG)
+    tensor = tuple(tuple((across if i == j else 0.0) - less * (way[i] * way[j]) for j in range(3)) for i in range(3))
+    return Inertia(mass, middle(start, end), tensor)  # type: ignore[arg-type]
+
+
+def middle(a: Vector, b: Vector) -> Vector:
+    """The point half way between two points."""
+    return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+
+
+def axes(first: Vector, second: Vector) -> Matrix:
+    """The rotation whose x axis has one direction and whose y axis has another one, across it."""
+    x = unit(first)
+    z = unit(cross(x, second))
+    return transpose((x, cross(z, x), z))
+
+
+@dataclass
+class Layout:
+    """A limb that grows joint by joint; `seat` is the origin of its mount frame at the platform, parallel to its own.
+
+    `up` turns components of the mount frame at the platform into those of the mount frame at the base.
+    """
+
+    seat: Vector = ZERO
+    up: Matrix = IDENTITY
+    links: list[Link] = field(default_factory=list)
+    frames: dict[str, Frame] = field(default_factory=lambda: {GROUND: Frame()})
+
+    def joint(
+        self,
+        joint: str,
+        body: str,
+        parent: str,
+        kind: JointKind,
+        at: Vector,
+        axis: str,
+        load: Inertia = NOTHING,
+        turned: Matrix = IDENTITY,
+        pitch: Number | None = None,
+    ) -> str:
+        """Join a body to its parent at a point, about or along an axis of a frame that is `turned`; its name."""
+        frame = Frame(turned, at)
+        placement = self._seen(frame, self.frames[parent])
+        self.frames[body] = frame
+        link = Link(joint, body, self._index(parent), kind, _AXES[axis], placement, self._own(load, frame), 0.0, pitch)
+        self.links.append(link)
+        return body
+
+    def cut(
+        self, joint: str, kind: JointKind, a: str, at: Vector, turned: Matrix = IDENTITY, b: str | None = None
+    ) -> Closure:
+        """A cut joint at a point of body a and of body b, or of the platform, with both frames `turned`."""
+        frame = Frame(turned, at)
+        other = Frame(self.up, self.seat) if b is None else self.frames[b]
+        end = PLATFORM if b is None else self._index(b)
+        return Closure(joint, kind, self._index(a), self._seen(frame, self.frames[a]), end, self._seen(frame, other))
+
+    def _index(self, body: str) -> int:
+        return BASE if body == GROUND else [link.body for link in self.links].index(body)
+
+    @staticmethod
+    def _seen(frame: Frame, outer: Frame) -> Frame:
+        """A frame of the mount in another one."""
+        gap = minus(frame.position, outer.position)
+        if outer.rotation is IDENTITY:
+            return Frame(frame.rotation, gap)
+        back = transpose(outer.rotation)
+        turn = IDENTITY if frame.rotation is outer.rotation else product(back, frame.rotation)
+        return Frame(turn, times(back, gap))
+
+    @staticmethod
+    def _own(load: Inertia, frame: Frame) -> Inertia:
+        """An inertia in the axes of the mount, with its centre there, as one in a frame."""
+        if load is NOTHING:
+            return NOTHING
+        arm = minus(load.centre, frame.position)
+        if frame.rotation is IDENTITY:
+            return Inertia(load.mass, arm, load.tensor)
+        back = transpose(frame.rotation)
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = product(product(back, load.tensor), frame.rotation)
+        return Inertia(load.mass, times(back, arm), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def bent(near: Number, far: Number, across: Number, up: Number) -> tuple[Number, Number]:
+    """Where two rods from the origin meet that end at (across, up): the point to the left of the line between."""
+    square = across * across + up * up
+    along = (near * near - far * far + square) / (2.0 * square)
+    aside = sqrt(near * near / square - along * along)
+    return along * across - aside * up, along * up + aside * across

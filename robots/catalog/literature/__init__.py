@@ -1,0 +1,1 @@
+"""Mechanisms of the literature, several in each module."""

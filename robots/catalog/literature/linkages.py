@@ -1,0 +1,253 @@
+"""Chains with loops, screws and rods: SCARA with a ball screw spline, palletiser, ankle of a humanoid, six-bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from robots import inertia
+from robots.catalog.layout import GROUND, Layout, bent, rod
+from robots.catalog.literature.translations import DECLARED
+from robots.drives import Drive, Spin
+from robots.geometry import AXIS_MINUS_Y, circle
+from robots.model import Closure, Family, Mechanism
+from robots.parameters import Parameter
+from robots.types import ZERO, Number, Vector
+
+
+def _mass(name: str, default: float, text: str) -> Parameter:
+    return Parameter.mass(name, default, text, DECLARED)
+
+
+def _length(name: str, default: float, text: str) -> Parameter:
+    return Parameter.length(name, default, text, DECLARED)
+
+
+def _scara(p: Mapping[str, Number]) -> Mechanism:
+    """SCARA whose shaft is a ball screw and a spline at once: one nut lifts it, the other one turns it.
+
+    Joints `shoulder` and `elbow` turn about z, `lift` slides along it, `turn` is that of the shaft. Motors are drives:
+    the spline's nut turns the shaft; the screw's nut, with a thread to the right, turns with it so that it does not
+    lift it, and back by what it lifts it over the lead. So a pure turn moves both motors, and a pure lift one.
+    """
+    upper, fore = p["upper_arm"], p["forearm"]
+    elbow, wrist = (upper, 0.0, 0.0), (upper + fore, 0.0, 0.0)
+    arm = Layout()
+    arm.joint("shoulder", "upper_arm", GROUND, "revolute", ZERO, "z", rod(p["upper_arm_mass"], ZERO, elbow))
+    arm.joint("elbow", "forearm", "upper_arm", "revolute", elbow, "z", rod(p["forearm_mass"], elbow, wrist))
+    shaft = inertia.bar(p["shaft_mass"], p["shaft_length"], "z", wrist, p["shaft_diameter"])
+    arm.joint("lift", "slide", "forearm", "prismatic", wrist, "z")
+    arm.joint("turn", "shaft", "slide", "revolute", wrist, "z", shaft)
+    per_way = 2.0 * math.pi / p["lead"]
+    drives = [
+        Drive(f"motor_{joint}", ((joint, p["gear"]),), (Spin(p["rotor"], k - 1, (0.0, 0.0, 1.0)),))
+        for k, joint in enumerate(("shoulder", "elbow"))
+    ]
+    for name, ratios in (
+        ("screw_motor", (("lift", -p["belt"] * per_way), ("turn", p["belt"]))),
+        ("spline_motor", (("turn", p["belt"]),)),
+    ):
+        drives.append(Drive(name, ratios, (Spin(p["nut_rotor"], 1, (0.0, 0.0, 1.0)),)))
+    joints = tuple(link.joint for link in arm.links)
+    return Mechanism.chain("arm", tuple(arm.links), joints, drives=tuple(drives))
+
+
+def _pin(layout: Layout, name: str, a: str, at: Vector, b: str) -> Closure:
+    return layout.cut(name, "revolute", a, at, AXIS_MINUS_Y, b)
+
+
+def _palletiser(p: Mapping[str, Number]) -> Mechanism:
+    """Palletiser with four axes: a crank drives the forearm through a parallelogram, two more keep the wrist level.
+
+    Reference pose: lower arm upright, forearm level and forward (x). `waist` turns about z; `shoulder` and `crank`,
+    both at the shoulder, about y; `flange` about z. The coupler hands the crank's angle on to the forearm. A rod beside
+    the lower arm keeps the triangle at the elbow level, and a rod above the forearm the wrist.
+    """
+    height, arm, forearm = p["shoulder_height"], p["lower_arm"], p["forearm"]
+    throw, back, above = p["crank_length"], p["rod_offset"], p["triangle_height"]
+    column, shoulder, elbow = (0.0, 0.0, 0.5 * height), (0.0, 0.0, height), (0.0, 0.0, height + arm)
+    wrist: Vector = (forearm, 0.0, height + arm)
+    top: Vector = (0.0, 0.0, height + arm + above)
+    foot: Vector = (-throw, 0.0, height)
+    heel: Vector = (-throw, 0.0, height + arm)
+    low: Vector = (-back, 0.0, height)
+    rear: Vector = (-back, 0.0, height + arm)
+    tool: Vector = (forearm, 0.0, height + arm - p["flange_drop"])
+    over: Vector = (forearm, 0.0, height + arm + above)
+    made = Layout()
+    turret = inertia.bar(p["column_mass"], height, "z", column, p["column_diameter"])
+    made.joint("waist", "column", GROUND, "revolute", ZERO, "z", turret)
+    made.joint("shoulder", "lower_arm", "column", "revolute", shoulder, "y", rod(p["lower_arm_mass"], shoulder, elbow))
+    made.joint("crank", "crank", "column", "revolute", shoulder, "y", rod(p["crank_mass"], foot, shoulder))
+    made.joint("coupler_foot", "coupler", "crank", "revolute", foot, "y", rod(p["rod_mass"], foot, heel))
+    made.joint("elbow", "forearm", "lower_arm", "revolute", elbow, "y", rod(p["forearm_mass"], heel, wrist))
+    made.joint("rod_foot", "lower_rod", "column", "revolute", low, "y", rod(p["rod_mass"], low, rear))
+    made.joint("triangle", "triangle", "lower_arm", "revolute", elbow, "y", rod(p["triangle_mass"], rear, top))
+    made.joint("rod_middle", "upper_rod", "triangle", "revolute", top, "y", rod(p["rod_mass"], top, over))
+    made.joint("wrist", "wrist", "forearm", "revolute", wrist, "y", rod(p["wrist_mass"], over, tool))
+    plate = inertia.bar(p["flange_mass"], 0.0, "z", tool, 0.15)
+    made.joint("flange", "flange", "wrist", "revolute", tool, "z", plate)
+    loops = (
+        _pin(made, "coupler_head", "coupler", heel, "forearm"),
+        _pin(made, "rod_head", "lower_rod", rear, "triangle"),
+        _pin(made, "rod_end", "upper_rod", over, "wrist"),
+    )
+    return Mechanism.chain("arm", tuple(made.links), ("waist", "shoulder", "crank", "flange"), loops)
+
+
+def _ankle(p: Mapping[str, Number]) -> Mechanism:
+    """Ankle of a humanoid: foot on a universal joint, moved by two cranks behind the shin through rods.
+
+    The shin stands still, z up. `pitch` about y and `roll` about x are those of the foot and the motion is given in
+    them; the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference
+    pose: foot level, cranks level and backward.
+    """
+    pieces, ends = Layout(), []
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        y, height = sign * p["half_width"], p[f"{side}_height"]
+        axis = (-p["motor_offset"], y, height)
+        pin: Vector = (-p["motor_offset"] - p["crank_length"], y, height)
+        heel: Vector = (-p["heel_length"], y, -p["heel_depth"])
+        pieces.joint(f"crank_{side}", f"crank_{side}", GROUND, "revolute", axis, "y", rod(p["crank_mass"], axis, pin))
+        pieces.joint(f"rod_{side}_y", f"cross_{side}", f"crank_{side}", "revolute", pin, "y")
+        pieces.joint(
+            f"rod_{side}_x", f"rod_{side}", f"cross_{side}", "revolute", pin, "x", rod(p["rod_mass"], pin, heel)
+        )
+        ends.append((side, heel))
+    pieces.joint("pitch", "cross", GROUND, "revolute", ZERO, "y")
+    sole = inertia.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
+    pieces.joint("roll", "foot", "cross", "revolute", ZERO, "x", sole)
+    loops = [pieces.cut(f"ball_{side}", "spherical", f"rod_{side}", heel, b="foot") for side, heel in ends]
+    return Mechanism.chain(
+        "ankle", tuple(pieces.links), ("crank_left", "crank_right"), tuple(loops), independent=("pitch", "roll")
+    )
+
+
+def _six_bar(p: Mapping[str, Number]) -> Mechanism:
+    """Six-bar of Stephenson's third kind: a four-bar whose coupler moves a second rocker through a link.
+
+    In the plane of x and z, all joints about -y, the crank's axis at the origin. The crank turns all the way round. At
+    the reference pose it stands at its home angle from x towards z; the other points follow from the lengths.
+    """
+    cos, sin = circle(p["home_angle"])
+    crank = (p["crank"] * cos, p["crank"] * sin)
+    ground, far = (p["rocker_x"], p["rocker_z"]), (p["output_x"], p["output_z"])
+    head = _meeting(crank, p["coupler"], ground, p["rocker"])
+    across, up = (head[0] - crank[0]) / p["coupler"], (head[1] - crank[1]) / p["coupler"]
+    u, v = p["coupler_point_u"], p["coupler_point_v"]
+    point = (crank[0] + u * across - v * up, crank[1] + u * up + v * across)
+    knee = _meeting(point, p["link"], far, p["output"])
+    a, b, c, d, e, f = ((x, 0.0, z) for x, z in (crank, head, point, ground, knee, far))
+    bars = Layout()
+    bars.joint("crank", "crank", GROUND, "revolute", ZERO, "-y", rod(p["crank_mass"], ZERO, a))
+    bars.joint("coupler", "coupler", "crank", "revolute", a, "-y", rod(p["coupler_mass"], a, b))
+    bars.joint("link", "link", "coupler", "revolute", c, "-y", rod(p["link_mass"], c, e))
+    bars.joint("rocker", "rocker", GROUND, "revolute", d, "-y", rod(p["rocker_mass"], d, b))
+    bars.joint("output", "output", GROUND, "revolute", f, "-y", rod(p["output_mass"], f, e))
+    loops = (_pin(bars, "head", "coupler", b, "rocker"), _pin(bars, "knee", "link", e, "output"))
+    return Mechanism.chain("six_bar", tuple(bars.links), ("crank",), loops)
+
+
+def _meeting(a: tuple[Number, Number], near: Number, b: tuple[Number, Number], far: Number) -> tuple[Number, Number]:
+    """Where two rods from two points meet, to the left of the line from the first to the second."""
+    x, z = bent(near, far, b[0] - a[0], b[1] - a[1])
+    return a[0] + x, a[1] + z
+
+
+SCARA = Family(
+    name="scara",
+    title="SCARA with a ball screw spline",
+    source="Makino, Furuya, Selective compliance assembly robot arm, International Conference on Assembly Automation, "
+    "1980; shaft as of a THK ball screw spline; numbers declared here",
+    parameters=(
+        _length("upper_arm", 0.30, "shoulder to elbow"),
+        _length("forearm", 0.25, "elbow to shaft"),
+        Parameter("lead", "m", 0.02, 1e-4, 1.0, "way of the shaft per turn of the screw's nut", DECLARED),
+        _mass("upper_arm_mass", 6.0, "mass of the upper arm"),
+        _mass("forearm_mass", 5.0, "mass of the forearm with nuts and motors"),
+        _mass("shaft_mass", 0.8, "mass of the shaft, a solid cylinder"),
+        _length("shaft_length", 0.40, "length of the shaft"),
+        _length("shaft_diameter", 0.02, "diameter of the shaft"),
+        Parameter("gear", "1", 50.0, 1.0, 1e4, "turns of a motor per turn of shoulder or elbow", DECLARED),
+        Parameter("belt", "1", 2.0, 0.1, 1e3, "turns of a motor per turn of its nut", DECLARED),
+        Parameter("rotor", "kg m^2", 2e-5, 0.0, 1.0, "inertia of a motor of shoulder or elbow", DECLARED),
+        Parameter("nut_rotor", "kg m^2", 2e-5, 0.0, 1.0, "inertia of a motor with its nut, at the motor", DECLARED),
+    ),
+    assemble=_scara,
+)
+
+PALLETISER = Family(
+    name="palletiser",
+    title="Palletiser with four axes, forearm and level wrist by parallelograms",
+    source="arrangement of common palletising robots (class of 100 kg and 2.4 m); numbers declared here",
+    parameters=(
+        _length("shoulder_height", 0.80, "shoulder above the base"),
+        _length("lower_arm", 0.95, "shoulder to elbow"),
+        _length("forearm", 1.20, "elbow to wrist"),
+        _length("crank_length", 0.40, "length of the crank and of the tail of the forearm"),
+        _length("rod_offset", 0.25, "rod behind the lower arm, and the triangle's rear pin behind the elbow"),
+        _length("triangle_height", 0.20, "rod above the forearm"),
+        _length("flange_drop", 0.20, "flange below the wrist"),
+        _mass("column_mass", 300.0, "mass of the column, a solid cylinder"),
+        _length("column_diameter", 0.5, "diameter of the column"),
+        _mass("lower_arm_mass", 90.0, "mass of the lower arm"),
+        _mass("forearm_mass", 110.0, "mass of the forearm with its tail"),
+        _mass("crank_mass", 25.0, "mass of the crank"),
+        _mass("rod_mass", 12.0, "mass of the coupler and of each rod"),
+        _mass("triangle_mass", 10.0, "mass of the triangle"),
+        _mass("wrist_mass", 30.0, "mass of the wrist with its motor"),
+        _mass("flange_mass", 5.0, "mass of the flange, a thin disc"),
+    ),
+    assemble=_palletiser,
+)
+
+ANKLE = Family(
+    name="ankle",
+    title="Ankle of a humanoid with two rods",
+    source="arrangement of Lohmeier, Buschmann, Ulbrich, Humanoid robot LOLA, IEEE International Conference on "
+    "Robotics and Automation, 2009; numbers declared here",
+    parameters=(
+        _length("half_width", 0.05, "rods beside the middle of the foot"),
+        _length("heel_length", 0.06, "balls at the foot behind the ankle"),
+        _length("heel_depth", 0.02, "balls at the foot below the ankle"),
+        _length("motor_offset", 0.01, "axes of the cranks behind the ankle"),
+        _length("crank_length", 0.05, "length of the cranks"),
+        _length("left_height", 0.20, "axis of the left crank above the ankle"),
+        _length("right_height", 0.28, "axis of the right crank above the ankle"),
+        _length("foot_length", 0.22, "length of the foot"),
+        _length("foot_depth", 0.06, "centre of mass of the foot below the ankle"),
+        Parameter("foot_centre", "m", 0.03, -1.0, 1.0, "centre of mass of the foot before the ankle", DECLARED),
+        _mass("foot_mass", 1.2, "mass of the foot, a bar"),
+        _mass("crank_mass", 0.12, "mass of a crank"),
+        _mass("rod_mass", 0.10, "mass of a rod"),
+    ),
+    assemble=_ankle,
+)
+
+SIX_BAR = Family(
+    name="six_bar",
+    title="Six-bar of Stephenson's third kind with a crank",
+    source="McCarthy, Soh, Geometric design of linkages, Springer 2011, chapter 7; numbers declared here",
+    parameters=(
+        _length("crank", 0.10, "length of the crank"),
+        _length("coupler", 0.30, "crank pin to rocker pin on the coupler"),
+        _length("rocker", 0.25, "length of the rocker"),
+        Parameter("rocker_x", "m", 0.30, -1e2, 1e2, "axis of the rocker, x", DECLARED),
+        Parameter("rocker_z", "m", 0.0, -1e2, 1e2, "axis of the rocker, z", DECLARED),
+        Parameter("coupler_point_u", "m", 0.15, -1e2, 1e2, "coupler point along the line of its pins", DECLARED),
+        Parameter("coupler_point_v", "m", 0.15, -1e2, 1e2, "coupler point across that line, to its left", DECLARED),
+        _length("link", 0.34, "coupler point to the end of the output link"),
+        _length("output", 0.28, "length of the output link"),
+        Parameter("output_x", "m", 0.45, -1e2, 1e2, "axis of the output link, x", DECLARED),
+        Parameter("output_z", "m", 0.15, -1e2, 1e2, "axis of the output link, z", DECLARED),
+        Parameter("home_angle", "deg", 60.0, -360.0, 360.0, "of the crank at the reference pose, from x", DECLARED),
+        _mass("crank_mass", 0.4, "mass of the crank"),
+        _mass("coupler_mass", 0.9, "mass of the coupler, as of a rod between its pins"),
+        _mass("rocker_mass", 0.7, "mass of the rocker"),
+        _mass("link_mass", 0.6, "mass of the link"),
+        _mass("output_mass", 0.7, "mass of the output link"),
+    ),
+    assemble=_six_bar,
+)
+
+FAMILIES = (SCARA, PALLETISER, ANKLE, SIX_BAR)

@@ -1,0 +1,151 @@
+"""Platforms with fewer freedoms than coordinates, and platforms of several bodies, as closed chains.
+
+The pose of such a platform is given in some coordinates; the others, and the joints within the platform, follow from
+the limbs. So the robot is one closed chain: massless slides and turns from the base to the platform stand for its
+coordinates (`x`, `y`, `z`, `yaw`, `pitch`, `roll`, in this order; `Limb.coordinates`), the joints of the limbs at the
+platform are cut, and those coordinates that are given are its independent joints. As all six are there, nothing is
+carried by what stands for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from robots import inertia
+from robots.geometry import product
+from robots.joint_kinds import JointError
+from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
+from robots.types import BASE, IDENTITY, JointKind, Vector
+
+COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
+    "x": ("prismatic", (1.0, 0.0, 0.0)),
+    "y": ("prismatic", (0.0, 1.0, 0.0)),
+    "z": ("prismatic", (0.0, 0.0, 1.0)),
+    "yaw": ("revolute", (0.0, 0.0, 1.0)),
+    "pitch": ("revolute", (0.0, 1.0, 0.0)),
+    "roll": ("revolute", (1.0, 0.0, 0.0)),
+}
+"""Coordinates of a platform, from the base outwards: kinds and axes of the joints that stand for them."""
+
+NAME = "platform"
+"""What their names begin with."""
+
+BODY = "plate"
+"""Name of the body of a platform, as `platform` means that of a limb's tips."""
+
+
+@dataclass(frozen=True)
+class CoupledPlatform:
+    """A platform: its inertia, its reference pose, and the `coordinates` in which its motion is given.
+
+    `links` are further bodies that it is made of; their parents count among them, from 0, and BASE is the body whose
+    pose the coordinates are. `joined` are cut joints between these bodies, in the same numbers. `independent` names
+    joints of `links` in which the motion is given besides, and `actuated` those that are driven, as those of a wrist.
+    """
+
+    inertia: Inertia
+    home: Frame
+    coordinates: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+    joined: tuple[Closure, ...] = ()
+    independent: tuple[str, ...] = ()
+    actuated: tuple[str, ...] = ()
+
+
+def closed(
+    name: str,
+    limbs: Sequence[Limb],
+    instances: Sequence[Instance],
+    platform: CoupledPlatform,
+    bodies: Sequence[int] = (),
+) -> Mechanism:
+    """The closed chain of limbs at a platform; `bodies` says at which of its `links` the tips of each instance are.
+
+    Raises JointError for coordinates that are none.
+    """
+    for entry in platform.coordinates:
+        if entry not in COORDINATES:
+            raise JointError(f"platform: got the coordinate {entry!r}; expected some of {', '.join(COORDINATES)}")
+    links = list(_pose(platform))
+    first = len(links)
+    seat = first - 1
+
+    def index(body: int) -> int:
+        return seat if body == BASE else first + body
+
+    links += [replace(link, parent=index(link.parent)) for link in platform.links]
+    loops = [replace(cut, a=index(cut.a), b=index(cut.b)) for cut in platform.joined]
+    actuated = list(platform.actuated)
+    for instance, body in zip(instances, bodies or [BASE] * len(instances), strict=True):
+        limb, start = limbs[instance.limb], len(links)
+        if limb.drives:
+            raise JointError(f"limb {limb.name}: got drives at a platform whose coordinates follow; expected joints")
+        links += [_mounted(link, instance, start) for link in limb.links]
+        for cut in limb.cuts:
+            loops.append(_cut(cut, instance, start, index(body)))
+        actuated += [f"{instance.name}.{joint}" for joint in limb.actuated]
+    given = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
+    stand_ins = tuple(f"{NAME}_{entry}" for entry in COORDINATES)
+    return Mechanism.chain(
+        name,
+        tuple(links),
+        tuple(actuated),
+        tuple(loops),
+        independent=(*given, *platform.independent),
+        coordinates=stand_ins,
+    )
+
+
+def homes_of(platform: CoupledPlatform) -> list[Frame]:
+    """The reference poses of the further bodies of a platform, in the base."""
+    result = list[Frame]()
+    for link in platform.links:
+        result.append(_within(platform.home if link.parent == BASE else result[link.parent], link.placement))
+    return result
+
+
+def _pose(platform: CoupledPlatform) -> list[Link]:
+    """Slides and turns that stand for the pose of a platform, which the last one carries."""
+    result = list[Link]()
+    for entry, (kind, axis) in COORDINATES.items():
+        last = len(result) == len(COORDINATES) - 1
+        placement = Frame()
+        if not result:
+            placement = Frame(IDENTITY, platform.home.position)
+        elif entry == "yaw":
+            placement = Frame(platform.home.rotation)
+        body, load = (BODY, platform.inertia) if last else (f"{NAME}_{entry}", inertia.point(0.0))
+        result.append(Link(f"{NAME}_{entry}", body, len(result) - 1, kind, axis, placement, load))
+    return result
+
+
+def _mounted(link: Link, instance: Instance, start: int) -> Link:
+    """A link of a limb where an instance has it."""
+    at_base = link.parent == BASE
+    return replace(
+        link,
+        joint=f"{instance.name}.{link.joint}",
+        body=f"{instance.name}.{link.body}",
+        parent=BASE if at_base else start + link.parent,
+        placement=_within(instance.base, link.placement) if at_base else link.placement,
+    )
+
+
+def _cut(cut: Closure, instance: Instance, start: int, platform: int) -> Closure:
+    """A cut joint of a limb where an instance has it; that of a tip is with a body of the platform."""
+
+    def end(body: int, frame: Frame) -> tuple[int, Frame]:
+        if body == PLATFORM:
+            return platform, _within(instance.platform, frame)
+        return (BASE, _within(instance.base, frame)) if body == BASE else (start + body, frame)
+
+    (a, frame_a), (b, frame_b) = end(cut.a, cut.frame_a), end(cut.b, cut.frame_b)
+    return replace(cut, joint=f"{instance.name}.{cut.joint}", a=a, frame_a=frame_a, b=b, frame_b=frame_b)
+
+
+def _within(outer: Frame, inner: Frame) -> Frame:
+    """A frame in a frame, as one in what that is in."""
+    turned = tuple(sum(a * b for a, b in zip(row, inner.position, strict=True)) for row in outer.rotation)
+    x, y, z = (a + b for a, b in zip(outer.position, turned, strict=True))
+    return Frame(product(outer.rotation, inner.rotation), (x, y, z))

@@ -20,12 +20,11 @@ from robots.loading import on_first_use  # noqa: E402 - whose it is must be know
 
 if TYPE_CHECKING:
     from limbsweep import robots, study, tasks
+    from limbsweep.runs import compute, lazy, run, submit
     from pipeline.cluster.file import ClusterConfig
     from pipeline.commands.schemas import schema
     from pipeline.errors import InputError, RunStoppedError
     from pipeline.execution.opening import open
-    from pipeline.execution.run import compute, run, submit
-    from pipeline.execution.without_store import lazy
     from pipeline.identification.batches import Loader
     from pipeline.identification.excite import excite
     from pipeline.identification.friction_curve import friction_curve
@@ -131,12 +130,12 @@ _HOMES = {
     "UserMetric": "pipeline.sweep.user_metrics",
     "plan": "pipeline.plan.plan",
     "read_sweeps": "pipeline.sweep.several",
-    "compute": "pipeline.execution.run",
-    "lazy": "pipeline.execution.without_store",
-    "run": "pipeline.execution.run",
+    "compute": "limbsweep.runs",
+    "lazy": "limbsweep.runs",
+    "run": "limbsweep.runs",
     "schema": "pipeline.commands.schemas",
     "status": "pipeline.monitor.status",
-    "submit": "pipeline.execution.run",
+    "submit": "limbsweep.runs",
     "sweep": "pipeline.sweep.objects.sweep",
     # stores and what is done with results
     "append": "pipeline.stores.append",

@@ -30,6 +30,8 @@ Arguments = ParamSpec("Arguments")
 Value_co = TypeVar("Value_co", covariant=True)
 Full_co = TypeVar("Full_co", covariant=True)
 Parameters = Mapping[str, "ArrayLike | DataArray"]
+ALSO = """parameters: designs, numbers or arrays of parameters of the robot by name, broadcast with the batch. With
+    DataArrays among these or the arguments the result is a DataArray, or a Dataset where there are several."""
 DESIGNS = "Mapping[str, ArrayLike | DataArray] | None"
 
 
@@ -60,6 +62,7 @@ def _on_data_arrays(name: str) -> Callable[..., Any]:
     def labelled(robot: Robot, *places: Any, parameters: Parameters | None = None, **arguments: Any) -> Any:
         return call(function, RESULTS[name], robot, *places, parameters=parameters, **arguments)
 
+    labelled.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    {ALSO}\n    "
     signature = inspect.signature(function)
     option = inspect.Parameter("parameters", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=DESIGNS)
     labelled.__signature__ = signature.replace(  # type: ignore[attr-defined]

@@ -66,7 +66,8 @@ def test_the_face_has_them_with_their_arguments_and_types(name: str) -> None:
     function, plain = getattr(limbsweep, name), getattr(importlib.import_module(RESULTS[name].home), name)
     parameters = inspect.signature(function).parameters
     assert [*parameters] == [*inspect.signature(plain).parameters, "parameters"]
-    assert function.__doc__ == plain.__doc__
+    assert function.__doc__.startswith(plain.__doc__.rstrip())
+    assert functions.ALSO in function.__doc__
     fields = RESULTS[name].dims
     if len(fields) > 1:
         assert list(fields) == list(typing.get_type_hints(plain)["return"]._fields)

@@ -84,6 +84,20 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
     return Animation(_page(title, shapes, float(times[0]), float(times[-1]), seconds))
 
 
+def view_axes(points: Array) -> Array:
+    """The axes of a picture that shows points (n, 3): (2, 3), across and up.
+
+    What is nearly flat is seen along the axis in which it is thin, all else from above.
+    """
+    extents = np.ptp(points, axis=0)
+    thin = int(np.argmin(extents))
+    if extents[thin] < FLAT * extents.max():
+        return np.eye(3)[[k for k in range(3) if k != thin]]
+    across = np.array([-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0])
+    toward = np.array([np.cos(AZIMUTH), np.sin(AZIMUTH), 0.0])
+    return np.stack([across, np.cos(ELEVATION) * np.eye(3)[2] - np.sin(ELEVATION) * toward])
+
+
 def _place(trajectory: int | str, names: Sequence[str]) -> int:
     """The number of a trajectory. Raises InputError."""
     if isinstance(trajectory, str) and trajectory in names:
@@ -106,14 +120,7 @@ class _Scene:
     @classmethod
     def of(cls, points: Array) -> _Scene:
         """The scene that shows all points (n, 3)."""
-        extents = np.ptp(points, axis=0)
-        thin = int(np.argmin(extents))
-        if extents[thin] < FLAT * extents.max():
-            axes = np.eye(3)[[k for k in range(3) if k != thin]]
-        else:
-            across = np.array([-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0])
-            toward = np.array([np.cos(AZIMUTH), np.sin(AZIMUTH), 0.0])
-            axes = np.stack([across, np.cos(ELEVATION) * np.eye(3)[2] - np.sin(ELEVATION) * toward])
+        axes = view_axes(points)
         seen = points @ axes.T
         low, high = seen.min(axis=0), seen.max(axis=0)
         room = np.array([WIDTH, HEIGHT - CAPTION]) - 2.0 * MARGIN

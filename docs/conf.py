@@ -15,7 +15,7 @@ copyright = author
 release = metadata.version("limbsweep")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx_click",
     "docs.site.mathml",
@@ -37,6 +37,13 @@ autodoc_typehints = "signature"
 autodoc_type_aliases = {name: name for name in ("Acting", "ArrayLike", "Form", "Friction", "Load", "LoadAxes")}
 autodoc_preserve_defaults = True
 add_module_names = False
+
+# Notebooks are stored without outputs, and run when the pages are built: docs/decisions/notebooks-with-myst-nb.md.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
 
 html_theme = "furo"
 html_title = f"limbsweep {release}"

@@ -20,17 +20,30 @@ from robots.loading import on_first_use  # noqa: E402 - whose it is must be know
 
 if TYPE_CHECKING:
     from limbsweep import robots, study, tasks
+    from limbsweep.runs import compute, lazy, run, submit
     from pipeline.cluster.file import ClusterConfig
     from pipeline.commands.schemas import schema
     from pipeline.errors import InputError, RunStoppedError
     from pipeline.execution.opening import open
-    from pipeline.execution.run import compute, run, submit
-    from pipeline.execution.without_store import lazy
     from pipeline.identification.batches import Loader
     from pipeline.identification.excite import excite
     from pipeline.identification.friction_curve import friction_curve
     from pipeline.identification.identify import identify
-    from pipeline.labelled import functions as labelled
+    from pipeline.labelled.functions import (
+        actuator_positions,
+        bias_vector,
+        constraint_forces,
+        equations_of_motion,
+        forward_dynamics,
+        forward_kinematics,
+        inertia_element,
+        inertia_matrix,
+        inverse_dynamics,
+        inverse_kinematics,
+        joint_reactions,
+        lagrange_coefficients,
+        regressor,
+    )
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
     from pipeline.report import save_figure as figure
@@ -46,15 +59,9 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.arrays.bearings import constraint_forces
-    from tasks.arrays.elements import bias_vector, inertia_element
-    from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
-    from tasks.arrays.forward_kinematics import forward_kinematics
-    from tasks.arrays.inverse import actuator_positions, inverse_dynamics, inverse_kinematics, joint_reactions
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
-    from tasks.identification.regressor import regressor, standard_parameters
-    from tasks.lagrange.coefficients import lagrange_coefficients
+    from tasks.identification.regressor import standard_parameters
     from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import from_currents, torque_constants
@@ -95,7 +102,6 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
-    "labelled",
     "lagrange_coefficients",
     "lazy",
     "open",
@@ -126,12 +132,12 @@ _HOMES = {
     "UserMetric": "pipeline.sweep.user_metrics",
     "plan": "pipeline.plan.plan",
     "read_sweeps": "pipeline.sweep.several",
-    "compute": "pipeline.execution.run",
-    "lazy": "pipeline.execution.without_store",
-    "run": "pipeline.execution.run",
+    "compute": "limbsweep.runs",
+    "lazy": "limbsweep.runs",
+    "run": "limbsweep.runs",
     "schema": "pipeline.commands.schemas",
     "status": "pipeline.monitor.status",
-    "submit": "pipeline.execution.run",
+    "submit": "limbsweep.runs",
     "sweep": "pipeline.sweep.objects.sweep",
     # stores and what is done with results
     "append": "pipeline.stores.append",
@@ -147,29 +153,28 @@ _HOMES = {
     "excite": "pipeline.identification.excite",
     "friction_curve": "pipeline.identification.friction_curve",
     "identify": "pipeline.identification.identify",
-    "regressor": "tasks.identification.regressor",
+    "regressor": "pipeline.labelled.functions",
     "standard_parameters": "tasks.identification.regressor",
     # robots
     "Robot": "robots.model",
     "robots": "limbsweep.robots:",
-    # functions on arrays, and the same on DataArrays
-    "labelled": "pipeline.labelled.functions:",
+    # functions on arrays; those of `pipeline.labelled` take DataArrays as well
     "accelerate": "tasks.motion.accelerate",
     "accelerate_chain": "tasks.motion.chains",
-    "actuator_positions": "tasks.arrays.inverse",
-    "bias_vector": "tasks.arrays.elements",
-    "constraint_forces": "tasks.arrays.bearings",
-    "equations_of_motion": "tasks.arrays.equations",
-    "forward_dynamics": "tasks.arrays.equations",
-    "forward_kinematics": "tasks.arrays.forward_kinematics",
+    "actuator_positions": "pipeline.labelled.functions",
+    "bias_vector": "pipeline.labelled.functions",
+    "constraint_forces": "pipeline.labelled.functions",
+    "equations_of_motion": "pipeline.labelled.functions",
+    "forward_dynamics": "pipeline.labelled.functions",
+    "forward_kinematics": "pipeline.labelled.functions",
     "friction_along": "tasks.friction.states:along",
     "from_currents": "tasks.motion.currents",
-    "inertia_element": "tasks.arrays.elements",
-    "inertia_matrix": "tasks.arrays.equations",
-    "inverse_dynamics": "tasks.arrays.inverse",
-    "inverse_kinematics": "tasks.arrays.inverse",
-    "joint_reactions": "tasks.arrays.inverse",
-    "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "inertia_element": "pipeline.labelled.functions",
+    "inertia_matrix": "pipeline.labelled.functions",
+    "inverse_dynamics": "pipeline.labelled.functions",
+    "inverse_kinematics": "pipeline.labelled.functions",
+    "joint_reactions": "pipeline.labelled.functions",
+    "lagrange_coefficients": "pipeline.labelled.functions",
     "profile": "tasks.motion.profiles",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import make_examples
+from docs import make_examples, make_gallery
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -24,3 +24,10 @@ def test_a_file_that_says_nothing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "silent.yaml").write_text("limbsweep: 1\n", "utf-8")
     with pytest.raises(ValueError, match=r"silent\.yaml: got '' at its top; expected a sentence"):
         make_examples.said(tmp_path / "silent.yaml")
+
+
+def test_the_gallery_shows_every_sweep_and_script() -> None:
+    assert make_gallery.PAGE.read_text("utf-8") == make_gallery.page(), "run docs/make_gallery.py"
+    paths = [*make_gallery.sweeps(), *(make_gallery.EXAMPLES / script for script in make_gallery.DRAWN)]
+    assert {path.name for path in make_gallery.PICTURES.iterdir()} == {make_gallery.name(path) for path in paths}
+    assert {path.name for path in make_gallery.EXAMPLES.glob("*.py")} == set(make_gallery.DRAWN)

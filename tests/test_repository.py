@@ -60,3 +60,24 @@ def test_nothing_is_left_out_of_a_wheel_because_git_ignores_it() -> None:
 @pytest.mark.parametrize("pattern", OF_THE_REPOSITORY)
 def test_what_is_left_out_beside_a_wheel_is_there(pattern: str) -> None:
     assert list((ROOT / "tests").glob(pattern))
+
+
+CONDA = {"dask": "dask-core", "matplotlib": "matplotlib-base"}
+"""Names that conda-forge has for the parts of projects that are needed."""
+
+
+def test_the_recipe_for_conda_asks_for_what_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    recipe = read(ROOT / "packing" / "conda" / "recipe.yaml")
+    asked = [re.fullmatch(r"([\w.-]+)(>=[\d.]+)", text) for text in project["dependencies"]]
+    expected = {f"{CONDA.get(match[1], match[1])} {match[2]}" for match in asked if match}
+    assert len(expected) == len(project["dependencies"])
+    python, *run = recipe["requirements"]["run"]
+    assert set(run) == expected
+    assert run == sorted(run)
+    assert python == "python >=${{ python_min }}"
+    assert recipe["context"]["python_min"] == project["requires-python"].removeprefix(">=")
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["about"]["license"] == project["license"]
+    (command,) = recipe["build"]["python"]["entry_points"]
+    assert command == f"limbsweep = {project['scripts']['limbsweep']}"

@@ -22,12 +22,12 @@ from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.coordinator import light_cluster, many_blocks
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.cluster_executor import choose_granularity, make_executor
+from pipeline.execution.cluster_executor import ClusterExecutor, choose_granularity, make_executor
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
 from pipeline.execution.graph import Granularity, block_of
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy.window import LEAST_ROUNDS, TASK_RATE, batch
+from pipeline.execution.policy.window import TASK_RATE, batch
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -48,11 +48,17 @@ SHAPES = ((2, 1), (1, 4), (8, 1), (8, 4), (64, 1), (1, 64))
 LARGE = (100, 10)
 """A cluster of 1000 threads."""
 
-LENGTHS = ((4.0, 10), (0.5, 80))
+LENGTHS = ((5.0, 16), (0.5, 160))
 """Seconds of a block, and blocks for each thread, on the large cluster."""
 
 PAPER = (10, 100, 1000, 10_000)
 """Cores for which is told how long a task has to be."""
+
+LOAD = 0.5
+"""Share of its time that the busiest process, scheduler or coordinator, may compute before tasks wait for it."""
+
+ENDS = 2.0
+"""Rounds of tasks lost at both ends of a run: threads wait for their first task, and for the last of the others."""
 
 VARIED = 0.2
 """How much longer or shorter blocks take than their mean."""
@@ -103,30 +109,47 @@ def busy(size: Size) -> Iterator[Figure]:
         granularities: tuple[Granularity, ...] = ("limb", "block")
         for granularity in granularities:
             rounds = ROUNDS if size.full else 2
-            share, chosen = _share(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
+            run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
             name = f"{workers} x {threads} threads, {granularity} tasks"
-            yield Figure(name, 100.0 * share, "%", f"blocks of {seconds:g} s; a run takes {chosen} tasks")
+            yield Figure(name, 100.0 * run.share, "%", f"blocks of {seconds:g} s; a run takes {run.chosen} tasks")
     yield from _large(parts, limbs, size)
 
 
 def _large(parts: Parts, limbs: int, size: Size) -> Iterator[Figure]:
     """A thousand threads, with blocks of several lengths, and what larger clusters would need, on paper."""
     workers, threads = LARGE if size.full else (2, 2)
+    dearest = 0.0
     for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
         together = batch(workers * threads, seconds, workers * threads * rounds)
-        share, _ = _share(parts.scaled(seconds, limbs), workers, threads, rounds, "block")
+        run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, "block")
         what = f"blocks of {seconds:g} s, {together} in a task; {rounds} blocks a thread"
-        yield Figure(f"{workers * threads} threads", 100.0 * share, "%", what)
+        yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
+        for name, busy in (("coordinator", run.coordinator), ("scheduler", run.scheduler)):
+            what = f"{1e3 * busy * run.seconds / run.tasks:.2g} ms for each of {run.tasks} tasks"
+            yield Figure(f"  {name}", 100.0 * busy, "%", f"share of the time that its process computed; {what}")
+            dearest = max(dearest, busy * run.seconds / run.tasks)
     for cores in PAPER:
-        seconds = cores / TASK_RATE
-        what = (
-            f"a task at least; {cores * seconds * LEAST_ROUNDS / 3600:.3g} core hours for {LEAST_ROUNDS} rounds of them"
-        )
+        seconds = max(cores * dearest / LOAD, cores / TASK_RATE)
+        hours = cores * seconds * ENDS / 0.1 / 3600
+        what = f"a task at least, so that scheduler and coordinator keep up; 90 % of a sweep of {hours:.3g} core hours"
         yield Figure(f"{cores} cores, on paper", seconds, "s", what)
 
 
-def _share(parts: Parts, workers: int, threads: int, rounds: int, granularity: Granularity) -> tuple[float, str]:
-    """The share of busy threads, and the granularity that a run would choose. Raises CheckError."""
+@dataclass(frozen=True)
+class SimulatedRun:
+    """The share of busy threads, its seconds and tasks, the shares of the time that two processes computed."""
+
+    share: float
+    chosen: str
+    """The granularity that a run would choose."""
+    seconds: float
+    tasks: int
+    coordinator: float
+    scheduler: float
+
+
+def _simulated(parts: Parts, workers: int, threads: int, rounds: int, granularity: Granularity) -> SimulatedRun:
+    """Run blocks whose tasks sleep on a cluster of this shape. Raises CheckError."""
     made = many_blocks(4 * math.ceil(workers * threads * rounds / 4))
     with light_cluster(workers, threads) as address, connect(ClusterConfig.of("address", address=address)) as client:
         assert client is not None
@@ -136,14 +159,19 @@ def _share(parts: Parts, workers: int, threads: int, rounds: int, granularity: G
             create_store(made, path)
             with Ledger.open(path, made.blocks) as ledger:
                 executor = make_executor(client, made, granularity, parts.total(len(made.limbs)))
+                assert isinstance(executor, ClusterExecutor)
                 loop = Sleeping(made, StoreWriter(path), ledger, executor, lambda event: None, granularity)
                 loop.parts = parts
+                before = time.process_time(), client.run_on_scheduler(time.process_time)
                 begin = time.perf_counter()
                 loop.run()
                 seconds = time.perf_counter() - begin
+                after = time.process_time(), client.run_on_scheduler(time.process_time)
                 require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
         work = sum(_varied(index) for index in range(made.blocks)) * parts.total(len(made.limbs))
-        return work / (workers * threads * seconds), choose_granularity(made, client)
+        share = work / (workers * threads * seconds)
+        computed = [(end - start) / seconds for start, end in zip(before, after, strict=True)]
+        return SimulatedRun(share, choose_granularity(made, client), seconds, executor.futures, *computed)
 
 
 class Sleeping(RunLoop):

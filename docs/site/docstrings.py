@@ -6,11 +6,14 @@ between them where there is such a name, and sets it as code where there is not.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sphinx.application import Sphinx
+
+import limbsweep
 
 _ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 _MARKUP = re.compile(r"([\\*|]|(?<=\w)_(?!\w))")
@@ -42,6 +45,7 @@ def _escaped(line: str) -> str:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Change docstrings as autodoc reads them."""
+    app.connect("builder-inited", _strip_added)
     app.connect("autodoc-process-docstring", _process)
     app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -51,8 +55,28 @@ def _process(app: Sphinx, what: str, name: str, obj: object, options: object, li
     lines[:] = plain(lines)
 
 
+def _strip_added(app: Sphinx) -> None:
+    """Take from functions what their wrappers add: autodoc reads defaults from the source, argument by argument."""
+    for name in limbsweep.__all__:
+        function: Any = getattr(limbsweep, name)
+        if added := _added(function):
+            function.__signature__ = inspect.signature(function.__wrapped__)
+            function.__added__ = added
+
+
+def _added(function: Any) -> str:
+    """The arguments that a wrapper adds to a function, as text."""
+    if not inspect.isfunction(function) or not hasattr(function, "__wrapped__"):
+        return ""
+    known, parameters = inspect.signature(function.__wrapped__).parameters, inspect.signature(function).parameters
+    rows = (row for name, row in parameters.items() if name not in known)
+    return ", ".join(f"{row.name}: {row.annotation} = {row.default}" for row in rows)
+
+
 def _signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, arguments: str | None, result: str | None
 ) -> tuple[str | None, str | None]:
     """Arguments and result of a function, names of types as the code has them: Sphinx wraps those beside a `|`."""
+    if arguments and hasattr(obj, "__added__"):
+        arguments = f"{arguments.removesuffix(')')}, {obj.__added__})"
     return arguments and _ALIAS.sub(r"\1", arguments), result and _ALIAS.sub(r"\1", result)

@@ -36,6 +36,12 @@ class ClusterExecutor:
         self._in_flight: dict[Key, tuple[Future, float]] = {}
         self._batches: dict[Key, list[Key]] = {}
         """Keys of the blocks of each batch in flight."""
+        self._tasks: set[Key] = set()
+        """Keys of the futures in flight: one for a block, or for a batch."""
+        self.submitted = 0
+        """Blocks that have been sent, each time that they have."""
+        self.futures = 0
+        """Futures for them: fewer where several blocks are one task."""
         self._ready: deque[Result] = deque()
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -44,7 +50,7 @@ class ClusterExecutor:
     def room(self) -> int:
         """How many fewer are in flight than the window has room for."""
         with _translated_losses():
-            return max(0, self.window() * self.batch() - len(self._in_flight))
+            return max(0, self.window() - len(self._tasks)) * self.batch()
 
     @property
     def keys(self) -> list[Key]:
@@ -53,6 +59,7 @@ class ClusterExecutor:
 
     def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs in one message: each message costs the scheduler as much as several blocks."""
+        self.submitted += len(graphs)
         with _translated_losses():
             length = self.batch()
         blocks = [
@@ -85,6 +92,8 @@ class ClusterExecutor:
         with _translated_losses():
             futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
         now = time.perf_counter()
+        self._tasks |= set(keys)
+        self.futures += len(keys)
         for key, future in zip(keys, futures, strict=True):
             self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
         for future in futures:
@@ -96,6 +105,7 @@ class ClusterExecutor:
         while not self._ready and self._wait(deadline):
             future, value = next(self._pending)
             key: Any = future.key
+            self._tasks.discard(key)
             keys = [key for key in self._batches.pop(key, [key]) if self._in_flight.get(key, (None,))[0] is future]
             if keys:
                 self._ready.extend(self._receive(keys, future, value))
@@ -134,6 +144,7 @@ class ClusterExecutor:
         Workers without a nanny would end and not come back; they are left alone.
         """
         abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
+        self._tasks -= {future.key for future in abandoned.values()}
         with _translated_losses():
             known = self.client.scheduler_info(n_workers=-1)["workers"]
             started = {address for address, worker in known.items() if worker.get("nanny")}
@@ -158,23 +169,32 @@ class ClusterExecutor:
         """Cancel what is in flight."""
         futures = [future for future, _ in self._in_flight.values()]
         self._in_flight.clear()
+        self._tasks.clear()
         if self.client.status == "running":
             self.client.cancel(futures)
 
 
 def make_executor(
-    client: Client | None, plan: Plan, granularity: Granularity = "limb", seconds: float | None = None
+    client: Client | None,
+    plan: Plan,
+    granularity: Granularity = "limb",
+    seconds: float | None = None,
+    blocks: int | None = None,
 ) -> Executor:
     """The executor of a plan's blocks: on a cluster, or in this process where there is none.
 
-    `seconds` is what a block takes on one core (absent: what the plan expects).
+    `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
+    (absent: all).
     """
     if client is None:
         return InProcessExecutor()
     if granularity == "limb":
         return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory))
     window, length = Window(client, 1.0, plan.block_memory), seconds or plan.work.computing / plan.blocks
-    return ClusterExecutor(client, window, lambda: batch(window.threads, length, plan.blocks))
+    executor = ClusterExecutor(client, window)
+    count = plan.blocks if blocks is None else blocks
+    executor.batch = lambda: batch(window.threads, length, count - executor.submitted)
+    return executor
 
 
 def choose_granularity(plan: Plan, client: Client | None) -> Granularity:

@@ -19,7 +19,6 @@ from storage.manifest import Manifest, require_same
 from storage.places.location import Location
 from storage.schema import Coordinate, units, volume_units
 from storage.store import create
-from tasks.newton_euler.system import unique
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
@@ -75,4 +74,6 @@ def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:
     """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
     if "joint_reaction" not in plan.layout.variables:
         return {}
+    from tasks.newton_euler.system import unique  # loads scipy's sparse solvers, which few runs need
+
     return {"joint_reaction_unique": unique(Robot.of(plan.sweep.family, plan.sweep.fixed)).astype(int).tolist()}

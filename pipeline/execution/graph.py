@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
@@ -25,7 +26,6 @@ import numpy as np
 from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
-from distributed import secede
 from numpy.typing import NDArray
 
 from pipeline.errors import TaskError
@@ -285,6 +285,10 @@ def _make_room() -> None:
     """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
     if _MORE_TO_DO.get():
         return
+    if "distributed" not in sys.modules:
+        return  # not on a worker, and loading it takes as long as much of a small run
+    from distributed import secede
+
     with suppress(ValueError):  # not on a worker
         secede()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline.errors import InputError, Problem, RunCancelledError
 from pipeline.monitor.events import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
+from pipeline.monitor.notebook import EVERY, Display, in_notebook
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -55,6 +56,9 @@ class RunHandle:
         self._stop = threading.Event()
         self._status, self._start, self._end = HandleStatus(), time.monotonic(), float("inf")
         self._loop = loop
+        self._shown: list[Display] = []
+        """Cells of a notebook that show it."""
+        self._drawn = 0.0
         threading.Thread(target=self._work, args=(action,), name="limbsweep-run", daemon=True).start()
 
     def _work(self, action: Callable[[Listener, Callable[[], bool]], Dataset]) -> None:
@@ -64,14 +68,24 @@ class RunHandle:
             self._end = time.monotonic()
             state: HandleState = "cancelled" if isinstance(error, RunCancelledError) else "failed"
             self._status = replace(self._status, state=state)
+            self._draw()
             self._future.set_exception(error)
         else:
             self._end = time.monotonic()
             self._status = replace(self._status, state="finished")
+            self._draw()
             self._future.set_result(dataset)
 
     def _listen(self, event: Event) -> None:
         self._status = self._status.after(event)
+        if self._shown and time.monotonic() - self._drawn >= EVERY:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw it again in each cell that shows it."""
+        self._drawn = time.monotonic()
+        for place in self._shown:
+            place.replace(self._repr_html_())
 
     def status(self) -> HandleStatus:
         """How far it is, at once."""
@@ -117,6 +131,14 @@ class RunHandle:
         status = self.status()
         failures = f", {status.failed} failed" if status.failed else ""
         return f"<run {status.state}: {status.done:,} of {status.blocks:,} blocks{failures}, {status.seconds:.1f} s>"
+
+    def _ipython_display_(self) -> None:
+        """Show it in a cell that follows the run; in a terminal as a line."""
+        if in_notebook():
+            self._shown.append(Display(self._repr_html_()))
+            self._draw()  # it may have ended meanwhile
+        else:
+            print(repr(self))
 
     def _repr_html_(self) -> str:
         """The same with a bar, for notebooks."""

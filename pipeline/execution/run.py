@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,9 @@ from pipeline.execution.without_store import computed, lazy
 from pipeline.monitor.cancel import clear_cancel
 from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
 from pipeline.monitor.log import RunLog
+from pipeline.monitor.notebook import NotebookProgress, in_notebook
+from pipeline.monitor.progress import LineProgress
+from pipeline.monitor.samples import failed_samples
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
@@ -68,6 +72,7 @@ def run(
     metrics: Mapping[str, UserFunction | UserMetric] | None = None,
     *,
     client: ClusterLike = None,
+    progress: bool | None = None,
 ) -> Dataset:
     """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
 
@@ -77,6 +82,7 @@ def run(
     client; where there is none, this process for small work, else a cluster on this machine for the run. The cluster of
     a user is never shut down. With an asynchronous client of the running event loop the results are to be awaited.
     `granularity`: one task for each limb or one for each block; absent: limbs where that keeps the cluster as busy.
+    `progress`: show it below the cell of a notebook, or as lines on standard error (absent: in notebooks).
 
     Raises InputError, StoreError for what cannot be run, before anything is computed; StoreError also where the store
     cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody cancels: what
@@ -87,9 +93,10 @@ def run(
         with_metrics(sweep, metrics) if metrics else sweep,
         store,
         as_cluster(one_of(cluster, client)),
-        tuple(listeners),
+        (*listeners, *_lines(progress)),
         granularity,
         timeouts,
+        NotebookProgress() if progress is not False and in_notebook() else None,
     )
     if task.asynchronous:
         return task.begin()  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
@@ -100,12 +107,14 @@ def compute(
     sweep: Sweep,
     listeners: Sequence[Listener] = (),
     metrics: Mapping[str, UserFunction | UserMetric] | None = None,
+    *,
+    progress: bool | None = None,
 ) -> Dataset:
     """Run a sweep in this process, by a thread for each core, without cluster and store; the results in memory.
 
-    What `run` does by itself with small work. Raises InputError.
+    What `run` does by itself with small work; the arguments are those of `run`. Raises InputError.
     """
-    return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics)
+    return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics, progress=progress)
 
 
 def submit(
@@ -142,6 +151,7 @@ class _Task:
     listeners: tuple[Listener, ...]
     granularity: Granularity | None
     timeouts: Timeouts
+    progress: NotebookProgress | None = None
 
     @property
     def asynchronous(self) -> bool:
@@ -157,7 +167,18 @@ class _Task:
         return RunHandle(action, asyncio.get_running_loop() if self.asynchronous else None)
 
     def complete(self, stop: Callable[[], bool] = lambda: False) -> Dataset:
-        """Run to the end."""
+        """Run to the end, and show how far it is."""
+        if self.progress is None:
+            return self._complete(stop)
+        try:
+            results = replace(self, listeners=(*self.listeners, self.progress))._complete(stop)
+        except BaseException as error:
+            self.progress.stopped(error)
+            raise
+        self.progress.results(failed_samples(results))
+        return results
+
+    def _complete(self, stop: Callable[[], bool]) -> Dataset:
         if self.store is None:
             return self._in_memory(stop)
         place = locate(self.store)
@@ -182,9 +203,16 @@ class _Task:
             if isinstance(cluster, UserCluster) and not _all_see(cluster, folder):
                 return _gathered(plan, cluster)
             here = replace(self, store=folder / "results.zarr", cluster=cluster)
-            return here.complete(stop).load(scheduler=_loading(cluster))
+            return here._complete(stop).load(scheduler=_loading(cluster))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lines(progress: bool | None) -> tuple[Listener, ...]:
+    """Lines of progress, where they are asked for outside a notebook."""
+    if not progress or in_notebook():
+        return ()
+    return (LineProgress(lambda text: print(text, file=sys.stderr, flush=True)),)
 
 
 def _loading(cluster: Connectable) -> str:
@@ -273,7 +301,10 @@ class _Run:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         granularity, plan = self.granularity or choose_granularity(self.plan, client), self.plan
-        executor, writer = make_executor(client, plan, granularity), StoreWriter(self.place)
+        executor, writer = (
+            make_executor(client, plan, granularity, None, plan.blocks - ledger.count),
+            StoreWriter(self.place),
+        )
         loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop)
         try:
             notify(Started(plan.blocks, ledger.count, plan.block_samples, _dashboard(client), granularity))

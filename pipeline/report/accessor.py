@@ -15,6 +15,9 @@ import xarray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from pipeline.report.figures.animation import Animation
+    from pipeline.report.notebook import InlineReport
+
 
 @xarray.register_dataset_accessor("limbsweep")
 class Limbsweep:
@@ -75,6 +78,34 @@ class Limbsweep:
         from pipeline.report.figures import kinds
 
         return kinds.figure(results_of(self._dataset, design, friction, files), kind)
+
+    def animation(
+        self,
+        trajectory: int | str = 0,
+        *,
+        speed: float = 1.0,
+        design: int | None = None,
+        friction: int | None = None,
+        files: str | Path | None = None,
+    ) -> Animation:
+        """Draw the mechanism in motion along a trajectory, by name or number, `speed` times as fast as it is.
+
+        A notebook plays it; `save("motion.svg")` writes a file that any browser plays. The other options are those of a
+        report. Raises InputError for an unknown trajectory, and where the dataset lacks what it shows.
+        """
+        from pipeline.report.data.results import results_of
+        from pipeline.report.figures.animation import animation
+
+        return animation(results_of(self._dataset, design, friction, files), trajectory, speed)
+
+    def page(
+        self, *, design: int | None = None, friction: int | None = None, files: str | Path | None = None
+    ) -> InlineReport:
+        """The report of the dataset inside a notebook, below the cell; the options are those of a report."""
+        from pipeline.report.data.results import results_of
+        from pipeline.report.notebook import InlineReport
+
+        return InlineReport.of(results_of(self._dataset, design, friction, files))
 
     def report(
         self,

@@ -1,11 +1,16 @@
-"""What notebooks show of a robot: its picture at the reference pose, and its parameters."""
+"""What notebooks show: of a robot its picture at the reference pose and its parameters; a report below a cell."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import dataclass
+from html import escape
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pipeline.documents.html import table
+from pipeline.report.data.results import Results
 from robots.model import Robot
 
 WIDTH = 320
@@ -24,3 +29,31 @@ def robot_html(robot: Robot) -> str:
     title = f"{robot.name}: {len(mechanism.freedoms)} freedoms, {len(mechanism.actuators)} actuators"
     image = f'<img alt="{robot.name} at its reference pose" width="{WIDTH}" src="data:image/png;base64,{data}">'
     return f'<div style="display:flex;gap:16px">{image}{table(title, rows, ("parameter", "value", "unit", ""))}</div>'
+
+
+HEIGHT = 720
+"""Of a report below a cell [px]."""
+
+
+@dataclass(frozen=True)
+class InlineReport:
+    """A report as a frame of a notebook, which keeps its scripts and styles to itself."""
+
+    html: str
+
+    @classmethod
+    def of(cls, results: Results) -> InlineReport:
+        """The report of some results. Raises InputError where there is nothing to report."""
+        from pipeline.report.page import page
+
+        with TemporaryDirectory(prefix="limbsweep-") as folder:
+            path = Path(folder) / "report.html"
+            page.write(results, path)
+            return cls(path.read_text("utf-8"))
+
+    def __repr__(self) -> str:
+        """How large it is."""
+        return f"<report of {len(self.html) / 1e6:.1f} MB>"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="{HEIGHT}" style="border:0"></iframe>'

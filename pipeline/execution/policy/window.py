@@ -31,8 +31,14 @@ BASE_MEMORY = 256 << 20
 TASK_RATE = 200.0
 """Tasks a second that scheduler and client do with half of their time."""
 
-LEAST_ROUNDS = 8
-"""Tasks that each thread does at least: while the last of them end, threads wait."""
+LAST_ROUNDS = 3
+"""Tasks of full length for each thread from which on they are cut shorter: while the last of them end, threads wait."""
+
+SHORTEST = 4
+"""Into how many parts a task of full length is cut at most."""
+
+SPARE_TASKS = 4
+"""One more task of whole blocks in flight for so many threads: a worker begins it without waiting for the client."""
 
 REFRESH_SECONDS = 2.0
 MOST = 20_000
@@ -62,18 +68,21 @@ def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> i
     """
     workers = list(workers)
     wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
-    spare = SPARE_BLOCKS + len(workers) // SPARE_SHARE if wanted and all(worker.running for worker in workers) else 0
+    # a task of a whole block that waits on a worker takes no memory yet, tasks of limbs would begin
+    share = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if parallel <= 1.0 else 0)
+    spare = SPARE_BLOCKS + share if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))
 
 
-def batch(threads: int, seconds: float, blocks: int) -> int:
-    """Blocks of one task each that are sent as one, where each takes so many `seconds`: one on clusters of usual size.
+def batch(threads: int, seconds: float, left: int) -> int:
+    """Blocks of one task each that are sent as one, where each takes so many `seconds` and so many are `left`.
 
-    On large ones so many that the scheduler keeps up with their ends, and that a thread has some rounds of them.
+    One on clusters of usual size. On large ones so many that the scheduler keeps up with their ends, and fewer for the
+    last of them, so that all threads end at nearly the same time.
     """
-    needed = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
-    return max(1, min(needed, blocks // (threads * LEAST_ROUNDS))) if threads else 1
+    full = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
+    return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
 
 
 def workers_of(information: Mapping[str, Any]) -> list[Worker]:

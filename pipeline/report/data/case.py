@@ -159,7 +159,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
 
 
 def _run(sweep: Sweep) -> Dataset:
-    dataset = run(sweep, cluster=ClusterConfig.of("synchronous"))
+    dataset = run(sweep, cluster=ClusterConfig.of("synchronous"), progress=False)
     return (dataset.isel(friction=0) if "friction" in dataset.dims else dataset).load()
 
 

@@ -18,7 +18,7 @@ def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
 
 
 def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
-    assert size([Worker(4)] * 8) == 32 + 1 + 2
+    assert size([Worker(4)] * 8) == 32 + 1 + 8  # a spare one for every four threads
     assert BASE_MEMORY == 1 << 28
     assert size([Worker(4, limit=4 << 30)], memory=1 << 30) == 2  # 2.75 fit beside what the worker takes by itself
     assert size([Worker(4, limit=4 << 30)], memory=11 << 28) == 1
@@ -31,17 +31,18 @@ def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "seconds", "blocks", "expected"),
+    ("threads", "seconds", "left", "expected"),
     [
         (2, 0.5, 10_000, 1),  # a laptop
         (64, 0.5, 10_000, 1),
         (1000, 0.5, 10**6, 10),  # 200 tasks a second
         (1000, 5.0, 10**6, 1),
-        (1000, 0.5, 20_000, 2),  # eight rounds for each thread
-        (1000, 0.5, 100, 1),
-        (10_000, 1e-4, 10**9, 12_500),
+        (1000, 0.5, 30_000, 10),  # three rounds of full length for each thread are left
+        (1000, 0.5, 15_000, 5),
+        (1000, 0.5, 100, 3),  # a quarter of full length at least
+        (10_000, 1e-4, 10**9, 33_333),
         (0, 0.5, 100, 1),
     ],
 )
-def test_blocks_share_a_task_on_large_clusters_alone(threads: int, seconds: float, blocks: int, expected: int) -> None:
-    assert batch(threads, seconds, blocks) == min(expected, 50_000)
+def test_blocks_share_a_task_on_large_clusters_alone(threads: int, seconds: float, left: int, expected: int) -> None:
+    assert batch(threads, seconds, left) == expected

@@ -1,0 +1,132 @@
+"""Write docs/gallery.md and its thumbnails: a picture of every example, drawn from its own motion. Run by `make pages`.
+
+A sweep shows the mechanism of its middle design at some times of its first trajectory; a script what it draws itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from docs.make_examples import EXAMPLES, said  # noqa: E402 - the folder of the pages is not installed
+from pipeline.report import style  # noqa: E402
+from pipeline.report.data import motion  # noqa: E402
+from pipeline.report.data.case import compute  # noqa: E402
+from pipeline.report.figures.animation import view_axes  # noqa: E402
+from pipeline.sweep.several import read_sweeps  # noqa: E402
+
+PAGE, PICTURES = HERE / "gallery.md", HERE / "pictures" / "gallery"
+SIZE, COLOURS = (240, 180), 64
+PHASES, COLUMNS = 4, 3
+
+SWEEPS = ("*.yaml", "studies/*.yaml")
+DRAWN = {
+    "friction_share.py": "report_friction_share.png",
+    "hexapod_stiffness.py": "report_hexapod_stiffness.png",
+    "irb6_currents.py": "irb6_currents.png",
+    "pick_and_place.py": "report_pick_and_place.png",
+    "plot_delta.py": "sweep.png",
+}
+"""What scripts draw, among the pictures of the documentation."""
+
+HEAD = """\
+# Gallery
+
+Written by `docs/make_gallery.py`. Every picture leads to the file that it was made from: a sweep is drawn as the
+mechanism of its middle design at some times of its first motion, a script as what it draws itself.
+[Examples](examples.md) lists them in words.
+"""
+
+
+def sweeps() -> list[Path]:
+    """The sweep files among the examples."""
+    return [path for pattern in SWEEPS for path in sorted(EXAMPLES.glob(pattern))]
+
+
+def name(path: Path) -> str:
+    """The name of the picture of an example."""
+    stem = path.relative_to(EXAMPLES).with_suffix("").as_posix().replace("/", "_")
+    return f"{stem}{'_script' if path.suffix == '.py' else ''}.png"
+
+
+def draw(path: Path) -> Figure:
+    """The mechanism of a sweep at some times."""
+    sweep = read_sweeps(path)[0]
+    (case,) = compute(sweep, [sweep.design.size // 2], 0)
+    (moved, *_), lines = motion.motions(case)
+    sound = moved.points[np.isfinite(moved.points).all(axis=(1, 2))]
+    base = motion.mounts(case.mechanism)
+    axes_of_view = view_axes(np.concatenate([sound.reshape(-1, 3), base]))
+    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    axes.set_aspect("equal", adjustable="datalim")
+    _lines(axes, [base @ axes_of_view.T], style.BASE, 1.0, 1.0)
+    for order, frame in enumerate(sound[np.linspace(0, len(sound) - 1, PHASES).astype(int)]):
+        alpha = (order + 1) / PHASES
+        for index, limb in enumerate(lines.limbs):
+            _lines(axes, [frame[pair] @ axes_of_view.T for pair in limb], style.of(style.LIMBS, index), 1.6, alpha)
+        if len(lines.platform):
+            _lines(axes, [frame[lines.platform] @ axes_of_view.T], style.PLATFORM, 2.2, alpha)
+    return figure
+
+
+def _lines(axes: object, ways: Sequence[NDArray[np.float64]], colour: str, width: float, alpha: float) -> None:
+    for way in ways:
+        axes.plot(*way.T, color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")  # type: ignore[attr-defined]
+
+
+def save(image: Image.Image, path: Path) -> None:
+    """Write a thumbnail: small, on white, few colours."""
+    image = image.convert("RGB")
+    if image.height > image.width:  # the top of a long page
+        image = image.crop((0, 0, image.width, image.width * SIZE[1] // SIZE[0]))
+    image.thumbnail(SIZE)
+    board = Image.new("RGB", SIZE, "white")
+    board.paste(image, tuple((whole - part) // 2 for whole, part in zip(SIZE, image.size, strict=True)))
+    board.quantize(COLOURS).save(path, optimize=True)
+
+
+def pictures() -> None:
+    """Draw all thumbnails."""
+    PICTURES.mkdir(exist_ok=True)
+    for path in sweeps():
+        stream = BytesIO()
+        draw(path).savefig(stream, dpi=200)
+        save(Image.open(stream), PICTURES / name(path))
+    for script, picture in DRAWN.items():
+        save(Image.open(HERE / "pictures" / picture), PICTURES / name(EXAMPLES / script))
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([HEAD, *_table("Sweeps", sweeps()), *_table("Scripts", [EXAMPLES / script for script in DRAWN])])
+
+
+def _table(title: str, paths: Sequence[Path]) -> Iterator[str]:
+    yield from (f"## {title}", "", "| " * COLUMNS + "|", "|---" * COLUMNS + "|")
+    for start in range(0, len(paths), COLUMNS):
+        cells = [_cell(path) for path in paths[start : start + COLUMNS]]
+        yield f"| {' | '.join(cells + [''] * (COLUMNS - len(cells)))} |"
+    yield ""
+
+
+def _cell(path: Path) -> str:
+    file = path.relative_to(EXAMPLES).as_posix()
+    return f"[![{file}](pictures/gallery/{name(path)})](../examples/{file})<br>**{file}**<br>{said(path)}"
+
+
+if __name__ == "__main__":
+    if "--page" not in sys.argv:
+        pictures()
+    PAGE.write_text(page(), encoding="utf-8")

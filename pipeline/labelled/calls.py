@@ -1,0 +1,218 @@
+"""Call a function on arrays with DataArrays, chunked or not, and with designs as arrays of parameters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.labelled.table import ARGUMENTS, Dims, FunctionResult
+from robots.model import Robot
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[Any]
+
+
+def call(
+    function: Callable[..., Any],
+    row: FunctionResult,
+    robot: Robot,
+    /,
+    *places: object,
+    parameters: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Any:
+    """Call a function; DataArrays among arguments or `parameters` make the result a DataArray or a Dataset.
+
+    `places` are what it takes by position. Without DataArrays `parameters` are arrays that are broadcast with the batch
+    of the others, and the result is that of the function. Raises ValueError for what takes no
+    DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
+    """
+    labelled = {key: value for key, value in arguments.items() if _is_labelled(value)}
+    if not labelled and not parameters:
+        return function(robot, *places, **arguments)
+    plain = _Plain(function, robot, places)
+    moving = {key: value for key, value in arguments.items() if key in ARGUMENTS and value is not None}
+    rest = {key: value for key, value in arguments.items() if key not in moving}
+    if unknown := [key for key in labelled if key in rest]:
+        raise ValueError(
+            f"{plain.name}: {unknown[0]} is a DataArray; expected numbers or an array, DataArrays for the motion"
+        )
+    if not labelled and not any(map(_is_labelled, (parameters or {}).values())):
+        return plain.designs(parameters or {}, moving, rest)
+    results = row.full if rest.get("full") else row.dims
+    if results is None:
+        raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
+    return _labelled(plain, dict(parameters or {}), moving, rest, results)
+
+
+def _is_labelled(value: object) -> bool:
+    return hasattr(value, "dims") and hasattr(value, "coords")
+
+
+class _Plain:
+    """A function for a robot whose parameters may be arrays: once for each design, arrays in and out."""
+
+    def __init__(self, function: Callable[..., Any], robot: Robot, places: tuple[object, ...]) -> None:
+        self.function, self.robot, self.places = function, robot, places
+        self.name = function.__name__
+        self.result_type: type[Any] = np.ndarray
+
+    def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
+        """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
+        arrays = [np.asarray(value, dtype=float) for value in (*parameters.values(), *moving.values())]
+        results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
+        if hasattr(self.result_type, "_fields"):
+            return self.result_type(*results)
+        return results if self.result_type is tuple else results[0]
+
+    def cases(
+        self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
+    ) -> tuple[Array, ...]:
+        """The results for all designs; `arrays` are the values of the parameters and then those of the names."""
+        motion = arrays[len(parameters) :]
+        if not parameters:
+            return self._call({}, dict(zip(names, motion, strict=True)), rest)
+        cores = [len(ARGUMENTS[name]) for name in names]
+        batches = [array.shape[: array.ndim - core] for array, core in zip(motion, cores, strict=True)]
+        shapes = [array.shape for array in arrays[: len(parameters)]]
+        try:
+            shape = np.broadcast_shapes(*shapes)
+            batch = np.broadcast_shapes(shape, *batches)
+        except ValueError:
+            raise ValueError(
+                f"{self.name}: parameters: got arrays of shapes {shapes} beside batches of shapes {batches}; "
+                "expected shapes that broadcast, such as (design, 1) beside (time,)"
+            ) from None
+        designs = (1,) * (len(batch) - len(shape)) + shape
+        values = [np.broadcast_to(array, designs) for array in arrays[: len(parameters)]]
+        outputs: tuple[Array, ...] | None = None
+        for place in np.ndindex(*designs):
+            chosen = {name: float(value[place]) for name, value in zip(parameters, values, strict=True)}
+            part = tuple(
+                slice(at, at + 1) if size > 1 else slice(None) for at, size in zip(place, designs, strict=True)
+            )
+            moving = {name: _part(array, core, part) for name, array, core in zip(names, motion, cores, strict=True)}
+            results = self._call(chosen, moving, rest)
+            if outputs is None:
+                outputs = tuple(np.empty((*batch, *result.shape[len(batch) :]), result.dtype) for result in results)
+            for output, result in zip(outputs, results, strict=True):
+                output[part] = result
+        if outputs is None:
+            raise ValueError(f"{self.name}: parameters: got no design; expected at least one")
+        return outputs
+
+    def _call(
+        self, chosen: Mapping[str, float], moving: Mapping[str, Array], rest: Mapping[str, Any]
+    ) -> tuple[Array, ...]:
+        robot = Robot.of(self.robot.family, {**self.robot.values, **chosen}) if chosen else self.robot
+        result = self.function(robot, *self.places, **moving, **rest)
+        self.result_type = type(result)
+        results = result if isinstance(result, tuple) else (result,)
+        if not all(isinstance(part, np.ndarray | np.generic) for part in results):
+            raise ValueError(f"{self.name}: full=True with parameters; expected it to be left out")
+        return tuple(map(np.asarray, results))
+
+
+def _part(array: Array, core: int, part: tuple[slice, ...]) -> Array:
+    """The part of an array along all batch dims; whole along those where it has length one, or which it lacks."""
+    own = array.shape[: array.ndim - core]
+    whole = (1,) * (len(part) - len(own)) + own
+    places = tuple(slice(None) if size == 1 else at for at, size in zip(part, whole, strict=True))
+    return array.reshape(whole + array.shape[array.ndim - core :])[places]
+
+
+def _labelled(
+    plain: _Plain,
+    parameters: Mapping[str, Any],
+    moving: Mapping[str, Any],
+    rest: Mapping[str, Any],
+    results: Mapping[str, Dims],
+) -> xr.DataArray | xr.Dataset:
+    """The results as one DataArray or as a Dataset."""
+    import xarray as xr
+
+    function = functools.partial(plain.cases, tuple(parameters), tuple(moving), rest)
+    arrays = [_design_values(plain.name, name, value) for name, value in parameters.items()]
+    cores: list[Dims] = [()] * len(parameters)
+    probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
+    for name, value in moving.items():
+        array, core = _with_core(name, value)
+        arrays.append(array)
+        cores.append(core)
+        probes.append(np.eye(3) if name.endswith("rotation") else np.zeros([array.sizes[dim] for dim in core]))
+    # one sample says how large results are: the number of columns of a regressor is known to nobody else
+    sizes: dict[str, int] = {}
+    for dims, part in zip(results.values(), function(*probes), strict=True):
+        sizes |= zip(dims, part.shape, strict=True)
+    computed = xr.apply_ufunc(
+        function if len(results) > 1 else lambda *parts: function(*parts)[0],
+        *arrays,
+        input_core_dims=cores,
+        output_core_dims=list(results.values()),
+        keep_attrs=False,
+        dask="parallelized",
+        output_dtypes=[np.int8 if name == "status" else np.float64 for name in results],
+        dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
+    )
+    if len(results) > 1:
+        computed = xr.Dataset(dict(zip(results, computed, strict=True)))
+    else:
+        computed.name = None  # and not that of an argument
+    labels = _labels(plain.robot, sizes)
+    named: xr.DataArray | xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
+    return named
+
+
+def _design_values(function: str, name: str, value: Any) -> xr.DataArray:
+    """Values of a parameter with names of their dims. Raises ValueError for an array without."""
+    import xarray as xr
+
+    if not _is_labelled(value) and np.ndim(value):
+        raise ValueError(
+            f"{function}: parameters: {name}: got an array of shape {np.shape(value)} beside DataArrays; "
+            "expected a number, or a DataArray with names of its dims"
+        )
+    return xr.DataArray(value)
+
+
+def _with_core(name: str, value: Any) -> tuple[xr.DataArray, Dims]:
+    """An array with names of its own for the dims of one sample, so that they meet those of no other array."""
+    import xarray as xr
+
+    wanted = ARGUMENTS[name]
+    core = tuple(f"{name}_{dim}" for dim in wanted)
+    if not _is_labelled(value):
+        if np.ndim(value) != len(wanted):
+            raise ValueError(
+                f"{name}: got an array of shape {np.shape(value)} beside DataArrays; expected one sample "
+                f"({', '.join(wanted)}), or a DataArray with names of its dims"
+            )
+        return xr.DataArray(np.asarray(value, dtype=float), dims=core), core
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+    if len(dims) < len(wanted):
+        raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")
+    bare = value.drop_vars([key for key in value.coords if {*value.coords[key].dims} & {*dims}])
+    return bare.rename(dict(zip(dims, core, strict=True))), core
+
+
+def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
+    """Names along the dims of results, where they fit."""
+    mechanism = robot.mechanism
+    freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
+    wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]
+    names = {"actuator": list(mechanism.actuators), "limb": [instance.name for instance in mechanism.instances]}
+    names |= {"freedom": freedoms, "wrench": wrench, "axis": ["x", "y", "z"]}
+    if sizes.get("freedom") == len(wrench) and not mechanism.is_chain:
+        names["freedom"] = wrench
+    names |= {
+        "freedom_column": names["freedom"],
+        "freedom_last": names["freedom"],
+        "actuator_column": names["actuator"],
+    }
+    return {dim: labels for dim, labels in names.items() if sizes.get(dim) == len(labels)}

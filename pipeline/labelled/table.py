@@ -1,0 +1,101 @@
+"""What the functions on arrays take and give, as names of dims: one row for each function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Dims = tuple[str, ...]
+
+AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
+JOINTS = ("limb", "joint")
+FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")
+
+ARGUMENTS: Mapping[str, Dims] = {
+    "position": AXIS,
+    "rotation": MATRIX,
+    "twist": WRENCH,
+    "acceleration": WRENCH,
+    "q": FREEDOM,
+    "qd": FREEDOM,
+    "qdd": FREEDOM,
+    "load": WRENCH,
+    "force": ACTUATOR,
+    "actuator_position": ACTUATOR,
+    "base_rotation": MATRIX,
+    "base_twist": WRENCH,
+    "base_acceleration": WRENCH,
+}
+"""Arguments that may be DataArrays, and the dims of one sample of each."""
+
+
+@dataclass(frozen=True)
+class FunctionResult:
+    """What a function gives: its home, the dims of one sample by name of result, and what it gives with `full`.
+
+    A single result without a name is a DataArray, several are a Dataset.
+    """
+
+    home: str
+    dims: Mapping[str, Dims]
+    full: Mapping[str, Dims] | None = None
+
+
+STATUS: Mapping[str, Dims] = {"status": ()}
+RESULTS: Mapping[str, FunctionResult] = {
+    "inverse_dynamics": FunctionResult(
+        "tasks.arrays.inverse",
+        {"": ACTUATOR},
+        {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS},
+    ),
+    "joint_reactions": FunctionResult(
+        "tasks.arrays.inverse", {"": (*JOINTS, *WRENCH)}, {"reaction": (*JOINTS, *WRENCH), **STATUS}
+    ),
+    "inverse_kinematics": FunctionResult(
+        "tasks.arrays.inverse", {"position": JOINTS, "velocity": JOINTS, "acceleration": JOINTS, **STATUS}
+    ),
+    "actuator_positions": FunctionResult("tasks.arrays.inverse", {"": ACTUATOR}),
+    "forward_kinematics": FunctionResult(
+        "tasks.arrays.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}
+    ),
+    "forward_dynamics": FunctionResult("tasks.arrays.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
+    "equations_of_motion": FunctionResult(
+        "tasks.arrays.equations",
+        {
+            "mass": FREEDOMS,
+            "coriolis": FREEDOMS,
+            "gravity": FREEDOM,
+            "jacobian": (*ACTUATOR, *FREEDOM),
+            "jacobian_rate": (*ACTUATOR, *FREEDOM),
+            "actuator_mass": ACTUATORS,
+            "actuator_coriolis": ACTUATORS,
+            "actuator_gravity": ACTUATOR,
+            "forward": (*FREEDOM, *ACTUATOR),
+            "forward_rate": (*FREEDOM, *ACTUATOR),
+            "kinetic_energy": (),
+            "potential_energy": (),
+            **STATUS,
+        },
+    ),
+    "inertia_matrix": FunctionResult("tasks.arrays.equations", {"": MATRIX}),
+    "inertia_element": FunctionResult("tasks.arrays.elements", {"": ()}),
+    "constraint_forces": FunctionResult(
+        "tasks.arrays.bearings",
+        {"moment_across": JOINTS, "force_across": JOINTS, "along": JOINTS, "normal": JOINTS, **STATUS},
+    ),
+    "bias_vector": FunctionResult("tasks.arrays.elements", {"": FREEDOM}),
+    "lagrange_coefficients": FunctionResult(
+        "tasks.lagrange.coefficients",
+        {
+            "inertia": FREEDOMS,
+            "velocity": (*FREEDOMS, "freedom_last"),
+            "gravity": FREEDOM,
+            "transmission": (*ACTUATOR, *FREEDOM),
+            "actuator_inertia": ACTUATORS,
+            "effective_inertia": ACTUATOR,
+            **STATUS,
+        },
+    ),
+    "regressor": FunctionResult("tasks.identification.regressor", {"": (*ACTUATOR, "parameter")}),
+}
+"""The functions that take DataArrays."""

@@ -36,6 +36,7 @@ OWN_FILES = (
     "sources",
     "coordinator.lock",
     "coordinator.lease",
+    "coordinator.lease.making",
     "log.jsonl",
     "log",
     "cancel",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs import sweeps
@@ -20,6 +22,7 @@ from benchmarks.storage import plain_array
 from pipeline.execution.run import run
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
+from storage import open_results
 from storage.layout import Layout
 
 ROUNDS = 3
@@ -27,7 +30,7 @@ ROUNDS = 3
 
 
 def series(size: Size) -> Iterator[Figure]:
-    """A run that stores full time series, against plain Zarr that writes the same arrays from memory.
+    """A run that stores full time series, and reading them, against plain Zarr that writes and reads the same arrays.
 
     A run leaves its files on the disk, plain Zarr in the memory of the system; so there is a second figure of plain
     Zarr, whose files are forced to the disk too.
@@ -42,6 +45,9 @@ def series(size: Size) -> Iterator[Figure]:
         alone = sweeps.alone(sweep)
         error = float(np.abs(arrays["actuator_force"][-1, 0, 0] - alone).max() / np.abs(alone).max())
         require(error < 1e-12, f"forces of the last design are off by {error:.1e}, relative; expected below 1e-12")
+        reading = [
+            min(_reading(how, Path(folder) / "run.zarr") for _ in watches) for how in (_read_checked, _read_plain)
+        ]
         seconds = [
             _plain_seconds(Path(folder), plan(sweep).layout, arrays, len(watches), each) for each in (False, True)
         ]
@@ -56,6 +62,9 @@ def series(size: Size) -> Iterator[Figure]:
         yield Figure(name, speed, "MB/s", f"computed and stored, {megabytes:.0f} MB, limb tasks, on the disk")
         yield Figure(f"{name}, of plain Zarr", 100.0 * speed / plain, "%")
         yield Figure(f"{name}, of plain Zarr with fsync", 100.0 * speed / synced, "%")
+    checked, unchecked = (megabytes / each for each in reading)
+    yield Figure("reading", checked, "MB/s", "a dataset, all numbers held against receipts; time of the processor")
+    yield Figure("reading, of plain Zarr", 100.0 * checked / unchecked, "%", "the same store as a dataset of Zarr")
 
 
 def _plain_seconds(
@@ -82,6 +91,23 @@ def _plain(folder: Path, layout: Layout, name: str, values: np.ndarray, synced: 
         require(bool(np.array_equal(array[...], values)), f"plain Zarr has not stored {name}")
     shutil.rmtree(folder)
     return min(times)
+
+
+def _reading(read: Callable[[Path], xr.Dataset], store: Path) -> float:
+    """Time of the processor to open a store and to read all its series, all threads [s]."""
+    start = time.process_time()
+    data = read(store)
+    for name in SERIES:
+        require(data[name].values.size > 0, f"{name} is empty")
+    return time.process_time() - start
+
+
+def _read_checked(store: Path) -> xr.Dataset:
+    return open_results(store)
+
+
+def _read_plain(store: Path) -> xr.Dataset:
+    return xr.open_zarr(store, consolidated=True, decode_times=False)
 
 
 def _sync(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.terminal import forced, output_option, print_rows
+from pipeline.documents.cells import CellWriter
 from pipeline.documents.outputs import output
 
 if TYPE_CHECKING:
@@ -85,5 +85,5 @@ def write_rows(file: Path, rows: TableRows) -> None:
         output(file, force=forced(), option="--csv") as draft,
         draft.open("x", encoding="utf-8", newline="") as stream,
     ):
-        csv.writer(stream).writerows(rows)
+        CellWriter(stream).writerows(rows)
     click.echo(f"wrote {file}")

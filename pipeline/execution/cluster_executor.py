@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.errors import ClusterLostError
 from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
 from pipeline.execution.graph import Granularity, batch_graph
+from pipeline.execution.policy.memory_restarts import MemoryRestart
 from pipeline.execution.policy.window import LIMB_THREADS, Window, batch, workers_of
 from pipeline.plan.model import Plan
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 RESTART_SECONDS = 30.0
 HEARTBEAT_SECONDS = 15.0
 """Since the last heartbeat of a worker, after which no backup is sent to it."""
+
+MEMORY_EVENTS = "worker-restart-memory"
+"""Topic of the scheduler under which nannies say that they end a worker for its memory."""
 
 
 class ClusterExecutor:
@@ -45,6 +49,8 @@ class ClusterExecutor:
         self._ready: deque[Result] = deque()
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._restarts_until: float | None = None
+        """When the last restart was that has been told, by the clock of the scheduler."""
 
     @property
     def room(self) -> int:
@@ -164,6 +170,15 @@ class ClusterExecutor:
         full = max((worker.used / worker.limit for worker in workers_of(information) if worker.limit), default=0.0)
         state = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
         return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
+
+    def memory_restarts(self) -> list[MemoryRestart]:
+        """Workers whose nannies have ended them for their memory, by what these have told the scheduler."""
+        with _translated_losses():
+            events = self.client.get_events(MEMORY_EVENTS)
+        told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
+        if told is None:  # those of another run on this cluster
+            return []
+        return [MemoryRestart(str(event["worker"]), int(event["rss"])) for at, event in events if at > told]
 
     def close(self) -> None:
         """Cancel what is in flight."""

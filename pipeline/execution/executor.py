@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
 from pipeline.execution.policy.attempts import Failure
+from pipeline.execution.policy.memory_restarts import MemoryRestart
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""
@@ -71,6 +72,9 @@ class Executor(Protocol):
 
     def describe(self) -> str:
         """What is going on, in words."""
+
+    def memory_restarts(self) -> list[MemoryRestart]:
+        """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
 
     def close(self) -> None:
         """Cancel what is in flight."""
@@ -142,6 +146,10 @@ class InProcessExecutor:
     def describe(self) -> str:
         """Where blocks are computed."""
         return "computing in this process"
+
+    def memory_restarts(self) -> list[MemoryRestart]:
+        """There are no workers."""
+        return []
 
     def close(self) -> None:
         """Drop what waits."""

@@ -17,6 +17,7 @@ from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
 from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Timeouts
+from pipeline.execution.policy.memory_restarts import MemoryRestarts
 from pipeline.execution.policy.stragglers import Pace
 from pipeline.execution.policy.watchdog import Watchdog
 from pipeline.execution.processes.isolation import ReceiptWithFailures
@@ -52,7 +53,7 @@ class RunLoop:
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger.remaining(), self.timeouts)
-        self._watchdog, self._pace = Watchdog(self.timeouts), Pace()
+        self._watchdog, self._pace, self._memory = Watchdog(self.timeouts), Pace(), MemoryRestarts()
         self._in_flight: dict[Key, Attempt] = {}
         self._open: set[int] = set()
         """Blocks in flight that are not done: of two attempts at one, one may be in flight when the other is done."""
@@ -140,6 +141,8 @@ class RunLoop:
             self.notify(event)
         self.ledger.append(receipt)
         self.agenda.succeeded()
+        if attempt.step == "compute":
+            self._memory.succeeded()
         self._pace.done(seconds)
         self._open.discard(attempt.block)
         self._backed_up.discard(attempt.block)
@@ -162,10 +165,13 @@ class RunLoop:
             )
 
     def _check(self) -> None:
-        """Look for requests to cancel, time limits, slow blocks and silence."""
+        """Look for requests to cancel, workers without memory, time limits, slow blocks and silence."""
         self._checked = time.monotonic()
         if self.stop() or cancel_requested(self.writer.location):
             raise RunCancelledError("cancelled; what has been stored stays")
+        self._memory.add(self.executor.memory_restarts())
+        if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
+            raise RunStoppedError(reason)
         self._abandon_overdue()
         self._back_up_slow()
         silence = self._watchdog.silence

@@ -5,7 +5,6 @@ Parameters of bodies that the data cannot tell apart come as groupings, see `tas
 
 from __future__ import annotations
 
-import csv
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 
 from pipeline.cluster.clients import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
+from pipeline.documents.cells import CellWriter
 from pipeline.documents.outputs import output
 from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
@@ -75,7 +75,7 @@ class Identified:
             writer(self, file)
 
     def _write_csv(self, file: IO[str]) -> None:
-        table = csv.writer(file)
+        table = CellWriter(file)
         table.writerow(COLUMNS)
         for case, result in sorted(self.fits.items()):
             numbers = zip(result.truth.tolist(), result.values.tolist(), result.deviations.tolist(), strict=True)

@@ -9,7 +9,6 @@ parameters, true parameters and part of each design, `friction.csv`, the true fr
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 import uuid
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.documents.cells import CellWriter
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
 from pipeline.stores.recompute import stored_sweep
@@ -115,7 +115,7 @@ def _write_along(data: Dataset, dim: str, path: Path) -> None:
     coordinates = [coordinate for name, coordinate in data.coords.items() if coordinate.dims == (dim,) and name != dim]
     labels = [str(label) for label in data[dim].values] if dim in data.coords else list(range(data.sizes[dim]))
     with path.open("x", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
+        table = CellWriter(file)
         table.writerow([dim, "name", *(str(coordinate.name) for coordinate in coordinates)])
         columns = [coordinate.values.tolist() for coordinate in coordinates]
         table.writerows([k, label, *(column[k] for column in columns)] for k, label in enumerate(labels))
@@ -131,7 +131,7 @@ def _write_friction(store: LocationLike, data: Dataset, path: Path) -> None:
         return
     values = axis.values(0, data.sizes["friction"])
     with path.open("x", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
+        table = CellWriter(file)
         table.writerow(["friction", *values])
         columns = [np.asarray(column).tolist() for column in values.values()]
         table.writerows([k, *(column[k] for column in columns)] for k in range(data.sizes["friction"]))
@@ -141,7 +141,7 @@ def _write_designs(data: Dataset, path: Path) -> None:
     along = (coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",))
     coordinates = [coordinate for coordinate in along if coordinate.name != "design"]
     with path.open("x", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
+        table = CellWriter(file)
         table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
         columns = [coordinate.values.tolist() for coordinate in coordinates]
         table.writerows([index, *row] for index, row in enumerate(zip(*columns, strict=True)))
@@ -156,7 +156,7 @@ def _csv(data: Dataset, folder: Path) -> None:
             for case, table in rows(index, part, design):
                 if case not in writers:
                     file = open_files.enter_context((folder / f"{case}.csv").open("x", newline="", encoding="utf-8"))
-                    writers[case] = csv.writer(file)
+                    writers[case] = CellWriter(file)
                     writers[case].writerow(table)
                 writers[case].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
 

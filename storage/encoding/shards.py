@@ -19,6 +19,8 @@ import numpy as np
 from numcodecs import blosc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+Bytes = bytes | memoryview
+
 COMPRESSOR: Final = "lz4"
 _SEAL = 4
 """Bytes of a checksum."""
@@ -58,10 +60,10 @@ def decode(data: bytes, shard: tuple[int, ...], chunk: tuple[int, ...], dtype: s
     there.
     """
     whole, end = np.empty(shard, np.dtype(dtype).newbyteorder("<")), len(data) - index_size(shard, chunk)
-    index = read_index(data[max(end, 0) :], end, shard, chunk)
-    size = math.prod(chunk) * whole.itemsize
+    view = memoryview(data)
+    index = read_index(view[max(end, 0) :], end, shard, chunk)
     for number, (place, (start, stop)) in enumerate(zip(_places(shard, chunk), index, strict=True)):
-        whole[place] = _unpacked(data[start:stop], size, number).view(whole.dtype).reshape(chunk)
+        _unpack(view[start:stop], whole[place], number)
     return whole.astype(dtype, copy=False)
 
 
@@ -84,9 +86,8 @@ def decode_part(
     grid = [long // short for long, short in zip(shard, chunk, strict=True)]
     for offset in np.ndindex(*counts):
         number = int(np.ravel_multi_index([at + k for at, k in zip(first, offset, strict=True)], grid))
-        packed = read(*index[number])
         part = tuple(slice(k * length, (k + 1) * length) for k, length in zip(offset, chunk, strict=True))
-        array[part] = _unpacked(packed, math.prod(chunk) * array.itemsize, number).view(array.dtype).reshape(chunk)
+        _unpack(read(*index[number]), array[part], number)
     origin = tuple(at * length for at, length in zip(first, chunk, strict=True))
     return array.astype(dtype, copy=False), origin
 
@@ -102,7 +103,7 @@ def largest(shard: tuple[int, ...], chunk: tuple[int, ...], dtype: str) -> int:
     return math.prod(shard) * np.dtype(dtype).itemsize + count * (_HEADER + _SEAL) + index_size(shard, chunk)
 
 
-def read_index(data: bytes, end: int, shard: tuple[int, ...], chunk: tuple[int, ...]) -> list[tuple[int, int]]:
+def read_index(data: Bytes, end: int, shard: tuple[int, ...], chunk: tuple[int, ...]) -> list[tuple[int, int]]:
     """Where each chunk of a shard begins and ends, from the bytes of its index, which begins at `end`.
 
     Raises ShardError for an index by which chunks do not lie one after another, without gaps, up to it.
@@ -127,18 +128,21 @@ def _places(shard: tuple[int, ...], chunk: tuple[int, ...]) -> Iterator[tuple[sl
         yield tuple(slice(at, at + length) for at, length in zip(corner, chunk, strict=True))
 
 
-def _unpacked(data: bytes, size: int, number: int) -> NDArray[np.uint8]:
-    """The bytes in a chunk. Raises ShardError."""
+def _unpack(data: Bytes, target: NDArray[Any], number: int) -> None:
+    """Unpack a chunk into its place in an array, without a copy where that lies in one piece. Raises ShardError."""
     packed = _opened(data, f"chunk {number}")
-    if problem := blosc_problem(packed, size):
+    if problem := blosc_problem(packed, target.nbytes):
         raise ShardError(f"chunk {number} {problem}")
+    whole = target if target.flags.c_contiguous else np.empty(target.shape, target.dtype)
     try:
-        return np.frombuffer(blosc.decompress(packed), np.uint8)
+        blosc.decompress(packed, whole)
     except RuntimeError as error:
         raise ShardError(f"chunk {number} cannot be unpacked ({error})") from None
+    if whole is not target:
+        target[...] = whole
 
 
-def blosc_problem(packed: bytes, size: int) -> str:
+def blosc_problem(packed: Bytes, size: int) -> str:
     """What is wrong with the header of what Blosc has packed, "" where nothing is.
 
     Looked at before anything is unpacked: a few bytes can become gigabytes, and Blosc reads as many bytes as the header
@@ -154,11 +158,12 @@ def blosc_problem(packed: bytes, size: int) -> str:
     return ""
 
 
-def _opened(data: bytes, what: str) -> bytes:
+def _opened(data: Bytes, what: str) -> memoryview:
     """What precedes a checksum, which has to match."""
-    if len(data) < _SEAL or _seal(data[:-_SEAL]) != data[-_SEAL:]:
+    view = memoryview(data)
+    if len(view) < _SEAL or _seal(view[:-_SEAL]) != view[-_SEAL:]:
         raise ShardError(f"the checksum of {what} does not match")
-    return data[:-_SEAL]
+    return view[:-_SEAL]
 
 
 def crc32c(array: NDArray[Any]) -> int:
@@ -178,6 +183,6 @@ def _pieces(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...],
         yield np.ascontiguousarray(part)
 
 
-def _seal(data: bytes) -> bytes:
+def _seal(data: Bytes) -> bytes:
     """The checksum that follows a chunk or the index."""
-    return struct.pack("<I", google_crc32c.value(data))
+    return struct.pack("<I", google_crc32c.value(np.frombuffer(data, np.uint8)))

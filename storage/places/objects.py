@@ -20,6 +20,8 @@ from storage.places.location import Location, Room, refusals
 from storage.places.lock import Owner, beating, busy, lives
 
 LEASE = "coordinator.lease"
+MAKERS = f"{LEASE}.making"
+"""Leases of runs, and of those who make a store."""
 MAKING = "limbsweep.making"
 """The first object of a store that is being made: says that what lies about is ours."""
 
@@ -55,9 +57,12 @@ NO_STORES = frozenset(
 """Protocols of fsspec that are no object storage: of pages, of archives, of other file systems."""
 
 
-_HELD: set[tuple[Location, int]] = set()
+_HELD: set[tuple[Location, str, int]] = set()
 _CLAIMING = threading.Lock()
 """Leases of this process, of which two threads look alike to the service."""
+
+_NUMBERED = re.compile(r".+/\d{1,18}\.jsonl?", re.ASCII)
+"""Keys of leases and journals; others are none of ours."""
 
 REASON = 300
 """Letters of what a service says."""
@@ -182,13 +187,15 @@ class ObjectPrefix(Location):
         files.invalidate_cache()
         root = self.root.lstrip("/")
         for path in files.find(self._path(folder) if folder else self.root):
-            yield path.lstrip("/").removeprefix(root).lstrip("/")
+            key = path.lstrip("/").removeprefix(root).lstrip("/")
+            if key.startswith(f"{folder}/" if folder else ""):  # one that is emptied meanwhile may be found itself
+                yield key
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
         """Puts all objects, the last one where there must be none: whoever puts it has made the store."""
         if self.exists():
             raise FileExistsError(f"{self.name}: exists")
-        with self.lock():
+        with _lease(self, MAKERS):  # another one than that of runs: who comes too late keeps no run from beginning
             if self.exists():
                 raise FileExistsError(f"{self.name}: exists")
             self.write(MAKING, (b"",))
@@ -206,7 +213,7 @@ class ObjectPrefix(Location):
 
     def holder(self) -> str | None:
         """Who holds the lease with the highest number, if it is not surely dead."""
-        owners = [_owner(self, number) for number in _leases(self)]
+        owners = [_owner(self, LEASE, number) for number in _leases(self)]
         return next((str(owner) for owner in reversed(owners) if owner is not None and not owner.is_dead), None)
 
     def used(self) -> int:
@@ -248,7 +255,7 @@ class ObjectJournal:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of all objects, in order."""
-        for key in sorted(self.location.keys(self.folder)):
+        for key in sorted(filter(_NUMBERED.fullmatch, self.location.keys(self.folder))):
             self._number = max(self._number, _number(key))
             yield from self.location.read(key).splitlines()
 
@@ -283,7 +290,7 @@ class ObjectJournal:
 
     def replace(self, lines: Iterable[bytes]) -> None:
         """Puts the lines into a new object, then removes the others; until then all lines are there."""
-        old = sorted(self.location.keys(self.folder))
+        old = sorted(filter(_NUMBERED.fullmatch, self.location.keys(self.folder)))
         number = 1 + max(map(_number, old), default=0)
         self.location.write(f"{self.folder}/{number:08d}.jsonl", (line + b"\n" for line in lines))
         for key in old:
@@ -303,7 +310,8 @@ class ObjectJournal:
         Another run could have put the same lines; but that removes the lease of the one that it has taken over from.
         """
         return self.location.read(key) == data and any(
-            owner is not None and owner.is_here for owner in (_owner(self.location, n) for n in _leases(self.location))
+            owner is not None and owner.is_here
+            for owner in (_owner(self.location, LEASE, n) for n in _leases(self.location))
         )
 
     def _begin(self) -> None:
@@ -312,66 +320,66 @@ class ObjectJournal:
 
 
 @contextmanager
-def _lease(location: ObjectPrefix) -> Iterator[None]:
+def _lease(location: ObjectPrefix, folder: str = LEASE) -> Iterator[None]:
     """Lock a store through an object that only one process can make.
 
     Leases are numbered. Who finds one whose holder is dead makes the next number, which again only one can; one that
     appears beside ours, and that we have not seen dead, means that another was faster.
     """
     with refusals(location.name):
-        dead = [number for number in _leases(location) if not _holds(location, number)]
-        if alive := [number for number in _leases(location) if number not in dead]:
-            raise busy(location.name, _owner(location, alive[-1]))
+        dead = [number for number in _leases(location, folder) if not _holds(location, folder, number)]
+        if alive := [number for number in _leases(location, folder) if number not in dead]:
+            raise busy(location.name, _owner(location, folder, alive[-1]))
         mine, owner = max(dead, default=0) + 1, Owner.here()
         with _CLAIMING:
-            if (location, mine) in _HELD:
+            if (location, folder, mine) in _HELD:
                 raise busy(location.name, owner)
             try:
-                location.claim(_key(mine), owner.dump())
+                location.claim(_key(folder, mine), owner.dump())
             except FileExistsError:  # an answer may have been lost on its way: then what is there is ours
-                if _look(location, mine) != owner.dump():
-                    raise busy(location.name, _owner(location, mine)) from None
-            _HELD.add((location, mine))
+                if _look(location, folder, mine) != owner.dump():
+                    raise busy(location.name, _owner(location, folder, mine)) from None
+            _HELD.add((location, folder, mine))
     try:
         with refusals(location.name):
-            if others := [number for number in _leases(location) if number != mine and number not in dead]:
-                raise busy(location.name, _owner(location, others[-1]))
+            if others := [number for number in _leases(location, folder) if number != mine and number not in dead]:
+                raise busy(location.name, _owner(location, folder, others[-1]))
             for number in dead:
-                location.delete(_key(number))
-        with beating(lambda beat: location.write(_key(mine), (replace(owner, beat=beat).dump(),))):
+                location.delete(_key(folder, number))
+        with beating(lambda beat: location.write(_key(folder, mine), (replace(owner, beat=beat).dump(),))):
             yield
     finally:
-        _HELD.discard((location, mine))
+        _HELD.discard((location, folder, mine))
         with refusals(location.name):
-            location.delete(_key(mine))
+            location.delete(_key(folder, mine))
 
 
-def _holds(location: ObjectPrefix, number: int) -> bool:
+def _holds(location: ObjectPrefix, folder: str, number: int) -> bool:
     """Whether the holder of a lease is alive."""
-    owner = _owner(location, number)
+    owner = _owner(location, folder, number)
     if owner is None or owner.is_dead:
         return False
-    return owner.is_near or lives(lambda: _look(location, number))
+    return owner.is_near or lives(lambda: _look(location, folder, number))
 
 
-def _owner(location: ObjectPrefix, number: int) -> Owner | None:
+def _owner(location: ObjectPrefix, folder: str, number: int) -> Owner | None:
     """The holder that a lease names."""
-    return Owner.parse(_look(location, number))
+    return Owner.parse(_look(location, folder, number))
 
 
-def _look(location: ObjectPrefix, number: int) -> bytes:
+def _look(location: ObjectPrefix, folder: str, number: int) -> bytes:
     try:
-        return location.read(_key(number))
+        return location.read(_key(folder, number))
     except FileNotFoundError:
         return b""
 
 
-def _leases(location: ObjectPrefix) -> list[int]:
-    return sorted(_number(key) for key in location.keys(LEASE))
+def _leases(location: ObjectPrefix, folder: str = LEASE) -> list[int]:
+    return sorted(_number(key) for key in location.keys(folder) if _NUMBERED.fullmatch(key))
 
 
-def _key(number: int) -> str:
-    return f"{LEASE}/{number:08d}.json"
+def _key(folder: str, number: int) -> str:
+    return f"{folder}/{number:08d}.json"
 
 
 def _number(key: str) -> int:

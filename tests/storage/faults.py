@@ -20,7 +20,10 @@ ERRORS: dict[str, Callable[[], OSError]] = {
         "read-only": errno.EROFS,
         "stale handle": errno.ESTALE,
     }.items()
-} | {"timeout": lambda: TimeoutError("the service does not answer")}
+} | {
+    "timeout": lambda: TimeoutError("the service does not answer"),
+    "throttled": lambda: OSError(errno.EBUSY, "Please reduce your request rate."),  # what s3fs makes of 503 SlowDown
+}
 
 
 class FaultyLocation(Location):

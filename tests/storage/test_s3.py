@@ -3,23 +3,91 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
+import threading
+import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
 from storage.places.access import coordinator_lock, locate
-from tests.storage.cases import digest, fill, store
+from tests.storage.cases import FEW, digest, fill, store
 
 pytest.importorskip("s3fs", reason="needs the extra test-s3")
 server = pytest.importorskip("moto.server", reason="needs the extra test-s3")
 
 
+SLOW_DOWN = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+INTERNAL = "<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>"
+COORDINATOR = """
+import sys
+from storage.errors import StoreError
+from tests.storage.cases import FEW, fill, store
+url = sys.argv[1]
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    store(url, FEW)
+    fill(url)
+except StoreError as error:
+    print("refused:", error)
+else:
+    print("ran")
+"""
+
+
+class Faults:
+    """What a server does wrong: it refuses every so manyth request, or does it and the answer is lost."""
+
+    def __init__(self) -> None:
+        self.throttled = self.lost = self.seen = self.done = 0
+        self.lock = threading.Lock()
+
+    def is_due(self, every: int) -> bool:
+        with self.lock:
+            self.seen += 1
+            due = bool(every) and self.seen % every == 0
+            self.done += due
+        return due
+
+    def install(self, create_app: Callable[..., Any]) -> Callable[..., Any]:
+        """The maker of a server's application, with the faults."""
+        from flask import Response, request
+
+        def before() -> Any:
+            return Response(SLOW_DOWN, 503, mimetype="application/xml") if self.is_due(self.throttled) else None
+
+        def after(response: Any) -> Any:
+            lost = request.method == "PUT" and response.status_code == 200 and self.is_due(self.lost)
+            return Response(INTERNAL, 500, mimetype="application/xml") if lost else response
+
+        def create(*arguments: Any, **options: Any) -> Any:
+            app = create_app(*arguments, **options)
+            app.before_request(before)
+            app.after_request(after)
+            return app
+
+        return create
+
+
 @pytest.fixture
-def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
+    from moto.moto_server import threaded_moto_server
+
+    faults = Faults()
+    create = faults.install(threaded_moto_server.create_backend_app)
+    monkeypatch.setattr(threaded_moto_server, "create_backend_app", create)
+    return faults
+
+
+@pytest.fixture
+def url(monkeypatch: pytest.MonkeyPatch, faults: Faults) -> Iterator[str]:
     import fsspec
 
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -32,8 +100,9 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         "AWS_ENDPOINT_URL": f"http://{host}:{port}",
     }.items():
         monkeypatch.setenv(name, value)
-    fsspec.filesystem("s3").mkdir("bucket")
-    yield "s3://bucket/runs/a.zarr"
+    bucket = uuid.uuid4().hex  # servers of one process share what they hold
+    fsspec.filesystem("s3").mkdir(bucket)
+    yield f"s3://{bucket}/runs/a.zarr"
     running.stop()
     fsspec.filesystem("s3").clear_instance_cache()
     with warnings.catch_warnings(action="ignore"):  # sessions are closed by being forgotten, with a complaint
@@ -54,3 +123,58 @@ def test_a_store_in_s3(url: str, tmp_path: Path) -> None:
     assert [*check_files(location), *check_ledger(location)] == []
     location.delete("peak_force/c.0.0.0.0")
     assert [each.kind for one in check_blocks(location) for each in one.findings] == ["missing"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", ["throttled", "lost"])
+def test_a_service_that_throttles_or_whose_answers_are_lost(
+    kind: str, url: str, faults: Faults, tmp_path: Path
+) -> None:
+    store(tmp_path / "s.zarr", FEW)
+    fill(tmp_path / "s.zarr")
+    setattr(faults, kind, 4)
+    store(url, FEW)
+    fill(url)
+    assert faults.done >= 5
+    setattr(faults, kind, 0)
+    assert digest(url) == digest(tmp_path / "s.zarr")
+    location = locate(url)
+    blocks = [finding for one in check_blocks(location) for finding in one.findings]
+    assert [*check_files(location), *check_ledger(location), *blocks] == []
+    assert location.holder() is None
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_service_that_does_nothing_but_throttle_is_one_line_and_the_run_goes_on_later(
+    url: str, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    store(url, FEW)
+    fill(url, blocks=1)
+    faults.throttled = 1
+    with pytest.raises(StoreError, match="reduce your request rate") as raised:
+        fill(url)
+    assert "\n" not in str(raised.value)
+    faults.throttled = 0
+    fill(url)
+    assert [*check_files(locate(url))] == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_of_two_coordinators_on_s3_one_runs(url: str, tmp_path: Path) -> None:
+    store(tmp_path / "s.zarr", FEW)
+    fill(tmp_path / "s.zarr")
+    command = [sys.executable, "-c", COORDINATOR, url]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen(command, text=True, cwd=Path(__file__).parents[2], **pipes) for _ in range(2)]
+    for process in both:
+        assert process.stdout.readline() == "ready\n"
+    for process in both:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said, complaints = zip(*sorted(process.communicate(timeout=300) for process in both), strict=True)
+    assert said[0] == "ran\n", complaints
+    assert said[1].startswith("refused: ")
+    assert "another run is writing to this store" in said[1] or "exists already" in said[1]
+    assert digest(url) == digest(tmp_path / "s.zarr")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.documents.cells import CellWriter
 from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.identify import MachineIdentification
 from pipeline.identification.machines.urdf_text import urdf_text
@@ -50,7 +50,7 @@ def _rows(result: MachineIdentification) -> list[tuple[str, str, str, float, flo
 
 
 def _write_csv(result: MachineIdentification, file: IO[str]) -> None:
-    table = csv.writer(file)
+    table = CellWriter(file)
     table.writerow(COLUMNS)
     table.writerows((*row[:3], *("" if math.isnan(number) else number for number in row[3:])) for row in _rows(result))
 

@@ -21,6 +21,7 @@ from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.graph import block_of
 from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.policy.memory_restarts import MemoryRestarts
 from pipeline.execution.run import run
 from pipeline.monitor.cancel import request_cancel
 from pipeline.monitor.events import (
@@ -54,6 +55,10 @@ BLOCKS = 48
 IN_PROCESS = ("raises", "unpicklable", "huge message", "recursion", "memory", "threads", WRONG_TYPE)
 """Kinds that leave the process alive in which they happen."""
 
+SHORT_OF_MEMORY = (
+    r"workers were ended 2 times because their memory was full, and no block was computed between; the last, tls://"
+    r"127\.0\.0\.1:\d+, held .*iB while blocks 0, 1.* were in flight, for each of which .*iB are planned; give workers"
+)
 QUICK_TO_CLOSE = {"distributed": {"comm": {"timeouts": {"connect": "2s"}}, "scheduler": {"allowed-failures": 1}}}
 LOCAL = replace(ClusterConfig.of(n_workers=1, threads_per_worker=2), settings=QUICK_TO_CLOSE)
 
@@ -199,6 +204,27 @@ def test_a_run_without_news_says_so_and_stops(tmp_path: Path, monkeypatch: pytes
     waiting = [each for each in events if isinstance(each, Waiting)]
     assert 2 <= len(waiting) <= 6
     assert "4 blocks in flight" in waiting[-1].what or "blocks in flight" in waiting[-1].what
+
+
+def _eats_memory(index: int, body: Callable[..., Any], *arguments: Any) -> Any:
+    too_much = np.ones(80 << 20)  # 640 MiB
+    time.sleep(60.0)
+    return body(*arguments, too_much)
+
+
+@pytest.mark.slow
+def test_workers_that_are_ended_for_their_memory_again_and_again_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrap_blocks(monkeypatch, _eats_memory)
+    monkeypatch.setattr("pipeline.execution.loop.MemoryRestarts", partial(MemoryRestarts, most=2))
+    monkeypatch.setattr("pipeline.execution.loop.TICK", 0.1)
+    config = ClusterConfig.of(n_workers=1, threads_per_worker=1, memory_limit="600 MiB")
+    events: list[Event] = []
+    with pytest.raises(RunStoppedError, match=SHORT_OF_MEMORY):
+        run(sweep(FEW), tmp_path / "s.zarr", config, [events.append])
+    assert isinstance(events[-1], Stopped)
+    assert done(events) == []
 
 
 @pytest.mark.slow

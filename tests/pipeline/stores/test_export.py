@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,23 @@ def test_a_part_that_is_a_name_is_written(tmp_path: Path, monkeypatch: pytest.Mo
         "train.csv",
         "trajectories.csv",
     ]
+
+
+def test_names_in_a_store_are_no_formulas_in_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ("=1+1", "@SUM(A1)", "-2+3", "circle")[: FEW.sizes["trajectory"]]
+    numbers = tuple(-0.5 * k for k in range(FEW.sizes["design"]))
+    coordinates = [
+        Coordinate("trajectory", "trajectory", names),
+        Coordinate("upper_arm", "design", numbers, units="m"),
+        Coordinate("name", "design", tuple(f"=cmd|{k}" for k in range(FEW.sizes["design"]))),
+    ]
+    create(tmp_path / "s.zarr", FEW, coordinates, ATTRIBUTES)
+    fill(tmp_path / "s.zarr")
+    assert exported("csv") == (0, "")
+    with Path("here/x/trajectories.csv").open(newline="", encoding="utf-8") as file:
+        assert [row[1] for row in list(csv.reader(file))[1:]] == [f"'{name}" for name in names]
+    with Path("here/x/designs.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert [row[rows[0].index("name")] for row in rows[1:]] == [f"'=cmd|{k}" for k in range(len(numbers))]
+    assert [float(row[rows[0].index("upper_arm")]) for row in rows[1:]] == list(numbers)

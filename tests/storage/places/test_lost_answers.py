@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from storage import open_results
 from storage.errors import StoreError
 from storage.integrity import check_blocks, check_files, check_ledger
 from storage.places.access import coordinator_lock, locate
-from storage.places.objects import LEASE, ObjectPrefix
+from storage.places.objects import LEASE, MAKERS, ObjectPrefix
 from tests.storage.cases import FEW, digest, fill, store
 
 
@@ -45,7 +47,7 @@ def test_a_lost_answer_is_not_another_run(tmp_path: Path, monkeypatch: pytest.Mo
     lost = lose_answers(monkeypatch)
     store(url, FEW)
     fill(url)
-    assert {key.partition("/")[0] for key in lost} == {LEASE, "ledger"}
+    assert {key.partition("/")[0] for key in lost} == {LEASE, MAKERS, "ledger"}
     assert digest(url) == digest(tmp_path / "s.zarr")
     location = locate(url)
     findings = [finding for one in check_blocks(location) for finding in one.findings]
@@ -91,6 +93,108 @@ def test_two_threads_of_one_process_do_not_share_a_lease(monkeypatch: pytest.Mon
         thread.join()
     assert most[0] == 1
     assert entered[0] >= 1
+
+
+def look_back(monkeypatch: pytest.MonkeyPatch, lag: int) -> list[int]:
+    """Lists are those of `lag` puts and removals ago, as services without strong consistency give; how many were."""
+    changes: list[tuple[str, str, bool]] = []
+    stale = [0]
+    keys, real = ObjectPrefix.keys, {name: getattr(ObjectPrefix, name) for name in ("write", "claim", "delete")}
+
+    def changing(name: str) -> Any:
+        def change(self: ObjectPrefix, key: str, *others: Any) -> None:
+            was = key in set(keys(self))
+            real[name](self, key, *others)
+            if was == (name == "delete"):
+                changes.append((self.name, key, name != "delete"))
+
+        return change
+
+    def old(self: ObjectPrefix, folder: str = "") -> Iterator[str]:
+        now = before = set(keys(self))
+        for name, key, is_new in reversed(changes[-lag:] if lag else []):
+            before = (before - {key} if is_new else before | {key}) if name == self.name else before
+        stale[0] += before != now
+        yield from (key for key in before if not folder or key.startswith(f"{folder}/"))
+
+    for name in real:
+        monkeypatch.setattr(ObjectPrefix, name, changing(name))
+    monkeypatch.setattr(ObjectPrefix, "keys", old)
+    return stale
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3, 5, 100])
+def test_stale_lists_stop_a_run_at_most(
+    lag: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unforced: None
+) -> None:
+    """What is there already is never taken for missing for good, and never counted twice."""
+    store(tmp_path / "s.zarr", FEW)
+    fill(tmp_path / "s.zarr")
+    url = f"memory://{uuid.uuid4().hex}/s"
+    with monkeypatch.context() as patch:
+        stale = look_back(patch, lag)
+        store(url, FEW)
+        for blocks in (1, 2, 9):
+            with suppress(StoreError):
+                fill(url, blocks=blocks)
+        assert stale[0] > 3
+    fill(url)
+    assert digest(url) == digest(tmp_path / "s.zarr")
+    location = locate(url)
+    findings = [finding for one in check_blocks(location) for finding in one.findings]
+    assert [*check_files(location), *check_ledger(location), *findings] == []
+
+
+def test_who_sees_no_lease_in_a_stale_list_is_refused_or_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"memory://{uuid.uuid4().hex}/s"
+    location = locate(url)
+    with coordinator_lock(location):
+        first = location.journal("ledger")
+        first.open()
+        first.append(b"a line")
+        first.sync()
+        monkeypatch.setattr(ObjectPrefix, "keys", lambda *_: iter(()))
+        with pytest.raises(StoreError, match="another run is writing to this store"):
+            coordinator_lock(location).__enter__()
+        second = location.journal("ledger")  # as one that holds a lease of another number
+        assert list(second.lines()) == []
+        second.open()
+        second.append(b"another line")
+        with pytest.raises(StoreError, match="another run has taken over this store; this one stops"):
+            second.sync()
+
+
+def test_what_is_found_in_the_place_of_a_folder_that_was_just_emptied_is_no_lease(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """s3fs may find a folder itself, when its last object goes between two of its questions."""
+    url = f"memory://{uuid.uuid4().hex}/s"
+    location = locate(url)
+    assert isinstance(location, ObjectPrefix)
+    location.write(f"{LEASE}/notes.txt", (b"of a stranger",))
+    find = fsspec.filesystem("memory").find
+    monkeypatch.setattr(fsspec.filesystem("memory"), "find", lambda path, **_: [path, *find(path)])
+    with coordinator_lock(location):
+        assert location.holder() is not None
+    assert location.holder() is None
+
+
+def test_who_comes_too_late_to_make_a_store_keeps_its_maker_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"memory://{uuid.uuid4().hex}/s"
+    late = ObjectPrefix.exists
+    said: list[bool] = []
+
+    def looks(self: ObjectPrefix) -> bool:
+        there = late(self)
+        said.append(there)
+        if len(said) == 2:  # the second look of one that holds the lease of makers
+            with coordinator_lock(url):
+                pass
+        return there
+
+    monkeypatch.setattr(ObjectPrefix, "exists", looks)
+    store(url, FEW)
+    assert said == [False, False, True]  # the last one is asked by the lock of the run
 
 
 class NoCredentialsError(Exception):

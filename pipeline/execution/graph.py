@@ -84,6 +84,7 @@ def block_of(plan: Plan, index: int) -> Block:
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         limits=sweep.limits,
+        criteria=sweep.criteria,
     )
 
 

@@ -31,6 +31,7 @@ def sweep(
     title: str = "",
     precision: str | None = None,
     limits: Mapping[str, Any] | None = None,
+    criteria: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
     split: Mapping[str, float] | None = None,
@@ -56,6 +57,7 @@ def sweep(
     sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
+    sections |= {"criteria": criteria}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

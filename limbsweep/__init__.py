@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.bearings import constraint_forces
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
     from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
@@ -76,6 +77,8 @@ __all__ = [
     "append",
     "base_parameters",
     "bias_vector",
+    "cartesian_stiffness",
+    "clearance",
     "compute",
     "constraint_forces",
     "equations_of_motion",
@@ -96,6 +99,7 @@ __all__ = [
     "labelled",
     "lagrange_coefficients",
     "lazy",
+    "natural_frequencies",
     "open",
     "plan",
     "profile",
@@ -155,6 +159,8 @@ _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "tasks.arrays.inverse",
     "bias_vector": "tasks.arrays.elements",
+    "cartesian_stiffness": "tasks.arrays.criteria",
+    "clearance": "tasks.arrays.criteria",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
     "forward_dynamics": "tasks.arrays.equations",
@@ -167,6 +173,7 @@ _HOMES = {
     "inverse_kinematics": "tasks.arrays.inverse",
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "natural_frequencies": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",

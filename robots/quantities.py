@@ -280,6 +280,15 @@ def needs(name: str) -> tuple[Need, ...]:
     return QUANTITIES[name].needs if name in QUANTITIES else ()
 
 
+CRITERIA: tuple[Need, ...] = ("elasticity", "capsules")
+"""Needs that the section `criteria` of a sweep meets; other needs of such metrics come beside one of these."""
+
+
+def of_criteria() -> tuple[str, ...]:
+    """Metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
+    return tuple(row.name for row in _ROWS if {*row.needs} & {*CRITERIA})
+
+
 def any_needs(wanted: Iterable[object], need: Need) -> bool:
     """Whether any of some variables needs something."""
     return any(need in needs(name) for name in wanted if isinstance(name, str))

@@ -10,6 +10,7 @@ from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from tasks.arrays.bearings import constraint_forces
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
     from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "accelerate_chain",
     "bias_vector",
+    "cartesian_stiffness",
+    "clearance",
     "constraint_forces",
     "equations_of_motion",
     "forward_dynamics",
@@ -33,6 +36,7 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "lagrange_coefficients",
+    "natural_frequencies",
     "profile",
     "regressor",
     "simulate",
@@ -42,6 +46,8 @@ __all__ = [
 _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
     "bias_vector": "tasks.arrays.elements",
+    "cartesian_stiffness": "tasks.arrays.criteria",
+    "clearance": "tasks.arrays.criteria",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
     "forward_dynamics": "tasks.arrays.equations",
@@ -52,6 +58,7 @@ _HOMES = {
     "inverse_kinematics": "tasks.arrays.inverse",
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "natural_frequencies": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "regressor": "tasks.identification.regressor",
     "simulate": "tasks.motion.direct",

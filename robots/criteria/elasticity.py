@@ -130,13 +130,13 @@ def _moduli(young: float, poisson: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Block6:
+class LinkCompliance:
     """A compliance (6, 6) of (turn, shift) over (moment, force), in the axes of a link: of every arm of that link."""
 
     compliance: tuple[tuple[float, ...], ...]
 
     @classmethod
-    def of_stiffness(cls, matrix: ArrayLike) -> Block6:
+    def of_stiffness(cls, matrix: ArrayLike) -> LinkCompliance:
         """From a stiffness (6, 6), (moment, force) over (turn, shift). Raises ParameterError."""
         stiffness = _symmetric("matrix", matrix)
         if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
@@ -171,7 +171,7 @@ class Elasticity:
 
     actuators: Mapping[int, float] = field(default_factory=dict)
     joints: Mapping[Place, tuple[float, ...]] = field(default_factory=dict)
-    links: Mapping[Place, Beam | Block6] = field(default_factory=dict)
+    links: Mapping[Place, Beam | LinkCompliance] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -180,12 +180,12 @@ class Elasticity:
         *,
         actuators: Mapping[str, float] | None = None,
         joints: Mapping[str, Sequence[float]] | None = None,
-        links: Mapping[str, Beam | Block6] | None = None,
+        links: Mapping[str, Beam | LinkCompliance] | None = None,
     ) -> Elasticity:
         """From stiffnesses under names and patterns: `all`, `arm`, `limb1.arm`, `rod_*`.
 
         actuators [N m/rad or N/m]; joints: six, [N m/rad] about and [N/m] along the axes of the joint's frame, infinite
-        where rigid; links: `Beam` or `Block6`. Each is selected once. Raises ParameterError.
+        where rigid; links: `Beam` or `LinkCompliance`. Each is selected once. Raises ParameterError.
         """
         springs: dict[int, float] = {}
         for name, stiffness in (actuators or {}).items():
@@ -196,7 +196,7 @@ class Elasticity:
             _stiff(f"joints {name}", six, 6)
             places = select(joint_names(mechanism), name, "joint")
             _once(bearings, "joints", name, dict.fromkeys(places, tuple(1.0 / k for k in six)))
-        bodies: dict[Place, Beam | Block6] = {}
+        bodies: dict[Place, Beam | LinkCompliance] = {}
         for name, body in (links or {}).items():
             _once(bodies, "links", name, dict.fromkeys(select(link_names(mechanism), name, "link"), body))
         return cls(springs, bearings, bodies)

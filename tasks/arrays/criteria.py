@@ -5,6 +5,7 @@ Functions take keyword arguments with any leading batch dims, as those of `tasks
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from robots.criteria.capsules import Capsules
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parameters import CriteriaParameters
-from robots.model import Mechanism, Robot
+from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.equations import equations_of_motion
@@ -25,7 +26,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed
 from tasks.programs import criteria
 from tasks.programs.criteria import GROUND, PLATFORM, Owned
-from tasks.programs.stages import stages
+from tasks.programs.stages import assembly, limb, platform
 
 SINGULAR = 1e-10
 """Least eigenvalue of a stiffness with ones on its diagonal, up to which its inverse is not told."""
@@ -35,7 +36,8 @@ class Stiffness(NamedTuple):
     """Compliance (*batch, 6, 6), (turn, shift) of the platform by (moment, force) on it at its reference point.
 
     stiffness: its inverse (*batch, 6, 6), infinite nowhere: zero along what was left out, see `directions`. least and
-    largest (*batch): of the reference point under forces at it, over all directions [N/m]; status (*batch).
+    largest (*batch): of the reference point under forces at it, over all directions [N/m]; status (*batch), see
+    `cartesian_stiffness`.
     `directions` are the components of the twist along which the robot gives way; the compliance of others is zero.
     """
 
@@ -67,9 +69,10 @@ def cartesian_stiffness(
     moving = Moving(position=position, rotation=rotation)
     known = CriteriaParameters(elasticity)
     dynamics = Dynamics(robot, moving, ("least_stiffness",), criteria=known)
-    dynamics.run(stages(dynamics.request))
+    bare, limbs = replace(dynamics.request, wanted=()), range(len(robot.mechanism.instances))
+    dynamics.run((*(limb(dynamics.request, k) for k in limbs), platform(bare), assembly(bare)))
     along = criteria.directions(robot.family, not elasticity.actuators_alone)
-    limbs, count = range(len(robot.mechanism.instances)), len(along)
+    count = len(along)
     total = np.sum([dynamics.sample_rows(Indexed("stiffness", k)) for k in limbs], axis=0)
     total = np.ascontiguousarray(total.T).reshape(-1, count, count)
     status = dynamics.status.copy()
@@ -160,7 +163,8 @@ def clearance(
 
     A link's arms are the straight lines between its joints, see `tasks.criteria.arms`. Not compared are links of one
     limb, arms of two limbs that end in one point at the reference pose, and arms that end in the limb's joint at the
-    platform, or at the base, with that. Pose as in `inverse_dynamics`. Samples whose limbs cannot be solved hold NaN.
+    platform, or at the base, with that. Pose as in `inverse_dynamics`. Samples whose limbs cannot be solved hold NaN;
+    the status is that of limbs alone.
     Raises ValueError for a chain, and where no two capsules are left to compare.
     """
     if robot.mechanism.is_chain:
@@ -170,18 +174,21 @@ def clearance(
     if not (pairs := criteria.pairs(family, asked)):
         raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
     dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("clearance",), criteria=known)
-    dynamics.run(stages(dynamics.request))
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
     gaps = kernel(criteria.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
     distances = np.ascontiguousarray(gaps[:, : dynamics.samples].T)
-    limbs = range(len(robot.mechanism.instances))
-    distances[np.any([dynamics.status_of(k) != Status.OK for k in limbs], axis=0)] = np.nan
-    names = tuple((_name(robot.mechanism, robot, a, asked), _name(robot.mechanism, robot, b, asked)) for a, b in pairs)
+    status = np.zeros(dynamics.samples)
+    for k in reversed(limbs):
+        status = np.where(dynamics.status_of(k) != Status.OK, dynamics.status_of(k), status)
+    distances[status != Status.OK] = np.nan
+    names = tuple((_name(robot, a, asked), _name(robot, b, asked)) for a, b in pairs)
     shaped = distances.reshape(*dynamics.batch, len(pairs))
-    return Clearance(shaped, names, shaped.min(axis=-1), dynamics.statuses(dynamics.status))
+    return Clearance(shaped, names, shaped.min(axis=-1), dynamics.statuses(status))
 
 
-def _name(mechanism: Mechanism, robot: Robot, owned: Owned, asked: criteria.RobotCriteria) -> str:
-    owner, number = owned
+def _name(robot: Robot, owned: Owned, asked: criteria.RobotCriteria) -> str:
+    (owner, number), mechanism = owned, robot.mechanism
     if owner in (PLATFORM, GROUND):
         return f"{'platform' if owner == PLATFORM else 'base'} {number + 1}"
     instance = mechanism.instances[owner]

@@ -41,7 +41,7 @@ def joint_point(tips: Tips, joint: int) -> Array:
 def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
     """The arms of all links of a limb."""
     structure = structure_of(family)
-    values = {p.name: p.default for p in family.parameters}
+    values = {p.name: p.scalar for p in family.parameters}
     number = next(k for k, each in enumerate(structure.mechanism.instances) if each.limb == limb_index)
     mount = mount_values(family, values)[number][0]
     still = np.zeros(structure.motion_size)

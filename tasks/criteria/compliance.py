@@ -171,7 +171,7 @@ class _Parts:
         e = along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)
         if kind == "round":
             return _round_beam(moment, force, e, length, values)
-        return _beam(moment, force, e, length, [*values[:6], rotation @ array(values[6:])])
+        return _beam(moment, force, e, length, values[:6], rotation @ array(values[6:]))
 
 
 def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar]) -> Strains:
@@ -188,16 +188,16 @@ def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: S
     return strains
 
 
-def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar]) -> Strains:
+def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar], across: Array) -> Strains:
     """The same with two principal axes, a and b, of deflection."""
-    axial, torsion, bend_a, bend_b, shear_a, shear_b, across = values
+    axial, torsion, bend_a, bend_b, shear_a, shear_b = values
     a = array(across - e * dot(across, e))
     a = a / sqrt(dot(a, a))
     b = cross(e, a)
     strains: Strains = [(axial * length, e @ force), (torsion * length, e @ moment)]
     cubic = length * length * length * (1.0 / 12.0)
     for bending, shear, side, about, sign in ((bend_a, shear_a, a, b, 0.5), (bend_b, shear_b, b, a, -0.5)):
-        push = side @ force
+        push: Array = side @ force
         strains += [(bending * length, array(about @ moment + push * (length * sign)))]
         strains += [(bending * cubic + shear * length, array(push))]
     return strains

@@ -141,11 +141,11 @@ def case_values(family: Family, parameters: CriteriaParameters) -> Values:
 
 def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
     """What leaves a robot without stiffness at the reference pose of the reference design, in words."""
-    structure, values = structure_of(family), {p.name: p.default for p in family.parameters}
+    structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     body = family.assemble(values).platform
     motion = platform.still(body, np.zeros(3), np.zeros(3))
-    whole = 0.0
+    whole = np.zeros(())
     for k, instance in enumerate(structure.mechanism.instances):
         asked, case = _elastic(structure.mechanism, parameters, k)
         assert asked is not None
@@ -216,7 +216,7 @@ def _reference(family: Family, k: int, capsules: LimbCapsules) -> tuple[np.ndarr
     """At the reference pose: ends of the capsules (line, 2, 3), joints at the platform and at the base (point, 3)."""
     structure = structure_of(family)
     instance = structure.mechanism.instances[k]
-    values = {p.name: p.default for p in family.parameters}
+    values = {p.name: p.scalar for p in family.parameters}
     parameters, mount = array([values[p.name] for p in family.parameters]), mount_values(family, values)[k][0]
     still = np.zeros(structure.motion_size)
     mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount, still)

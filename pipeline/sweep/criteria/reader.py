@@ -17,7 +17,7 @@ from pipeline.sweep.criteria.sections import (
     StiffnessSection,
 )
 from robots.criteria.capsules import Capsule, Capsules
-from robots.criteria.elasticity import Beam, Block6, Elasticity
+from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
@@ -91,7 +91,7 @@ def _bearing(report: Report, section: BearingSection, path: KeyPath) -> tuple[fl
     return *(section.moments or rigid), *(section.forces or rigid)
 
 
-def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | Block6 | None:
+def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | LinkCompliance | None:
     present = section.model_fields_set
     kinds = [kind for kind in KINDS if kind in present]
     if len(kinds) != 1:
@@ -108,7 +108,7 @@ def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | Block6 
     return None if missing or other else _attempt(report, path, lambda: _body(kind, section))
 
 
-def _body(kind: str, section: LinkSection) -> Beam | Block6:
+def _body(kind: str, section: LinkSection) -> Beam | LinkCompliance:
     s = section
     if kind == "tube":
         outer, inner = (*(s.tube or ()), 0.0)[:2]
@@ -119,9 +119,9 @@ def _body(kind: str, section: LinkSection) -> Beam | Block6:
         return Beam.box(width, height, s.young or 0.0, across, wall=s.wall, poisson=s.poisson, shear=s.shear)
     if kind == "bending":
         first, second = s.bending or (0.0, 0.0)
-        across = None if s.across is None else (s.across[0], s.across[1], s.across[2])
-        return Beam(1.0 / (s.axial or 0.0), 1.0 / (s.torsion or 0.0), (1.0 / first, 1.0 / second), across=across)
-    return Block6.of_stiffness(s.matrix or ())
+        side = None if s.across is None else (s.across[0], s.across[1], s.across[2])
+        return Beam(1.0 / (s.axial or 0.0), 1.0 / (s.torsion or 0.0), (1.0 / first, 1.0 / second), across=side)
+    return LinkCompliance.of_stiffness(s.matrix or ())
 
 
 def _capsules(report: Report, section: CriteriaSection, mechanism: Mechanism) -> Capsules:

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
+from pipeline.sweep.criteria import sections as criteria
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
@@ -35,6 +36,12 @@ SECTIONS = (
     (sections.LimitSection, "`limits`"),
     (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
+    (criteria.CriteriaSection, "`criteria`"),
+    (criteria.StiffnessSection, "`stiffness` of `criteria`"),
+    (criteria.LinkSection, "A link, under its name in `links` of `stiffness`"),
+    (criteria.BearingSection, "A joint, under its name in `joints` of `stiffness`"),
+    (criteria.CapsulesSection, "`capsules` of `criteria`"),
+    (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (sections.TimeSection, "`time`"),
     (sections.SplitSection, "`split`"),
     (sections.SubsetSection, "A subset, under its name in `subsets`"),
@@ -107,6 +114,11 @@ counts it out. What depends on how fast and how heavily a robot works is told by
 at the limit, below 0 it is exceeded. `limit_margin` is the least distance of a joint to an end of its range in halves
 of the range, so 1 in its middle; `velocity_margin` and `actuator_margin` are the least shares that are left of a
 largest velocity, and of a largest force, velocity or power.
+
+## Criteria of design
+
+`criteria` says how parts of the robot give way and how thick they are, for metrics of stiffness, natural frequencies
+and clearance: [its page](guide/criteria.md) has an example. Keys are names and patterns, as those of limits.
 
 ## Subsets
 
@@ -215,7 +227,7 @@ def kind(annotation: Any, info: FieldInfo | None = None) -> str:
     if origin in (Union, types.UnionType):
         return kind(next(each for each in arguments if each is not type(None)))
     if origin is tuple:
-        return f"list of {kind(arguments[0])}s"
+        return f"list of {kind(arguments[0]).removesuffix('s')}s"
     if origin is dict:
         return f"names to {kind(arguments[1])}s" if get_origin(arguments[1]) is not dict else "names to mappings"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
@@ -85,6 +86,8 @@ __all__ = [
     "append",
     "base_parameters",
     "bias_vector",
+    "cartesian_stiffness",
+    "clearance",
     "compute",
     "constraint_forces",
     "equations_of_motion",
@@ -104,6 +107,7 @@ __all__ = [
     "joint_reactions",
     "lagrange_coefficients",
     "lazy",
+    "natural_frequencies",
     "open",
     "plan",
     "profile",
@@ -163,6 +167,8 @@ _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "pipeline.labelled.functions",
     "bias_vector": "pipeline.labelled.functions",
+    "cartesian_stiffness": "tasks.arrays.criteria",
+    "clearance": "tasks.arrays.criteria",
     "constraint_forces": "pipeline.labelled.functions",
     "equations_of_motion": "pipeline.labelled.functions",
     "forward_dynamics": "pipeline.labelled.functions",
@@ -175,6 +181,7 @@ _HOMES = {
     "inverse_kinematics": "pipeline.labelled.functions",
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
+    "natural_frequencies": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",

@@ -9,13 +9,35 @@ if TYPE_CHECKING:
     from pipeline.robot_files.robots import load, read, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
+    from robots.criteria.capsules import Capsule, Capsules
+    from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.model import Family, Robot
 
-__all__ = ["FAMILIES", "Family", "Robot", "build", "catalog", "family", "load", "read", "write"]
+__all__ = [
+    "FAMILIES",
+    "Beam",
+    "Capsule",
+    "Capsules",
+    "Elasticity",
+    "Family",
+    "LinkCompliance",
+    "Robot",
+    "build",
+    "catalog",
+    "family",
+    "load",
+    "read",
+    "write",
+]
 
 _HOMES = {
+    "Beam": "robots.criteria.elasticity",
+    "Capsule": "robots.criteria.capsules",
+    "Capsules": "robots.criteria.capsules",
+    "Elasticity": "robots.criteria.elasticity",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
+    "LinkCompliance": "robots.criteria.elasticity",
     "Robot": "robots.model",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",

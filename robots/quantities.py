@@ -34,6 +34,10 @@ Need = Literal[
     "controller",
     "platform",
     "friction",
+    "elasticity",
+    "elastic turns",
+    "test load",
+    "capsules",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -230,6 +234,18 @@ _ROWS = (
              "assembly", frame="world", reduction="min", needs=("mass matrix",)),
     Quantity("largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time",
              "assembly", frame="world", reduction="max", needs=("mass matrix",)),
+    Quantity("least_stiffness", _POSE, "N/m", "least stiffness of the platform's reference point, over time",
+             "assembly", frame="world", reduction="min", needs=("elasticity",)),
+    Quantity("largest_stiffness", _POSE, "N/m", "largest stiffness of the platform's reference point, over time",
+             "assembly", frame="world", reduction="max", needs=("elasticity",)),
+    Quantity("least_turning_stiffness", _POSE, "N m/rad", "least stiffness of the platform in turning, over time",
+             "assembly", frame="world", reduction="min", needs=("elasticity", "elastic turns")),
+    Quantity("deflection", _POSE, "m", "how far the platform's reference point gives way to the test load, at most",
+             "assembly", frame="world", reduction="max", needs=("elasticity", "test load")),
+    Quantity("lowest_frequency", _POSE, "Hz", "lowest natural frequency over time, actuators held",
+             "assembly", frame="world", reduction="max", needs=("elasticity", "mass matrix")),
+    Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
+             "assembly", frame="world", reduction="min", needs=("capsules",)),
     Quantity("failed_samples", _CASE, "1", "samples not OK",
              "assembly", reduction="sum", dtype="int32", stored="always", varies="where friction settles"),
     Quantity("worst_status", _CASE, "1", "largest status code over time",
@@ -349,6 +365,15 @@ def reduction(name: str) -> Reduction:
 def needs(name: str) -> tuple[Need, ...]:
     """What a variable needs; nothing, if it is no quantity."""
     return QUANTITIES[name].needs if name in QUANTITIES else ()
+
+
+CRITERIA: tuple[Need, ...] = ("elasticity", "capsules")
+"""Needs that the section `criteria` of a sweep meets; other needs of such metrics come beside one of these."""
+
+
+def of_criteria() -> tuple[str, ...]:
+    """Metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
+    return tuple(row.name for row in _ROWS if {*row.needs} & {*CRITERIA})
 
 
 def any_needs(wanted: Iterable[object], need: Need) -> bool:

@@ -10,6 +10,7 @@ from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from tasks.arrays.bearings import constraint_forces
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
     from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
@@ -25,6 +26,8 @@ __all__ = [
     "accelerate",
     "accelerate_chain",
     "bias_vector",
+    "cartesian_stiffness",
+    "clearance",
     "constraint_forces",
     "equations_of_motion",
     "forward_dynamics",
@@ -35,6 +38,7 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "lagrange_coefficients",
+    "natural_frequencies",
     "profile",
     "regressor",
     "simulate",
@@ -45,6 +49,8 @@ _HOMES = {
     "accelerate": "tasks.motion.accelerate",
     "accelerate_chain": "tasks.motion.chains",
     "bias_vector": "tasks.arrays.elements",
+    "cartesian_stiffness": "tasks.arrays.criteria",
+    "clearance": "tasks.arrays.criteria",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
     "forward_dynamics": "tasks.arrays.equations",
@@ -55,6 +61,7 @@ _HOMES = {
     "inverse_kinematics": "tasks.arrays.inverse",
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "natural_frequencies": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "regressor": "tasks.identification.regressor",
     "simulate": "tasks.motion.direct",

@@ -28,11 +28,12 @@ ALLOWED = {
 """Which of our packages each of them may import."""
 
 ORDER = {
-    "robots": ("types", "robots", "expressions", "trajectories", "friction", "catalog", "formats"),
+    "robots": ("types", "robots", "criteria", "expressions", "trajectories", "friction", "catalog", "formats"),
     "tasks": (
         "kernels",
         "mathematics",
         "mechanics",
+        "criteria",
         "trajectories",
         "metrics",
         "friction",

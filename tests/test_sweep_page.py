@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.documents.section import Section
 from pipeline.sweep import sections
+from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.several import read_sweeps
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
 from robots.friction.laws import LAWS
@@ -35,7 +36,8 @@ def test_the_page_is_up_to_date(maker: ModuleType) -> None:
 
 
 def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
-    models = {each for each in vars(sections).values() if isinstance(each, type) and issubclass(each, Section)}
+    names = {**vars(sections), **vars(criteria)}
+    models = {each for each in names.values() if isinstance(each, type) and issubclass(each, Section)}
     assert {model for model, _ in maker.SECTIONS} == models - {Section}
     for model in models - {Section}:
         for name, info in model.model_fields.items():

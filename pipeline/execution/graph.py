@@ -86,6 +86,7 @@ def block_of(plan: Plan, index: int) -> Block:
         description=sweep.description,
         limits=sweep.limits,
         simulation=_simulation(sweep),
+        criteria=sweep.criteria,
     )
 
 

@@ -15,6 +15,7 @@ from tasks.kernels.keys import Shapes
 from tasks.kernels.rows import padded, spaced
 from tasks.metrics import margins
 from tasks.programs import stages
+from tasks.programs.criteria import structural
 from tasks.programs.stages import STRIP, Request
 
 DOUBLE = 8
@@ -52,7 +53,9 @@ class Memory:
         wanted = tuple(name for name in (*self.wanted, *clean_series(self.wanted)) if name in QUANTITIES)
         limits = (margins.of_limb(self.sweep.limits, k)[0] for k in range(len(family.reference.instances)))
         loaded = any(trajectory.load is not None for trajectory in self.sweep.trajectories)
-        return Request(family, wanted, self.sweep.friction.groups, tuple(limits), loaded=loaded)
+        design = structural(family.reference, self.sweep.criteria)
+        friction = self.sweep.friction.groups
+        return Request(family, wanted, friction, tuple(limits), loaded=loaded, design=design)
 
     @property
     def reacts(self) -> bool:

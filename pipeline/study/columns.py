@@ -32,6 +32,7 @@ LARGE_IS_GOOD = frozenset(
         *("limit_margin", "velocity_margin", "actuator_margin"),
         *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
         "least_regularity",
+        *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
     )
 )
 """Metrics whose worst value is the least."""

@@ -16,6 +16,7 @@ from pipeline.documents.html import table
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
+from pipeline.sweep.criteria.reader import describe_criteria
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.limits import describe_limits
 from pipeline.sweep.measurement import DatasetSplit, describe_sensors
@@ -27,6 +28,7 @@ from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
+from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import Sensors
@@ -57,6 +59,8 @@ class Sweep:
     description: Description | None = None
     """The robot where it is none of the catalogue."""
     limits: Limits = NO_LIMITS
+    criteria: CriteriaParameters = NO_CRITERIA
+    """What criteria of design are told of the robot."""
     user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
@@ -176,6 +180,7 @@ class Sweep:
             "metrics": list(self.metrics),
             **({"simulation": self.simulation.describe()} if self.simulation else {}),
             **({"limits": describe_limits(self.limits)} if self.limits != NO_LIMITS else {}),
+            **({"criteria": describe_criteria(self.criteria)} if self.criteria != NO_CRITERIA else {}),
             **({"own metrics": metrics} if metrics else {}),
             **({"measurement": describe_sensors(self.measurement)} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),

@@ -17,6 +17,8 @@ from pipeline.documents.yaml import Document
 from pipeline.errors import Problem
 from pipeline.sweep.axes.kinds import MAX_SAMPLES
 from pipeline.sweep.choices import Swept, take_subset
+from pipeline.sweep.criteria.reader import check_metrics as check_criteria
+from pipeline.sweep.criteria.reader import read_criteria
 from pipeline.sweep.friction import read_friction
 from pipeline.sweep.limits import check_metrics, read_limits, section_of
 from pipeline.sweep.measurement import read_measurement, read_split
@@ -60,6 +62,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, () if file.simulation else file.metrics, section)
+    parameters = read_criteria(report, file.criteria, design.family if design else None)
+    check_criteria(report, file.metrics, file.criteria)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
     grid = _read_time(report, file.time) if "time" in sound else None
     trajectories = tuple[Trajectory, ...]()
@@ -98,6 +102,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "outputs": file.outputs,
         "metrics": file.metrics,
         "limits": limits,
+        "criteria": parameters,
         "measurement": measurement,
         "split": split,
         "simulation": simulation,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, SkipValidation
 
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
+from pipeline.sweep.criteria.sections import CriteriaSection
 
 FORMAT = 1
 """Version of the file format that this program reads."""
@@ -285,6 +286,9 @@ class SweepFile(Section):
     outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
+    criteria: CriteriaSection | None = Field(
+        default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
+    )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
     measurement: dict[Text, Number] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"

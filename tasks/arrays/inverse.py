@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.model import Robot
 from robots.quantities import names
 from robots.status import Status
@@ -33,6 +34,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
+from tasks.programs.criteria import case_values, structural
 from tasks.programs.limb import FORMULATIONS, RECURSION
 from tasks.programs.stages import Request, Stage, limb, stages
 
@@ -248,6 +250,7 @@ class Dynamics:
         weights: ArrayLike | None = None,
         friction: FrictionInput | None = None,
         formulation: str = RECURSION,
+        criteria: CriteriaParameters = NO_CRITERIA,
     ):
         field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
         self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
@@ -255,7 +258,8 @@ class Dynamics:
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
         loaded = self.load is not None
-        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded)
+        design = structural(robot.family.reference, criteria)
+        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded, design)
         self.values: Values = {
             "parameters": parameters(robot),
             "gravity": field.columns(self.batch),
@@ -266,6 +270,8 @@ class Dynamics:
             **weights_input(robot, weights),
             **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
         }
+        if criteria != NO_CRITERIA:
+            self.values |= case_values(robot.family, criteria)
         if self.load is not None:
             self.values["load"] = rows(self.load, self.batch)[None]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
@@ -30,6 +31,7 @@ from tasks.mechanics.structure import mount_values
 from tasks.metrics import margins
 from tasks.metrics.margins import LimbLimits
 from tasks.programs.assembly import even_weights
+from tasks.programs.criteria import case_values, structural
 from tasks.programs.stages import Request
 
 Arrays = dict[str, np.ndarray]
@@ -82,6 +84,8 @@ class Block:
     """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
     simulation: BlockSimulation | None = None
     """How the cases are simulated; None where forces follow from motions."""
+    criteria: CriteriaParameters = NO_CRITERIA
+    """What criteria of design are told of the robot."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -111,7 +115,8 @@ class Block:
         wanted = (*self.series, *clean_series(self.series), *self.metrics)
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
-        return Request(self.family, wanted, self.groups, limits, loaded=loaded)
+        design = structural(self.family.reference, self.criteria)
+        return Request(self.family, wanted, self.groups, limits, loaded=loaded, design=design)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
@@ -151,7 +156,7 @@ class Block:
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
-        return values
+        return values | (case_values(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
 
     def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""

@@ -22,6 +22,7 @@ import numpy as np
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
 from robots.status import Status
+from tasks.criteria.compliance import PlatformStiffness
 from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, inverse, singular_values, sqrt, where
 from tasks.metrics.margins import least
@@ -120,6 +121,10 @@ class Posture:
     margin: Scalar = 1.0
     rate_margin: Scalar = 1.0
     regularity: Scalar = 1.0
+    elastic: PlatformStiffness | None = None
+    """The robot's stiffness, where it is asked for."""
+    clearance: Scalar = np.nan
+    """Least distance of capsules [m], where it is asked for."""
 
     def beside(self, reference: Array) -> Posture:
         """The same, compared with J_IK (actuator, freedom) of the reference pose in world units."""
@@ -163,6 +168,13 @@ class Posture:
         for code in OF_THE_PLATFORM:
             solves = where(abs(self.solved - float(code)) < 0.5, 0.0, solves)
         return where(self.solved * solves > 0.5, np.nan, value)
+
+    @property
+    def stiffness(self) -> PlatformStiffness:
+        """The robot's stiffness. Raises ValueError where nothing is known of its elasticity."""
+        if self.elastic is None:
+            raise ValueError("elasticity: absent; expected what the parts of the robot give way by")
+        return self.elastic
 
     @property
     def platform_margin(self) -> Scalar:
@@ -230,6 +242,15 @@ METRICS: Mapping[str, PoseMetric] = {
     ),
     "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0])),
     "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1])),
+    "least_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.translation)[1])),
+    "largest_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.translation)[0])),
+    "least_turning_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.rotation)[1])),
+    "deflection": PoseMetric(lambda p: p.unless_failed(p.stiffness.deflection)),
+    # 1 / omega^2 is reduced, as roots of it are taken once for a case
+    "lowest_frequency": PoseMetric(
+        lambda p: p.unless_failed(p.stiffness.softness), lambda x, samples, freedoms: 1.0 / (2.0 * np.pi * np.sqrt(x))
+    ),
+    "clearance": PoseMetric(lambda p: p.unless_unsolved(p.clearance)),
     "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
     "worst_status": PoseMetric(lambda p: p.status),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import any_needs, reduction
+from robots.types import TWIST
+from tasks.criteria.compliance import PlatformStiffness
+from tasks.criteria.distance import least_gap
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
@@ -21,7 +25,8 @@ from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import Structure, mounted_limb, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
-from tasks.programs import terms
+from tasks.programs import criteria, terms
+from tasks.programs.criteria import NO_CRITERIA, RobotCriteria
 from tasks.programs.limb import LimbRequest, limb_program
 from tasks.programs.platform import platform_shapes
 
@@ -42,6 +47,7 @@ def assembly_program(
     metrics: tuple[str, ...] = (),
     limits: tuple[LimbLimits, ...] = (),
     series: tuple[str, ...] = (),
+    design: RobotCriteria = NO_CRITERIA,
 ) -> Program:
     """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -51,14 +57,23 @@ def assembly_program(
     With `limits` of each limb there are those of their `margins`; a sample beyond a range of positions has the status
     JOINT_LIMIT. Case inputs: of a robot with a platform, or with coordinates of one, the `parameters` and the `mount`
     of each limb, from which J_IK of the reference pose follows; of one with more actuators than freedoms alone
-    `weights` (actuator,), see `even_weights`.
+    `weights` (actuator,), see `even_weights`; for criteria of design `test_load` or `capsules`, see
+    `tasks.programs.criteria`.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
     limbs = range(len(structure.mechanism.instances))
     known = _constant_jacobian(family)
     wanted, compared = terms.needed((*series, *metrics)), any_needs((*series, *metrics), "reference jacobian")
-    asked = [LimbRequest(terms=wanted, limits=limits[k] if limits else NOTHING, reference=compared) for k in limbs]
+    asked = [
+        LimbRequest(
+            terms=wanted,
+            limits=limits[k] if limits else NOTHING,
+            reference=compared,
+            criteria=design.of_limb(k),
+        )
+        for k in limbs
+    ]
 
     def one_sample(
         motion: Array,
@@ -71,6 +86,9 @@ def assembly_program(
         platform_wrench: Array = ZERO,
         weights: Array | None = None,
         home_jacobian: Mapping[int, Array] | None = None,
+        test_load: Array = ABSENT,
+        capsules: Array = ABSENT,
+        ends: Mapping[int, Array] = MappingProxyType({}),
         **others: Mapping[int, Array],
     ) -> dict[str, Any]:
         rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
@@ -88,6 +106,16 @@ def assembly_program(
         posture = poses.posture(structure.mechanism, equation, outcome, velocity, **least_margins)
         if home_jacobian:
             posture = posture.beside(np.vstack([home_jacobian[k] for k in limbs]))
+        if design.elastic:
+            along = criteria.directions(family, design.spatial)
+            stiffness = sum(others["stiffness"][k] for k in limbs)
+            mobility = structure.mechanism.platform.mobility
+            elastic = PlatformStiffness(array(stiffness), along, mobility, equation.mass, test_load)
+            posture = replace(posture, elastic=elastic)
+        if design.apart:
+            pose = criteria.platform_pose(structure, parameters, motion)
+            pairs = criteria.compared(family, design, ends, capsules, pose)
+            posture = replace(posture, clearance=least_gap(list(pairs)))
         result: dict[str, Any] = {"force": forces, "status": [outcome]}
         result |= {name: np.ravel(poses.SERIES[name](posture)) for name in shapes if name not in result}
         return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
@@ -100,6 +128,8 @@ def assembly_program(
         case |= {"parameters": (len(family.parameters),)}
         for k, instance in enumerate(structure.mechanism.instances):
             case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)})
+    case |= {"test_load": (len(TWIST),)} if design.elastic else {}
+    case |= {"capsules": (criteria.capsule_numbers(family, design),)} if design.apart else {}
     for k, instance in enumerate(structure.mechanism.instances):
         sample |= indexed(k, asked[k].shapes(structure, instance.limb))
     program = trace(

@@ -17,6 +17,8 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
+from tasks.criteria.arms import arms
+from tasks.criteria.compliance import limb_stiffness
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
@@ -28,7 +30,8 @@ from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.metrics.margins import NOTHING, LimbLimits
-from tasks.programs import terms
+from tasks.programs import criteria, terms
+from tasks.programs.criteria import LimbCriteria
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
@@ -113,6 +116,8 @@ class LimbRequest:
     """The `home_jacobian`, its rows of J_IK at the reference pose."""
     formulation: str = RECURSION
     """How the wrench is computed, one of FORMULATIONS."""
+    criteria: LimbCriteria = criteria.NOTHING
+    """Its stiffness and the ends of its capsules, from a case input `elasticity`."""
 
     @property
     def needs_statics(self) -> bool:
@@ -129,6 +134,7 @@ class LimbRequest:
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
         shapes |= dict.fromkeys(self.limits.margins, (1,))
+        shapes |= self.criteria.shapes(structure, limb_index)
         sizes = SPACE | {"actuator": driven, "joint": len(limb_.joints), "link": len(limb_.links)}
         per_sample = {name: [sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes] for name in self.series}
         return shapes | {name: (math.prod(lengths),) for name, lengths in per_sample.items()}
@@ -142,20 +148,28 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
     And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError for statics or friction
-    of a limb with `every_row`, as reactions rest on a choice of rows.
+    of a limb with `every_row`, as reactions rest on a choice of rows, and so does stiffness of more than actuators.
     """
     structure = structure_of(family)
     case, sample = field_inputs(limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}, moving_base)
     case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
+    case |= asked.criteria.case
     limb_, undriven = structure.mechanism.limbs[limb_index], np.zeros((0, structure.freedoms))
-    if (asked.needs_statics or asked.friction != NO_FRICTION) and limb_.every_row:
+    elastic, shapes = asked.criteria.elasticity, asked.shapes(structure, limb_index)
+    spatial = elastic is not None and elastic.spatial
+    if (asked.needs_statics or asked.friction != NO_FRICTION or spatial) and limb_.every_row:
         raise ValueError(
             f"every_row: reactions of {family.name} got limb {limb_.name} with every row of "
             "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler.system"
         )
 
     def one_sample(
-        parameters: Array, mount: Array, gravity: Array, motion: Array, limits: Array = ABSENT
+        parameters: Array,
+        mount: Array,
+        gravity: Array,
+        motion: Array,
+        limits: Array = ABSENT,
+        elasticity: Array = ABSENT,
     ) -> dict[str, Numbers]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion)
@@ -176,8 +190,13 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         if asked.reference:
             home = symbolic(structure, parameters).platform.home
             result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
+        if elastic is not None:
+            along = criteria.directions(family, elastic.spatial)
+            result["stiffness"] = limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along)
+        if "ends" in shapes:
+            result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)
         return result | {name: series[name] for name in asked.series}
 
     program = trace(f"{family.name}.{limb_.name}", one_sample, case=case, sample=sample, first=FIRST)
-    require_shapes(program, asked.shapes(structure, limb_index))
+    require_shapes(program, shapes)
     return program

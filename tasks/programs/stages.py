@@ -32,6 +32,7 @@ from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import coupled_friction, terms
 from tasks.programs.actuation import OUTCOME, actuation_program
 from tasks.programs.assembly import VELOCITY, assembly_program, assembly_shapes
+from tasks.programs.criteria import NO_CRITERIA, RobotCriteria
 from tasks.programs.limb import RECURSION, LimbRequest, limb_program
 from tasks.programs.platform import platform_program, platform_shapes
 from tasks.programs.reactions import balance_program, balance_shapes, reaction_program
@@ -128,6 +129,13 @@ class Request:
     """How limbs compute their wrenches, one of `tasks.programs.limb.FORMULATIONS`."""
     loaded: bool = False
     """Whether something acts on the platform."""
+    design: RobotCriteria = NO_CRITERIA
+    """What is known for criteria of design, whether or not it is wanted."""
+
+    @functools.cached_property
+    def criteria(self) -> RobotCriteria:
+        """What criteria that are wanted ask of limbs and assembly."""
+        return self.design.wanted(self.wanted)
 
     @property
     def structure(self) -> Structure:
@@ -209,12 +217,13 @@ def limb(request: Request, k: int) -> Stage:
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
         formulation=request.formulation,
+        criteria=request.criteria.of_limb(k),
     )
     return Stage(
         instance.name,
         indexed(k, asked.shapes(request.structure, instance.limb)),
         functools.partial(limb_program, request.family, instance.limb, asked, request.moving_base),
-        {"mount": Indexed("mount", k), "limits": Indexed("limits", k)},
+        {name: Indexed(name, k) for name in ("mount", "limits", "elasticity")},
         k,
     )
 
@@ -236,7 +245,7 @@ def assembly(request: Request) -> Stage:
     return Stage(
         "assembly",
         assembly_shapes(request.structure, series),
-        functools.partial(assembly_program, request.family, metrics, limits, series),
+        functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria),
         {},
     )
 

@@ -12,7 +12,7 @@ from robots.geometry import shifted
 from robots.inertia import diagonal, point
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.parameters import Parameter
-from robots.quantities import QUANTITIES, names, needing
+from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import padded
@@ -57,7 +57,11 @@ def twist(linear: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros_like(linear), linear], axis=-1)
 
 
-METRICS = tuple(name for name in names("assembly") if QUANTITIES[name].reduction and name not in needing("mass matrix"))
+METRICS = tuple(
+    name
+    for name in names("assembly")
+    if QUANTITIES[name].reduction and name not in (*needing("mass matrix"), *of_criteria())
+)
 
 
 def limb_inputs(family: Family, values: Mapping[str, Any], instance: int, motion: np.ndarray) -> dict[str, np.ndarray]:

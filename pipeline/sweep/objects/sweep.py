@@ -32,6 +32,7 @@ def sweep(
     precision: str | None = None,
     limits: Mapping[str, Any] | None = None,
     simulation: Mapping[str, Any] | None = None,
+    criteria: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
     split: Mapping[str, float] | None = None,
@@ -59,6 +60,7 @@ def sweep(
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
     sections |= {"simulation": simulation}
+    sections |= {"criteria": criteria}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

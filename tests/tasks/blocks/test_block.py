@@ -11,7 +11,7 @@ import pytest
 
 from robots import catalog
 from robots.friction.groups import FrictionGroup, select
-from robots.quantities import QUANTITIES, names, needing
+from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, compute, shares
@@ -29,7 +29,11 @@ SERIES = (
 )  # fmt: skip
 GROUP = FrictionGroup("", "coulomb_viscous", "constant", select(FAMILY.reference, "actuated"), ("coulomb", "viscous"))
 OF_ACTUATORS = tuple(name for name in actuators.METRICS if name not in needing("motors"))
-OF_POSES = tuple(name for name in names("assembly") if QUANTITIES[name].reduction and name not in needing("workspace"))
+OF_POSES = tuple(
+    name
+    for name in names("assembly")
+    if QUANTITIES[name].reduction and name not in (*needing("workspace"), *of_criteria())
+)
 METRICS = (*OF_ACTUATORS, *OF_POSES)
 CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "period": 1.0, "phase": 0.0}
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}

@@ -9,7 +9,7 @@ import pytest
 
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
-from robots.quantities import needing
+from robots.quantities import needing, of_criteria
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import compute, gradients
 from tasks.blocks.block import Block
@@ -67,6 +67,7 @@ def metrics_of(robot: str) -> tuple[str, ...]:
     """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
     left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else needing("motors"))}
+    left_out |= set(of_criteria())
     left_out |= set(needing("mass matrix")) if len(mechanism.freedoms) > 3 else set()
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 

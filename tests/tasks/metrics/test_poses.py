@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.quantities import names, needing
+from robots.quantities import names, needing, of_criteria
 from storage.schema import units
 from tasks import equations_of_motion
 from tasks.blocks.commanded import motions
@@ -20,7 +20,11 @@ PARALLEL = [name for name, family in catalog.FAMILIES.items() if not family.refe
 def test_against_numpy(robot: str) -> None:
     given = block(
         robot,
-        tuple(name for name in names("assembly", "metric") if name not in (*needing("workspace"), "failed_samples")),
+        tuple(
+            name
+            for name in names("assembly", "metric")
+            if name not in (*needing("workspace"), *of_criteria(), "failed_samples")
+        ),
     )
     got = {name: value.item() for name, value in values_of(given).items()}
     motion = motions(given).motion[0, :3, : len(given.times)].T

@@ -1,0 +1,1 @@
+"""The section `criteria` of a sweep file: what criteria of design are told of the robot."""

@@ -1,0 +1,210 @@
+"""Read the section `criteria` of a sweep file, and refuse metrics that it does not give what they need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.criteria.sections import (
+    BearingSection,
+    CapsuleSection,
+    CriteriaSection,
+    LinkSection,
+    StiffnessSection,
+)
+from robots.criteria.capsules import Capsule, Capsules
+from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
+from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
+from robots.model import Family, Mechanism
+from robots.parameters import ParameterError
+from robots.quantities import Need, needs
+from tasks.programs import criteria
+
+KEY = "criteria"
+Value = TypeVar("Value")
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "tube": ("young",),
+    "box": ("young", "across"),
+    "bending": ("axial", "torsion"),
+    "matrix": (),
+}
+"""What a link may be made of, by the key that says so, and the keys that go with it."""
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "tube": ("poisson", "shear"),
+    "box": ("poisson", "shear", "wall"),
+    "bending": ("across",),
+    "matrix": (),
+}
+
+
+def read_criteria(report: Report, section: CriteriaSection | None, family: Family | None) -> CriteriaParameters:
+    """Read the section; none without a robot. Problems go to `report`."""
+    if section is None or family is None:
+        return NO_CRITERIA
+    mechanism, before = family.reference, len(report.problems)
+    if mechanism.is_chain:
+        report((KEY,), Got("criteria of a chain"), "a robot with a platform", "Leave the section out.")
+        return NO_CRITERIA
+    elasticity = None if section.stiffness is None else _elasticity(report, section.stiffness, mechanism)
+    load = section.stiffness.load if section.stiffness is not None else None
+    capsules = None if section.capsules is None else _capsules(report, section, mechanism)
+    result = CriteriaParameters(elasticity, load, capsules)
+    if len(report.problems) == before:
+        _check(report, family, result)
+    return result
+
+
+def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: bool = False) -> Value | None:
+    """What a constructor makes; None where it refuses, which is reported."""
+    try:
+        return make()
+    except ParameterError as error:
+        report(path, Got(str(path[-1])), "what the robot has, each named once", sentence(str(error)), key=key)
+        return None
+
+
+def _elasticity(report: Report, section: StiffnessSection, mechanism: Mechanism) -> Elasticity:
+    path = (KEY, "stiffness")
+    if not section.actuators and not section.joints and not section.links:
+        report(path, Got("nothing that gives way"), "actuators, joints or links", "Leave stiffness out for none.")
+    joints = {name: _bearing(report, bearing, (*path, "joints", name)) for name, bearing in section.joints.items()}
+    links = {name: _link(report, link, (*path, "links", name)) for name, link in section.links.items()}
+    known = {name: link for name, link in links.items() if link is not None}
+    parts: dict[str, Mapping[str, Any]] = {"actuators": section.actuators, "joints": joints, "links": known}
+    sound: dict[str, dict[str, Any]] = {kind: {} for kind in parts}
+    for kind, entries in parts.items():
+        for name, value in entries.items():
+            tried = {kind: {**sound[kind], name: value}}
+            if _attempt(report, (*path, kind, name), partial(Elasticity.of, mechanism, **tried), key=True) is not None:
+                sound |= tried
+    return Elasticity.of(mechanism, **sound)
+
+
+def _bearing(report: Report, section: BearingSection, path: KeyPath) -> tuple[float, ...]:
+    if section.moments is None and section.forces is None:
+        report(path, Got("neither moments nor forces"), "one of them, or both")
+    rigid = (math.inf,) * 3
+    return *(section.moments or rigid), *(section.forces or rigid)
+
+
+def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | LinkCompliance | None:
+    present = section.model_fields_set
+    kinds = [kind for kind in KINDS if kind in present]
+    if len(kinds) != 1:
+        got = " and ".join(kinds) or "none of them"
+        report(path, Got(got), f"one of {', '.join(KINDS)}", "A link is made of one thing.")
+        return None
+    (kind,) = kinds
+    missing = [key for key in KINDS[kind] if key not in present]
+    other = sorted(present - {kind, *KINDS[kind], *OPTIONS[kind]})
+    for key in missing:
+        report(path, Got(f"{kind} without {key}"), f"{', '.join((kind, *KINDS[kind]))}", f"Add {key}.")
+    for key in other:
+        report((*path, key), Got(f"{key} beside {kind}"), f"a key of {kind}", "Remove it.", key=True)
+    return None if missing or other else _attempt(report, path, lambda: _body(kind, section))
+
+
+def _body(kind: str, section: LinkSection) -> Beam | LinkCompliance:
+    s = section
+    if kind == "tube":
+        outer, inner = (*(s.tube or ()), 0.0)[:2]
+        return Beam.tube(outer, s.young or 0.0, inner=inner, poisson=s.poisson, shear=s.shear)
+    if kind == "box":
+        width, height = s.box or (0.0, 0.0)
+        across = s.across or ()
+        return Beam.box(width, height, s.young or 0.0, across, wall=s.wall, poisson=s.poisson, shear=s.shear)
+    if kind == "bending":
+        first, second = s.bending or (0.0, 0.0)
+        side = None if s.across is None else (s.across[0], s.across[1], s.across[2])
+        return Beam(1.0 / (s.axial or 0.0), 1.0 / (s.torsion or 0.0), (1.0 / first, 1.0 / second), across=side)
+    return LinkCompliance.of_stiffness(s.matrix or ())
+
+
+def _capsules(report: Report, section: CriteriaSection, mechanism: Mechanism) -> Capsules:
+    assert section.capsules is not None
+    path, sound = (KEY, "capsules", "links"), dict[str, float]()
+    for name, radius in section.capsules.links.items():
+        tried = {**sound, name: radius}
+        if _attempt(report, (*path, name), partial(Capsules.of, mechanism, tried), key=True) is not None:
+            sound = tried
+    bodies = ([_capsule(body) for body in part] for part in (section.capsules.platform, section.capsules.base))
+    platform, base = bodies
+    return Capsules.of(mechanism, sound, platform=platform, base=base)
+
+
+def _capsule(section: CapsuleSection) -> Capsule:
+    (a, b, c), (x, y, z) = section.start, section.end
+    return Capsule((a, b, c), (x, y, z), section.radius)
+
+
+def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
+    """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
+    if parameters.elasticity is not None:
+        for problem in criteria.stiffness_problems(family, parameters):
+            report((KEY, "stiffness"), Got(problem), "parts that give way under all that limbs carry", _HINT)
+    asked = criteria.structural(family.reference, parameters)
+    if parameters.capsules is not None and not criteria.pairs(family, asked.wanted(("clearance",))):
+        hint = "Give a radius to links of several limbs, or capsules to platform or base."
+        report((KEY, "capsules"), Got("no two capsules to compare"), "capsules of several limbs", hint)
+
+
+_HINT = "Name all actuators, or where joints or links give way links enough that each limb has one in its way."
+
+
+def check_metrics(report: Report, metrics: Sequence[str], section: CriteriaSection | None) -> None:
+    """Refuse metrics of criteria that the section says nothing for."""
+    if section is None and KEY in report.document.data:
+        return  # what is wrong with it has been told
+    for index, name in enumerate(metrics):
+        for need in needs(name):
+            if need in _LACKS and (hint := _LACKS[need](section)):
+                report(("metrics", index), name, "a metric that the section criteria has what it needs for", hint)
+
+
+def _stiff(section: CriteriaSection | None) -> StiffnessSection | None:
+    return None if section is None else section.stiffness
+
+
+def _lacks_turns(section: CriteriaSection | None) -> str:
+    stiffness = _stiff(section)
+    alone = stiffness is not None and not stiffness.joints and not stiffness.links
+    return "Add links or joints to criteria.stiffness: with actuators alone all else is rigid." if alone else ""
+
+
+_LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
+    "elasticity": lambda s: "" if _stiff(s) else "Add criteria.stiffness: what gives way.",
+    "elastic turns": _lacks_turns,
+    "test load": lambda s: "" if (part := _stiff(s)) is None or part.load else "Add criteria.stiffness.load.",
+    "capsules": lambda s: "" if s is not None and s.capsules else "Add criteria.capsules: how thick links are.",
+}
+"""What to do where a need is not met; empty where it is."""
+
+
+def describe_criteria(parameters: CriteriaParameters) -> dict[str, Any]:
+    """Describe criteria in types of JSON."""
+    return dict(_described(parameters))
+
+
+def _described(parameters: CriteriaParameters) -> Iterator[tuple[str, Any]]:
+    if (elastic := parameters.elasticity) is not None:
+        yield (
+            "compliance",
+            {
+                "actuators": {str(k): value for k, value in sorted(elastic.actuators.items())},
+                "joints": {f"{k}, {j}": list(six) for (k, j), six in sorted(elastic.joints.items())},
+                "links": {f"{k}, {i}": list(body.numbers) for (k, i), body in sorted(elastic.links.items())},
+            },
+        )
+    if parameters.load is not None:
+        yield "load", list(parameters.load)
+    if (bodies := parameters.capsules) is not None:
+        shown = {"links": {f"{k}, {i}": radius for (k, i), radius in sorted(bodies.links.items())}}
+        fixed = {"platform": bodies.platform, "base": bodies.base}
+        yield (
+            "capsules",
+            shown | {name: [[*body.numbers, body.radius] for body in part] for name, part in fixed.items() if part},
+        )

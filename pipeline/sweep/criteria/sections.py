@@ -1,0 +1,92 @@
+"""Models of the section `criteria` of a sweep file; `pipeline.sweep.criteria.reader` has what they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline.documents.section import Number, Section, Text
+
+Positive = Annotated[Number, Field(gt=0)]
+Point = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+Three = Annotated[tuple[Positive, ...], Field(min_length=3, max_length=3)]
+Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
+Pair = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=2)]
+Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
+
+
+class LinkSection(Section):
+    """What a link is made of: a tube, a box, a beam of known stiffness, or a matrix."""
+
+    tube: Annotated[tuple[Number, ...], Field(min_length=1, max_length=2)] | None = Field(
+        default=None, description="diameters outside and inside [m]; one alone for a rod"
+    )
+    box: Pair | None = Field(default=None, description="width and height of a profile [m], the height along `across`")
+    wall: Positive | None = Field(default=None, description="thickness of a hollow box [m]; default: solid")
+    across: Point | None = Field(default=None, description="direction of the first principal axis, axes of the link")
+    young: Positive | None = Field(default=None, description="Young's modulus of tube or box [Pa]")
+    poisson: Annotated[Number, Field(gt=-1, le=0.5)] = Field(default=0.3, description="Poisson's ratio of tube or box")
+    shear: Annotated[Number, Field(ge=0, le=1)] = Field(
+        default=0.0, description="Timoshenko's coefficient of tube or box; default: no flexibility in shear"
+    )
+    axial: Positive | None = Field(default=None, description="EA of a beam [N]")
+    torsion: Positive | None = Field(default=None, description="GJ of a beam [N m^2]")
+    bending: Pair | None = Field(default=None, description="EI of a beam about its two principal axes [N m^2]")
+    matrix: Matrix | None = Field(
+        default=None,
+        description="stiffness of each arm, (moment, force) by (turn, shift), in the axes of the link",
+    )
+
+
+class BearingSection(Section):
+    """Stiffness of a joint about and along the axes of its frame; absent: rigid."""
+
+    moments: Three | None = Field(default=None, description="about x, y, z [N m/rad]")
+    forces: Three | None = Field(default=None, description="along x, y, z [N/m]")
+
+
+class StiffnessSection(Section):
+    """What gives way under load. What is not named is rigid."""
+
+    actuators: Annotated[dict[Text, Positive], Field(max_length=1000)] = Field(
+        default_factory=dict, description="stiffness [N m/rad or N/m] under `all`, or names and patterns of actuators"
+    )
+    joints: Annotated[dict[Text, BearingSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="bearings under `all`, or names and patterns of joints"
+    )
+    links: Annotated[dict[Text, LinkSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="links under `all`, or names and patterns such as `'rod_*'`"
+    )
+    load: Six | None = Field(
+        default=None, description="moment and force on the platform, axes of the world [N m, N], for `deflection`"
+    )
+
+
+class CapsuleSection(Section):
+    """A capsule of platform or base: all within `radius` of a line."""
+
+    start: Point = Field(description="one end of the line [m], in the frame of the platform, or that of the base")
+    end: Point = Field(description="the other end [m]")
+    radius: Annotated[Number, Field(ge=0)] = Field(description="radius [m]")
+
+
+class CapsulesSection(Section):
+    """Capsules for the least distance between limbs, platform and base."""
+
+    links: Annotated[dict[Text, Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)] = Field(
+        description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
+    )
+    platform: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(
+        default=(), description="capsules of the platform"
+    )
+    base: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(
+        default=(), description="capsules of the base"
+    )
+
+
+class CriteriaSection(Section):
+    """What criteria of design are told of the robot, for their metrics."""
+
+    stiffness: StiffnessSection | None = Field(default=None, description="what gives way, for metrics of stiffness")
+    capsules: CapsulesSection | None = Field(default=None, description="how thick links are, for `clearance`")

@@ -1,0 +1,23 @@
+"""All that criteria of design are told of a robot. A sweep has it in its section `criteria`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robots.criteria.capsules import Capsules
+from robots.criteria.elasticity import Elasticity
+
+
+@dataclass(frozen=True)
+class CriteriaParameters:
+    """Elasticity of the parts, a load (moment, force) on the platform in world axes [N m, N], capsules.
+
+    What is None was not given.
+    """
+
+    elasticity: Elasticity | None = None
+    load: tuple[float, ...] | None = None
+    capsules: Capsules | None = None
+
+
+NO_CRITERIA = CriteriaParameters()

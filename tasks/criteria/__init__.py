@@ -1,0 +1,1 @@
+"""Criteria of design that need more than J_IK and the mass matrix: stiffness, distances between links."""

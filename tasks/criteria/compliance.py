@@ -1,0 +1,269 @@
+"""Stiffness of a robot at its platform by the virtual-joint method, for one sample.
+
+A limb carries what its actuators and the free multipliers x of its redundant conditions put on it; all wrenches in its
+joints are linear in x, see `tasks.mechanics.reactions`. With the compliances of its parts its complementary energy is
+x^T F x / 2, and it puts B x on the platform. A displacement d of the platform, world axes, then gives x = F^-1 B^T d
+and the wrench K d with K = B F^-1 B^T. Stiffnesses of limbs add up, which makes overconstrained robots compatible, and
+loops inside limbs are part of F. Actuators hold their positions, deflections are small, loads do not stiffen.
+
+Source: Castigliano's theorem; Gosselin, Stiffness mapping for parallel manipulators (1990), for actuators alone;
+Klimchik, Pashkevich, Chablat (2012), for links and passive joints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from robots.criteria.elasticity import Elasticity
+from robots.model import Mechanism
+from robots.types import TWIST
+from tasks.criteria.arms import Arm, joint_point
+from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Scalar
+from tasks.mathematics.algebra import array, cross, dot, from_columns, singular_values, sqrt, where
+from tasks.mathematics.symmetric import Factors
+from tasks.mechanics.reactions import LimbStatics
+
+LinkKind = Literal["round", "beam", "block"]
+NUMBERS: Mapping[LinkKind, int] = {"round": 4, "beam": 9, "block": 21}
+REGULAR = Dual(1e-11, 1e-4)
+"""Least pivot of a matrix relative to its diagonal element, up to which it is taken for singular."""
+Strains = list[tuple[Scalar, Array]]
+"""Weights, and rows over x (numbers of x,): the energy is half the sum of weight times square."""
+
+
+@dataclass(frozen=True)
+class LimbElasticity:
+    """Which parts of a limb give way: actuators all, joints and links by number. Hashable; values are a case input.
+
+    `spatial`: whether joints or links of the robot give way, so that compliance counts along all that limbs hold.
+    """
+
+    actuators: int = 0
+    joints: tuple[int, ...] = ()
+    links: tuple[tuple[int, LinkKind], ...] = ()
+    spatial: bool = False
+
+    @property
+    def size(self) -> int:
+        """Length of the case input `elasticity`: actuators, six for each joint, links."""
+        return self.actuators + 6 * len(self.joints) + sum(NUMBERS[kind] for _, kind in self.links)
+
+
+def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[LimbElasticity, np.ndarray]:
+    """What elasticity says of limb number `limb` of a robot, and its case input `elasticity` (1, numbers)."""
+    counts = [len(mechanism.limbs[each.limb].actuators) for each in mechanism.instances]
+    first = sum(counts[:limb])
+    joints = {joint: values for (k, joint), values in sorted(elasticity.joints.items()) if k == limb}
+    links = {link: body for (k, link), body in sorted(elasticity.links.items()) if k == limb}
+    kinds = tuple((link, _kind(body.numbers)) for link, body in links.items())
+    numbers = [elasticity.actuators.get(first + k, 0.0) for k in range(counts[limb])]
+    numbers += [x for values in joints.values() for x in values]
+    numbers += [x for body in links.values() for x in body.numbers]
+    asked = LimbElasticity(counts[limb], tuple(joints), kinds, not elasticity.actuators_alone)
+    return asked, np.array([numbers], dtype=float)
+
+
+def _kind(numbers: Sequence[float]) -> LinkKind:
+    return next(kind for kind, count in NUMBERS.items() if count == len(numbers))
+
+
+def limb_stiffness(
+    statics: LimbStatics, asked: LimbElasticity, numbers: Array, arms: Sequence[Arm], directions: Sequence[str]
+) -> np.ndarray:
+    """K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes; NaN where F is singular."""
+    units = [statics.actuator(k) for k in range(asked.actuators)]
+    units += [statics.multiplier(k) for k in range(statics.redundant_count)] if asked.spatial else []
+    strains: Strains = [(numbers[k], np.eye(len(units))[k]) for k in range(asked.actuators)]
+    if asked.spatial:
+        parts = _Parts(statics, [_stacked(statics.joint_wrenches(unit)) for unit in units])
+        rest = iter(numbers[asked.actuators :])
+        for joint in asked.joints:
+            strains += parts.joint(joint, [next(rest) for _ in range(6)])
+        for link, kind in asked.links:
+            values = [next(rest) for _ in range(NUMBERS[kind])]
+            for arm in (arm for arm in arms if arm.link == link):
+                strains += parts.arm(arm, kind, values)
+    flexibility = _energy(strains, len(units))
+    turn = statics.mounted.base.rotation
+    rows = []
+    for unit in units:
+        covector = statics.on_platform(unit)
+        world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
+        rows.append([world[TWIST.index(name)] for name in directions])
+    return _congruent(flexibility, from_columns(rows, len(directions)).T)
+
+
+def _stacked(wrenches: Sequence[tuple[Array, Array]]) -> np.ndarray:
+    return array([[*moment, *force] for moment, force in wrenches])
+
+
+def _energy(strains: Strains, count: int) -> np.ndarray:
+    """The matrix F of the sum of weight times square of rows; its lower triangle is enough."""
+    result = np.array(np.zeros((count, count)), dtype=object)
+    for weight, row in strains:
+        for i in range(count):
+            scaled = row[i] * weight
+            for j in range(i + 1):
+                result[i, j] = result[i, j] + scaled * row[j]
+    return result
+
+
+def _congruent(matrix: Array, columns: Array) -> np.ndarray:
+    """Columns^T matrix^-1 columns of a positive matrix (n, n) and columns (n, m); NaN where it is not positive."""
+    factors, n = Factors.of(matrix), len(matrix)
+    good = _regular(factors, [matrix[k][k] for k in range(n)])
+    solved = [factors.forward(column) for column in columns.T]
+    result = np.array(np.zeros((len(solved), len(solved))), dtype=object)
+    for i, x in enumerate(solved):
+        for j in range(i + 1):
+            value = sum((a * b * c for a, b, c in zip(x, solved[j], factors.inverse_pivots, strict=True)), start=0.0)
+            result[i, j] = result[j, i] = where(good > 0.5, value, np.nan)
+    return array(result)
+
+
+def _regular(factors: Factors, diagonal: Sequence[Scalar]) -> Scalar:
+    """1 where all pivots are above zero, relative to the diagonal of the matrix, else 0."""
+    good: Scalar = 1.0
+    for pivot, whole in zip(factors.pivots, diagonal, strict=True):
+        good = where(pivot > whole * REGULAR, good, 0.0)
+    return good
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Strains of the parts of a limb; `wrenches` (joint, 6) of each unit of x, in the axes of the mount frame."""
+
+    statics: LimbStatics
+    wrenches: Sequence[np.ndarray]
+
+    def _of(self, joint: int) -> tuple[np.ndarray, np.ndarray]:
+        """Moment (3, x) and force (3, x) in a joint."""
+        columns = [wrench[joint] for wrench in self.wrenches]
+        return from_columns([c[:3] for c in columns], 3), from_columns([c[3:] for c in columns], 3)
+
+    def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
+        """A bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
+        tips, limb = self.statics.solved.tips, self.statics.mounted.limb
+        tree = len(limb.links)
+        axes = tips.at[joint].rotation if joint < tree else tips.cut_joints[joint - tree].a.axes
+        moment, force = self._of(joint)
+        rows = [*(axes.T @ moment), *(axes.T @ force)]
+        free = set()
+        if joint < tree and (kind := limb.joint_kinds[joint]).turns != kind.slides:
+            free = {int(np.flatnonzero(limb.links[joint].axis)[0]) + (0 if kind.turns else 3)}
+        return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]
+
+    def arm(self, arm: Arm, kind: LinkKind, values: Sequence[Scalar]) -> Strains:
+        """A beam held at the hub, under the wrench of the joint at its end; or a block, in the axes of the link."""
+        tips = self.statics.solved.tips
+        moment, force = self._of(arm.end)
+        rotation = tips.at[arm.link].rotation
+        if kind == "block":
+            return _block(rotation.T @ moment, rotation.T @ force, values)
+        along = array(joint_point(tips, arm.end) - joint_point(tips, arm.hub))
+        length = sqrt(dot(along, along))
+        e = along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)
+        if kind == "round":
+            return _round_beam(moment, force, e, length, values)
+        return _beam(moment, force, e, length, values[:6], rotation @ array(values[6:]))
+
+
+def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar]) -> Strains:
+    """At x from the end the section bends under moment + x e x force; the integral of its square as two squares."""
+    axial, torsion, bending, shear = values
+    swept = from_columns([cross(e, force[:, k]) for k in range(force.shape[1])], 3)
+    middle = moment + swept * (length * 0.5)
+    strains: Strains = [(axial * length, e @ force), (torsion * length, e @ moment)]
+    bent = bending * length
+    # about the axis itself nothing bends
+    transverse = [array(row) for row in middle - np.outer(e, e @ moment)]
+    strains += [(bent, row) for row in transverse]
+    strains += [(bent * length * length * (1.0 / 12.0) + shear * length, array(row)) for row in swept]
+    return strains
+
+
+def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar], across: Array) -> Strains:
+    """The same with two principal axes, a and b, of deflection."""
+    axial, torsion, bend_a, bend_b, shear_a, shear_b = values
+    a = array(across - e * dot(across, e))
+    a = a / sqrt(dot(a, a))
+    b = cross(e, a)
+    strains: Strains = [(axial * length, e @ force), (torsion * length, e @ moment)]
+    cubic = length * length * length * (1.0 / 12.0)
+    for bending, shear, side, about, sign in ((bend_a, shear_a, a, b, 0.5), (bend_b, shear_b, b, a, -0.5)):
+        push: Array = side @ force
+        strains += [(bending * length, array(about @ moment + push * (length * sign)))]
+        strains += [(bending * cubic + shear * length, array(push))]
+    return strains
+
+
+def _block(moment: Array, force: Array, values: Sequence[Scalar]) -> Strains:
+    """A compliance matrix by its factors L D L^T, so that it is a sum of squares as well."""
+    matrix = np.array(np.zeros((6, 6)), dtype=object)
+    entries = iter(values)
+    for i in range(6):
+        for j in range(i + 1):
+            matrix[i, j] = next(entries)
+    factors = Factors.of(matrix)
+    rows = factors.lower.T @ np.vstack([moment, force])
+    return [(pivot, array(row)) for pivot, row in zip(factors.pivots, rows, strict=True)]
+
+
+@dataclass(frozen=True)
+class PlatformStiffness:
+    """A robot's stiffness K along `directions` of the platform's twist; mass matrix of the freedoms; a load (6,).
+
+    Lengths scale turns, so that pivots of K can be compared.
+    """
+
+    stiffness: Array
+    directions: tuple[str, ...]
+    freedoms: tuple[str, ...]
+    mass: Array
+    load: Array
+
+    @cached_property
+    def compliance(self) -> np.ndarray:
+        """K^-1, NaN where K is singular."""
+        return _congruent(self.stiffness, np.eye(len(self.directions)))
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        return [self.directions.index(name) for name in names if name in self.directions]
+
+    def _block(self, names: Sequence[str]) -> np.ndarray:
+        places = self._places(names)
+        return self.compliance[np.ix_(places, places)]
+
+    @cached_property
+    def translation(self) -> list[Scalar]:
+        """Eigenvalues of the compliance of the reference point under forces at it [m/N]."""
+        return singular_values(self._block(TWIST[3:]))
+
+    @cached_property
+    def rotation(self) -> list[Scalar]:
+        """Eigenvalues of the compliance in turning under moments [rad/(N m)]."""
+        return singular_values(self._block(TWIST[:3]))
+
+    @property
+    def deflection(self) -> Scalar:
+        """How far the reference point moves under the load [m]."""
+        load = array([self.load[TWIST.index(name)] for name in self.directions])
+        shift = [self.compliance[place] @ load for place in self._places(TWIST[3:])]
+        return sqrt(sum(x * x for x in shift))
+
+    @property
+    def softness(self) -> Scalar:
+        """Largest eigenvalue of M times the compliance of the freedoms, 1 / omega^2 of the lowest frequency [s^2]."""
+        factors = Factors.of(self.mass)
+        root = factors.lower * np.array([sqrt(pivot) for pivot in factors.pivots], dtype=object)
+        values = singular_values(array(root.T @ (self._block(self.freedoms) @ root)))
+        result = values[0]
+        for value in values[1:]:
+            result = where(value > result, value, result)
+        return result

@@ -1,0 +1,133 @@
+"""The section `criteria`: metrics of sweeps against functions on arrays, their derivatives, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from limbsweep import robots
+from pipeline import run
+from pipeline.errors import InputError
+from pipeline.sweep.model import Sweep
+from robots.criteria.capsules import Capsules
+from robots.criteria.elasticity import Beam, Elasticity
+from robots.criteria.parameters import NO_CRITERIA
+from tasks.arrays.criteria import cartesian_stiffness, clearance, deflection, natural_frequencies
+from tests.pipeline.runs import SYNCHRONOUS
+
+HEAD = """\
+limbsweep: 1
+robot: ROBOT
+trajectories: {line: {kind: line_sine, amplitude: [0.05, 0, 0.04]}}
+time: {stop: 1.0, samples: 5}
+outputs: [platform_position]
+"""
+CRITERIA = """\
+metrics: [least_stiffness, largest_stiffness, least_turning_stiffness, deflection, lowest_frequency, clearance]
+criteria:
+  stiffness:
+    actuators: {all: 2.0e+4}
+    links:
+      all: {tube: [0.03, 0.02], young: 70.0e+9}
+    load: [0, 0, 1, 2, 0, -100]
+  capsules:
+    links: {all: 0.01}
+"""
+
+
+def sweep(text: str, robot: str = "delta_3rr2rrr") -> Sweep:
+    return Sweep.from_text(HEAD.replace("ROBOT", robot) + text)
+
+
+def refused(text: str, robot: str = "delta_3rr2rrr") -> str:
+    with pytest.raises(InputError) as caught:
+        sweep(text, robot)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart", "five_bar"])
+def test_metrics_are_those_of_functions_on_arrays(name: str, tmp_path: Any) -> None:
+    text = CRITERIA.replace("[0, 0, 1, 2, 0, -100]", "[1, 0, 1, 2, 0, -100]")
+    results = run(sweep(text, name), tmp_path / "out.zarr", cluster=SYNCHRONOUS).load().squeeze()
+    robot = robots.build(name)
+    tube = Beam.tube(0.03, 70e9, inner=0.02)
+    elasticity = Elasticity.of(robot.mechanism, actuators={"all": 2e4}, links={"all": tube})
+    position = results["platform_position"].transpose("time", "axis").values
+    stiffness = cartesian_stiffness(robot, elasticity, position=position)
+    turning = [k for k in range(3) if ("wx", "wy", "wz")[k] in stiffness.directions]
+    turns = np.linalg.eigvalsh(stiffness.compliance[:, np.array(turning)[:, None], turning])
+    moved = np.linalg.norm(deflection(stiffness, [1, 0, 1, 2, 0, -100])[:, 3:], axis=-1)
+    gaps = clearance(robot, Capsules.of(robot.mechanism, {"all": 0.01}), position=position)
+    expected = {
+        "least_stiffness": stiffness.least.min(),
+        "largest_stiffness": stiffness.largest.max(),
+        "least_turning_stiffness": 1.0 / turns.max(),
+        "deflection": moved.max(),
+        "lowest_frequency": natural_frequencies(robot, elasticity, position=position).frequencies.min(),
+        "clearance": gaps.least.min(),
+    }
+    for metric, value in expected.items():
+        np.testing.assert_allclose(results[metric].item(), value, rtol=1e-9, err_msg=metric)
+
+
+def test_derivatives_are_those_of_differences() -> None:
+    from pipeline.execution.graph import block_of
+    from pipeline.plan.plan import plan
+    from tasks.blocks.gradients import metric_rates
+
+    def block(arm: float) -> Any:
+        made = sweep(CRITERIA + f"design: {{grid: {{upper_arm: [{arm!r}]}}}}\n")
+        return replace(block_of(plan(made), 0), metrics=made.metrics)
+
+    step, here = 1e-5, block(0.25)
+    names = [p.name for p in here.family.parameters]
+    direction = np.array([[1.0 if name == "upper_arm" else 0.0 for name in names]])
+    rates, above, below = (metric_rates(block(0.25 + h), direction) for h in (0.0, step, -step))
+    for name in here.metrics:
+        difference = (above[name].values - below[name].values) / (2 * step)
+        np.testing.assert_allclose(rates[name].rates[0], difference, rtol=1e-4, atol=1e-8, err_msg=name)
+
+
+def test_without_the_section_nothing_is_known() -> None:
+    made = sweep("metrics: [condition]\n")
+    assert made.criteria == NO_CRITERIA
+    assert "criteria" not in made.canonical
+    assert "criteria" in sweep(CRITERIA).canonical
+    assert sweep(CRITERIA).fingerprint != sweep(CRITERIA.replace("0.01", "0.02")).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("metrics: [least_stiffness]\n", "Add criteria.stiffness: what gives way."),
+        ("metrics: [clearance]\n", "Add criteria.capsules: how thick links are."),
+        ("metrics: [deflection]\ncriteria: {stiffness: {actuators: {all: 1}}}\n", "Add criteria.stiffness.load."),
+        (
+            "metrics: [least_turning_stiffness]\ncriteria: {stiffness: {actuators: {all: 1}}}\n",
+            "with actuators alone all else is rigid",
+        ),
+        ("criteria: {stiffness: {}}\n", "nothing that gives way"),
+        ("criteria: {stiffness: {actuators: {motor: 1}}}\n", "No actuator is called 'motor'"),
+        ("criteria: {stiffness: {actuators: {all: 0}}}\n", "expected a number above 0"),
+        ("criteria: {stiffness: {links: {spoke: {tube: [0.1], young: 1}}}}\n", "No link is called 'spoke'"),
+        ("criteria: {stiffness: {links: {all: {young: 1}}}}\n", "one of tube, box, bending, matrix"),
+        ("criteria: {stiffness: {links: {all: {tube: [0.1]}}}}\n", "tube without young"),
+        ("criteria: {stiffness: {links: {all: {tube: [0.1], young: 1, axial: 1}}}}\n", "axial beside tube"),
+        ("criteria: {stiffness: {links: {all: {tube: [0.1, 0.2], young: 1}}}}\n", "expected zero or more, below outer"),
+        ("criteria: {stiffness: {joints: {'6': {}}}}\n", "neither moments nor forces"),
+        ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of what it carries"),
+        ("criteria: {capsules: {links: {spoke: 0.1}}}\n", "No link is called 'spoke'"),
+        ("criteria: {capsules: {links: {limb1.arm: 0.1}}}\n", "no two capsules to compare"),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    assert message in refused(text)
+
+
+def test_a_chain_has_no_criteria() -> None:
+    text = HEAD.replace("ROBOT", "irb6").replace("{kind: line_sine, amplitude: [0.05, 0, 0.04]}", "{kind: rest}")
+    with pytest.raises(InputError, match="criteria of a chain"):
+        Sweep.from_text(text + "criteria: {stiffness: {actuators: {all: 1}}}\n")

@@ -24,8 +24,15 @@ _STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 """Operations whose results are constant but for jumps."""
 
 
-def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
+def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at a root of zero, which has no derivative, as of the size of a force that is not there."""
+    return select(node > 0.0, node.graph.lift(dx * 0.5 / node), node.graph.lift(0.0))
+
+
+def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kinks: bool = False) -> list[Scalar]:
     """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
+
+    With `kinks`, a root of zero, which has none, has the derivative zero instead of NaN.
 
     Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
     seeds. Raises ValueError where it is not.
@@ -43,19 +50,20 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> lis
             if waiting:
                 stack.extend(waiting)
                 continue
-            known[node.number] = _one(node, [known[arg.number] for arg in node.args])
+            known[node.number] = _one(node, [known[arg.number] for arg in node.args], kinks)
             stack.pop()
         return known[root.number]
 
     return [change(value) if isinstance(value, Expression) else 0.0 for value in values]
 
 
-def _one(node: Expression, changes: Sequence[Scalar]) -> Scalar:
+def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
     if node.op in (STATE, RESULT):
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
     if node.op in _STEPS or all(_zero(each) for each in changes):
         return 0.0
-    return _RULES[node.op](node, *node.args, *changes)
+    rule = _root_with_kink if kinks and node.op == "sqrt" else _RULES[node.op]
+    return rule(node, *node.args, *changes)
 
 
 def _zero(value: Scalar) -> bool:

@@ -2,7 +2,7 @@
 
 The stages are those of a run, each by the pushforward of its program. A peak is differentiated at the sample where it
 occurs, which is exact wherever one sample alone has it. Motions of the platform do not depend on the design; friction
-parameters are held fixed. Not here: friction that depends on reactions, and laws with a state. These are refused.
+parameters are held fixed. Not here: laws with a state. These are refused.
 """
 
 from __future__ import annotations
@@ -79,11 +79,8 @@ def _check(block: Block) -> None:
         if name not in DIFFERENTIABLE:
             raise ValueError(f"metric {name!r} is not differentiated; expected some of {', '.join(DIFFERENTIABLE)}")
     for group in block.groups:
-        if group.remembers or group.load == "reaction":
-            raise ValueError(
-                f"friction law {group.law!r} under load {group.load!r} is not differentiated; expected a law without "
-                "state, under a load that does not depend on reactions"
-            )
+        if group.remembers:
+            raise ValueError(f"friction law {group.law!r} is not differentiated; expected a law without state")
 
 
 @functools.cache

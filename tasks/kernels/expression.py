@@ -48,7 +48,8 @@ class Loop:
     """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
 
     A lane that is done keeps its state, so a sample's result does not depend on its neighbours. Lanes to `skip` are
-    done before the first round; a vector of such lanes costs nothing.
+    done before the first round; a vector of such lanes costs nothing. `newton`: at its solution a step does not depend
+    on the state to first order, as Newton's; where it does, what it converges to is differentiated in another way.
     """
 
     index: int
@@ -58,6 +59,7 @@ class Loop:
     following: tuple[Expression, ...] = ()
     done: Expression | None = None
     skip: Expression | None = None
+    newton: bool = True
 
 
 @dataclass
@@ -330,10 +332,11 @@ def loop(
     initial: Sequence[Expression],
     limit: int,
     skip: Expression | None = None,
+    newton: bool = True,
 ) -> list[Expression]:
     """The state after iterating `step(state) -> (next state, done)`; see Loop. Raises ValueError for loops in loops."""
     graph = initial[0].graph
-    record = Loop(len(graph.loops), limit, tuple(initial), skip=skip)
+    record = Loop(len(graph.loops), limit, tuple(initial), skip=skip, newton=newton)
     graph.loops.append(record)
     record.state = tuple(graph.node(STATE, data=(record.index, i)) for i in range(len(initial)))
     following, done = step(record.state)

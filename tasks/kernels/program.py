@@ -42,6 +42,7 @@ class Iteration:
     following: tuple[int, ...]
     done: int
     skip: int | None = None
+    newton: bool = True
 
     @property
     def before(self) -> tuple[int, ...]:
@@ -244,6 +245,7 @@ class _Ordering:
                 tuple(index[x.number] for x in loop.following),
                 index[loop.done.number] if loop.done is not None else -1,
                 None if loop.skip is None else index[loop.skip.number],
+                loop.newton,
             )
             for loop in self.graph.loops
         )

@@ -5,23 +5,31 @@ values. The direction is an input, so one kernel gives the derivatives by all pa
 designs times directions.
 
 A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, x changes as one more
-step does with x held fixed: dx = dN/dp. Iterations that converge at a slower rate than Newton's are not covered. Where
-a loop is skipped, its results change as what it would start from.
+step does with x held fixed: dx = dN/dp. Where a loop says that it is not one of Newton's, but a contraction, dx is that
+of dx = dN/dp + dN/dx dx, by an iteration of its own that converges as the loop does. Where a loop is skipped, its
+results change as what it would start from.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from tasks.kernels import expression
-from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Expression, fma, select, unary
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual, Expression, fma, select, unary
 from tasks.kernels.keys import Indexed, Key, Rate
 from tasks.kernels.program import PER_CASE, Program, trace_keyed
 from tasks.kernels.tangent import tangent
 from tasks.kernels.types import Array, Scalar
+
+RATES = 300
+"""Rounds after which the rates of a contraction have settled, or do not."""
+SETTLED = Dual(1e-14, 1e-6)
+"""Change of these rates in a round, relative to their size, at which they have."""
+TINY = 1e-300
 
 _known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
 _lock = threading.Lock()
@@ -63,7 +71,7 @@ def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Progra
         for name, (shape, nodes) in program.outputs.items():
             values = [replay.values[node] for node in nodes]
             outputs[name] = _shaped(values, shape)
-            outputs[Rate(name)] = _shaped(tangent(values, seeds), shape)
+            outputs[Rate(name)] = _shaped(tangent(values, seeds, kinks=True), shape)
         return outputs
 
     return trace_keyed(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
@@ -72,6 +80,11 @@ def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Progra
 def _seeds(inputs: Mapping[Key, Array], varying: Sequence[str | Indexed]) -> dict[Expression, Scalar]:
     pairs = [(np.ravel(inputs[name]), np.ravel(inputs[Rate(name)])) for name in varying]
     return {node: rate for nodes, rates in pairs for node, rate in zip(nodes, rates, strict=True)}
+
+
+def _size(values: Sequence[Scalar]) -> Scalar:
+    """Sum of the sizes of values."""
+    return functools.reduce(lambda total, value: total + abs(value), values)
 
 
 def _shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
@@ -143,15 +156,38 @@ class _Replay:
         stepped = self.step_rates(index, results, seeds)
         if loop.skip is None:
             return stepped
-        before = tangent([self.values[i] for i in loop.initial], seeds)
+        before = tangent([self.values[i] for i in loop.initial], seeds, kinks=True)
         mask, lift = self.values[loop.skip], self.graph.lift
         return [select(mask, lift(old), lift(new)) for old, new in zip(before, stepped, strict=True)]
 
     def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
         """Rates of the results of a loop: those of one more step that starts at them."""
         self._body(index, results)
-        following = [self.values[i] for i in self.program.loops[index].following]
-        return tangent(following, {**seeds, **dict.fromkeys(results, 0.0)})
+        loop = self.program.loops[index]
+        following = [self.values[i] for i in loop.following]
+        rates = tangent(following, {**seeds, **dict.fromkeys(results, 0.0)}, kinks=True)
+        return rates if loop.newton else self._contracted(following, results, seeds, rates)
+
+    def _contracted(
+        self,
+        following: Sequence[Expression],
+        results: Sequence[Expression],
+        seeds: Mapping[Expression, Scalar],
+        rates: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """The rates that a step at the solution leads back to: their part from the inputs, and from themselves."""
+        own = [self.graph.lift(rate) for rate in rates]
+
+        def step(state: Sequence[Expression]) -> tuple[list[Scalar], Expression]:
+            own_rates = dict(zip(results, state, strict=True))
+            through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, kinks=True)
+            after = [rate + change for rate, change in zip(own, through, strict=True)]
+            moving = _size([new - old for new, old in zip(after, state, strict=True)])
+            # a rate that is no number will not get better
+            going_on = self.graph.lift(moving) > SETTLED * self.graph.lift(_size(after)) + TINY
+            return after, ~going_on
+
+        return list(expression.loop(step, own, RATES))
 
     def _body(self, index: int, state: Sequence[Expression]) -> None:
         for i, value in zip(self.program.loops[index].state, state, strict=True):

@@ -24,8 +24,24 @@ _STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 """Operations whose results are constant but for jumps."""
 
 
-def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
+def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at a root of zero, which has no derivative, as of the size of a force that is not there."""
+    return select(node > 0.0, node.graph.lift(dx * 0.5 / node), node.graph.lift(0.0))
+
+
+def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at zero, between its two slopes."""
+    lift = node.graph.lift
+    return select(x < 0.0, lift(-dx), select(x > 0.0, lift(dx), lift(0.0)))
+
+
+_WITH_KINKS: dict[str, Callable[..., Scalar]] = {"sqrt": _root_with_kink, "abs": _size_with_kink}
+
+
+def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kinks: bool = False) -> list[Scalar]:
     """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
+
+    With `kinks`, a root and a size of zero, which have none, have the derivative zero instead of NaN or one of two.
 
     Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
     seeds. Raises ValueError where it is not.
@@ -43,19 +59,20 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar]) -> lis
             if waiting:
                 stack.extend(waiting)
                 continue
-            known[node.number] = _one(node, [known[arg.number] for arg in node.args])
+            known[node.number] = _one(node, [known[arg.number] for arg in node.args], kinks)
             stack.pop()
         return known[root.number]
 
     return [change(value) if isinstance(value, Expression) else 0.0 for value in values]
 
 
-def _one(node: Expression, changes: Sequence[Scalar]) -> Scalar:
+def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
     if node.op in (STATE, RESULT):
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
     if node.op in _STEPS or all(_zero(each) for each in changes):
         return 0.0
-    return _RULES[node.op](node, *node.args, *changes)
+    rules = _RULES | _WITH_KINKS if kinks else _RULES
+    return rules[node.op](node, *node.args, *changes)
 
 
 def _zero(value: Scalar) -> bool:

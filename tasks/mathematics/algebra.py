@@ -247,15 +247,17 @@ def iterate(
     initial: Sequence[Scalar],
     limit: int,
     skip: Mask = False,
+    newton: bool = True,
 ) -> Sequence[Scalar]:
     """The state after repeating `step(state) -> (next state, done)` until done, or `limit` times; not at all on `skip`.
 
-    A traced `skip` spares the loop where all samples of a vector have nothing to do in it.
+    A traced `skip` spares the loop where all samples of a vector have nothing to do in it. `newton`: see
+    `tasks.kernels.expression.Loop`; derivatives alone ask for it.
     """
     traced = next((x for x in initial if isinstance(x, Expression)), None)
     if traced is not None:
         passed = skip if isinstance(skip, Expression) else None
-        return expression.loop(step, [traced.graph.lift(x) for x in initial], limit, passed)
+        return expression.loop(step, [traced.graph.lift(x) for x in initial], limit, passed, newton)
     state = list(initial)
     for _ in range(0 if skip else limit):
         following, done = step(state)

@@ -133,7 +133,7 @@ def _settled(friction_of: Callable[[Array], Array], start: Array) -> Sequence[Sc
         moving = total(following - array(tau)) > SETTLED * total(following) + TINY
         return list(following), opposite(moving)
 
-    return iterate(step, list(start), ITERATIONS)
+    return iterate(step, list(start), ITERATIONS, newton=False)
 
 
 class PassiveFriction:

@@ -12,7 +12,13 @@ from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.description import CONSISTENT, RecordingDescription
 from robots.formats.description import Description as RobotDescription
 from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, relative
+from tasks.identification.machines.fitting import (
+    MachineFit,
+    RecordedMachine,
+    fit_machine,
+    relative,
+    with_coupled_friction,
+)
 from tasks.identification.machines.judgement import judged, warnings, with_delay
 from tasks.identification.machines.model import FADING
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
@@ -110,6 +116,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     machine, delay = with_delay(machine, method) if description.estimates_delay else (machine, 0.0)
     if description.estimates_stribeck:
         machine = with_stribeck(machine, method)
+    machine = with_coupled_friction(machine, method)
     fit = fit_machine(machine, method, eliminate=description.eliminate)
     clock("fit")
     standard = standard_parameters_of(machine, fit)
@@ -136,7 +143,7 @@ def _consistent(
     changed = replace(fit, values=values, method=CONSISTENT)
     errors, by_actuator = {}, {}
     for run in machine.runs:
-        predicted, good = fit.base.reduced(run.matrix) @ whole, run.good
+        predicted, good = run.predicted(fit.base, whole), run.good
         errors[run.recording.name] = relative(run.forces[good], predicted[good])
         columns = range(good.shape[1])
         by_actuator[run.recording.name] = np.array(

@@ -5,7 +5,7 @@ The regressor goes through the filter of the forces, then as many samples are ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,17 +13,25 @@ import numpy as np
 
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
+from tasks.arrays.inputs import Moving
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters
 from tasks.identification.columns import Column
 from tasks.identification.machines import residuals as statistics
-from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite
+from tasks.identification.machines.coupled import FRICTION, CoupledFriction
+from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite, nominal
 from tasks.identification.machines.motion import actuator_motion, robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
 
 TRAIN = "train"
 METHODS = (*estimators.ESTIMATORS,)
+STEPS = 25
+"""Steps of Gauss and Newton for friction that reactions load."""
+TURNED = 0.2
+"""A step counts as one back where it undoes as much of the one before."""
+STEADY = 1e-2
+"""Change of parameters, relative to their deviations, at which these are taken."""
 WEAK = 0.3
 """Relative standard deviation beyond which a parameter counts as not told by the data."""
 
@@ -32,14 +40,17 @@ WEAK = 0.3
 class Run:
     """One recording as rows of a fit: matrix (samples, actuator, column), forces, times, motion of the actuators.
 
-    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. thin: the recording at
-    the samples that the regressor was computed at; numbers: those of them that are rows.
+    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. remainder (samples,
+    actuator): forces beside matrix @ parameters, where these are not linear in parameters and the matrix has their
+    derivatives. thin: the recording at the samples that the regressor was computed at; numbers: those of them that are
+    rows.
     """
 
     recording: Prepared
     matrix: np.ndarray
     forces: np.ndarray
     good: np.ndarray
+    remainder: np.ndarray
     time: np.ndarray
     motion: ActuatorMotion
     thin: Prepared = field(repr=False)
@@ -52,7 +63,16 @@ class Run:
 
     def rows(self, base: BaseParameters) -> FitRows:
         """The rows of base parameters."""
-        return FitRows(base.reduced(self.matrix), self.forces, self.good)
+        return FitRows(base.reduced(self.matrix), self.linear_forces, self.good)
+
+    @property
+    def linear_forces(self) -> np.ndarray:
+        """What matrix @ parameters has to give (samples, actuator)."""
+        return self.forces - self.remainder
+
+    def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
+        """Forces (samples, actuator) as base parameters have them."""
+        return np.asarray(base.reduced(self.matrix) @ values + self.remainder)
 
 
 @dataclass(frozen=True)
@@ -99,7 +119,7 @@ class MachineFit:
 
     def predicted(self, run: Run) -> np.ndarray:
         """Forces (samples, actuator) of a recording as the parameters have them."""
-        return np.asarray(self.base.reduced(run.matrix) @ self.all_values)
+        return run.predicted(self.base, self.all_values)
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -110,11 +130,15 @@ class MachineFit:
 
 @dataclass(frozen=True)
 class RecordedMachine:
-    """A robot, what its model has beside bodies, and prepared recordings of it."""
+    """A robot, what its model has beside bodies, and prepared recordings of it.
+
+    point: base parameters that forces are linearised at where they are not linear; absent: the robot's own.
+    """
 
     robot: Robot
     model: MachineModel
     recordings: tuple[Prepared, ...]
+    point: tuple[float, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -129,7 +153,15 @@ class RecordedMachine:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Rows of every recording. Raises ParameterError for one with nothing left."""
-        return tuple(run_of(self.robot, self.model, recording) for recording in self.recordings)
+        coupled = self.model.coupled(self.robot)
+        if coupled is None:
+            return tuple(run_of(self.robot, recording, self._rows) for recording in self.recordings)
+        tangent = TangentModel(self.robot, self.model, coupled, self.base, self.point)
+        return tuple(run_of(self.robot, recording, tangent.rows) for recording in self.recordings)
+
+    def _rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
+        matrix = self.model.matrix(self.robot, moving, actuators)
+        return matrix, np.zeros(matrix.shape[:2])
 
     @cached_property
     def unshared(self) -> RecordedMachine | None:
@@ -137,15 +169,60 @@ class RecordedMachine:
         instances = self.robot.mechanism.instances
         if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
             return None
-        return RecordedMachine(self.robot, replace(self.model, shared=False), self.recordings)
+        joints = None if self.model.coupled(self.robot) else self.model.joints
+        return RecordedMachine(self.robot, replace(self.model, shared=False, joints=joints), self.recordings)
+
+    def at(self, point: np.ndarray) -> RecordedMachine:
+        """The machine linearised at other base parameters, which are the same combinations."""
+        machine = replace(self, point=tuple(point.tolist()))
+        machine.__dict__.update(base=self.base, columns=self.columns)
+        return machine
 
     def of(self, role: str) -> list[Run]:
         """The runs of a role."""
         return [run for run in self.runs if run.recording.role == role]
 
 
-def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
-    """Rows of a recording; samples that the robot cannot reach are left out. Raises ParameterError."""
+@dataclass(frozen=True)
+class TangentModel:
+    """A machine whose friction reactions load, linear about base parameters (kept,), absent: the robot's own.
+
+    What base parameters do not tell of the bodies is as the robot has it: reactions depend on it as well.
+    """
+
+    robot: Robot
+    model: MachineModel
+    coupled: CoupledFriction
+    base: BaseParameters
+    point: tuple[float, ...]
+
+    def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of forces by the columns (samples, actuator, column), and what forces have beside them.
+
+        With these derivatives times parameters it is the force of inverse dynamics itself at the point.
+        """
+        known, kept = nominal(self.robot, self.model), list(self.base.independent)
+        point = np.array(self.point) if self.point else self.base.of(known)
+        values = known.copy()
+        others = np.delete(np.arange(len(known)), kept)
+        values[kept] = point - self.base.groups[:, others] @ known[others]
+        count = len(self.coupled.columns)
+        inside = [k for k in kept if k < count]
+        forces, rates = self.coupled.linearised(values[:count], np.eye(count)[inside], moving)
+        beside = self.model.beside(self.robot, actuators)
+        forces = forces + beside @ values[count:]
+        rates = np.concatenate([rates, beside[:, :, [k - count for k in kept if k >= count]]], axis=2)
+        return rates @ self.base.groups, forces - rates @ point
+
+
+Rows = Callable[[Moving, ActuatorMotion], tuple[np.ndarray, np.ndarray]]
+
+
+def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
+    """Rows of a recording; samples that the robot cannot reach are left out.
+
+    rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
+    """
     actuators: ActuatorMotion = (recording.position, recording.velocity, recording.acceleration)
     # a filter that cuts far below the rate makes most samples superfluous before it, too
     stride = max(1, recording.every // 8)
@@ -159,10 +236,12 @@ def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
     )
     moving = robot_motion(robot, thin)
     part = at_samples(actuators, chosen)
-    matrix = model.matrix(robot, moving, part)
+    matrix, remainder = rows(moving, part)
     good = finite(matrix) & thin.usable
     forces, matrix = thin.force, np.where(np.isfinite(matrix), matrix, 0.0)
     matrix = thin.filtered(matrix)
+    if remainder.any():
+        remainder = thin.filtered(np.where(np.isfinite(remainder), remainder, 0.0))
     # what the filter carries from samples that are none into their neighbours is left out with them
     reach = round(1.0 / (thin.used.cutoff * thin.step)) if thin.used.cutoff else 0
     spoilt = np.convolve(~good, np.ones(2 * reach + 1), mode="same") > 0.5 if (~good).any() else ~good
@@ -178,10 +257,41 @@ def run_of(robot: Robot, model: MachineModel, recording: Prepared) -> Run:
         matrix[numbers],
         forces[numbers],
         moves,
+        remainder[numbers],
         numbers * thin.step,
         at_samples(part, numbers),
         thin,
         numbers,
+    )
+
+
+def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") -> RecordedMachine:
+    """The machine linearised where its recordings say, if reactions load its friction: Gauss and Newton's steps.
+
+    Raises ParameterError where these do not settle.
+    """
+    if machine.model.coupled(machine.robot) is None:
+        return machine
+    share, before = 1.0, np.zeros(0)
+    for _ in range(STEPS):
+        fit = fit_machine(machine, method)
+        kept = list(fit.kept)
+        point = np.array(machine.point or machine.base.of(nominal(machine.robot, machine.model)))
+        change = (fit.values - point[kept]) / fit.plain
+        # the sizes of loads have kinks, between whose sides whole steps may go to and fro
+        turns = len(before) == len(change) and change @ before < -TURNED * (before @ before)
+        share = 0.5 * share if turns else min(2.0 * share, 1.0)
+        point[kept] += share * (fit.values - point[kept])
+        for place, k in enumerate(machine.base.independent):
+            # friction that pushes settles nowhere; a step beyond zero ends there
+            if machine.columns[k].owner.startswith(FRICTION):
+                point[place] = max(point[place], 0.0)
+        machine, before = machine.at(point), change
+        if np.abs(change).max() <= STEADY:
+            return machine
+    raise ParameterError(
+        f"model.joints: friction loaded by reactions did not settle within {STEPS} steps; expected recordings that "
+        "tell it; give more motion, or load: constant"
     )
 
 
@@ -254,7 +364,7 @@ def _errors(
     whole[list(kept)] = values
     errors, by_actuator = {}, {}
     for run in runs:
-        predicted, good = base.reduced(run.matrix) @ whole, run.good
+        predicted, good = run.predicted(base, whole), run.good
         errors[run.recording.name] = relative(run.forces[good], predicted[good])
         by_actuator[run.recording.name] = np.array(
             [

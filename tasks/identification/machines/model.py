@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
+from robots.parameters import ParameterError
 from tasks.arrays.inputs import GRAVITY, Moving
-from tasks.friction.given import Friction
+from tasks.friction.given import Friction, friction_input
 from tasks.identification.base import STATES, BaseParameters, from_matrix
 from tasks.identification.columns import Column
+from tasks.identification.machines.coupled import CoupledFriction, is_coupled
 from tasks.identification.regressor import Options, regressor, standard_parameters
 from tasks.identification.states import random_motion
 
@@ -47,7 +49,8 @@ class MachineModel:
 
     friction: law of every actuator; offset: a constant force in each; drives (drive, actuator): rows of drives that
     move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; own: columns of the user's;
-    joints: friction of any joints by groups, see `tasks.regressor`; shared: limbs that are copies share parameters.
+    joints: friction of any joints by groups, see `tasks.regressor`, or where reactions load what changes them
+    `tasks.identification.machines.coupled`; shared: limbs that are copies share parameters.
     """
 
     friction: FrictionColumns = USUAL
@@ -63,14 +66,37 @@ class MachineModel:
     def _options(self) -> Options:
         return Options(friction=self.joints, shared=self.shared, gravity=self.gravity)
 
+    def coupled(self, robot: Robot) -> CoupledFriction | None:
+        """The friction of passive joints that reactions load, where there is some. Raises ParameterError."""
+        if self.joints is None or not is_coupled(robot, self.joints):
+            return None
+        if not self.shared:
+            raise ParameterError(
+                "shared: got limbs with parameters of their own and friction that reactions load; expected shared: true"
+            )
+        return CoupledFriction(robot, friction_input(robot, self.joints), self.gravity)
+
     def columns(self, robot: Robot) -> tuple[Column, ...]:
         """Names and units of all columns, those of bodies first."""
-        bodies = regressor(robot, full=True, **self._options, **random_motion(robot, 1)).columns
+        coupled = self.coupled(robot)
+        if coupled is not None:
+            bodies = coupled.columns
+        else:
+            bodies = regressor(robot, full=True, **self._options, **random_motion(robot, 1)).columns
         return (*bodies, *(column for column, _ in self._beside(robot)))
 
     def matrix(self, robot: Robot, moving: Moving, actuators: ActuatorMotion) -> np.ndarray:
-        """The regressor (samples, actuator, column) along a motion, of which that of the actuators is a part."""
-        bodies = regressor(robot, **self._options, **moving)
+        """The regressor (samples, actuator, column) along a motion, of which that of the actuators is a part.
+
+        Columns of friction that is coupled with reactions are those at the robot's own parameters.
+        """
+        coupled = self.coupled(robot)
+        if coupled is None:
+            bodies = regressor(robot, **self._options, **moving)
+        else:
+            bodies = regressor(robot, shared=True, gravity=self.gravity, **moving)
+            units = np.eye(len(coupled.columns))[bodies.shape[2] :]
+            bodies = np.concatenate([bodies, coupled.linearised(coupled.nominal, units, moving)[1]], axis=2)
         return np.concatenate([bodies, self.beside(robot, actuators)], axis=2)
 
     def beside(self, robot: Robot, actuators: ActuatorMotion) -> np.ndarray:
@@ -170,7 +196,10 @@ def actuator_kinds(robot: Robot) -> list[str]:
 
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
     """Values of all columns as the robot has them; zero for what it says nothing of."""
-    known = standard_parameters(robot, friction=model.joints, shared=model.shared)
+    if (coupled := model.coupled(robot)) is not None:
+        known = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
+    else:
+        known = standard_parameters(robot, friction=model.joints, shared=model.shared)
     return np.array([known.get(column.name, 0.0) for column in model.columns(robot)])
 
 

@@ -144,6 +144,25 @@ def test_passive_friction_of_constant_load_is_differentiated() -> None:
         np.testing.assert_allclose(got["rms_force"].rates[p][0, ..., 0], expected["rms_force"], rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize(("robot", "joints"), [("five_bar", "passive"), ("delta_3rr2rrr", "all")])
+def test_friction_loaded_by_reactions_is_differentiated(robot: str, joints: str) -> None:
+    plain = block(robot, ("rms_force", "peak_force"), times=9)
+    names = tuple(each.name for each in group_parameters("coulomb_viscous", "reaction"))
+    sizes = {"coulomb": 0.3, "viscous": 0.02, "friction_arm": 0.01, "pin_radius": 0.02, "bending_arm": 0.05}
+    group = FrictionGroup("", "coulomb_viscous", "reaction", select(plain.family.reference, joints), names)
+    given = replace(plain, groups=(group,), friction=np.array([[sizes.get(name, 0.0) for name in names]]))
+    got = metric_rates(given, np.eye(given.parameters.shape[1]))
+    before = values_of(replace(given, friction=given.friction * 0.0 + 1e-9))["rms_force"]
+    assert np.abs(values_of(given)["rms_force"] - before).max() > 0.01 * np.abs(before).max()
+    for name in given.metrics:
+        expected = [differences(given, step) for step in (1e-4, 1e-5)]
+        for p, parameter in enumerate(given.family.parameters):
+            rates = [each[p][name] for each in expected]
+            size = max(np.abs(before).max() / max(abs(parameter.scalar), 0.1), np.abs(rates[0]).max())
+            errors = [np.abs(got[name].rates[p][..., 0] - rate).max() for rate in rates]
+            assert min(errors) <= 1e-7 * size, (parameter.name, name, errors, size)
+
+
 def test_a_direction_is_the_sum_of_its_parameters() -> None:
     given = block("delta_rl5_1450", ("peak_force", "rms_force"))
     count = given.parameters.shape[1]
@@ -192,9 +211,9 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
         metric_rates(given, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"metric 'failed_samples' is not differentiated; expected some of peak_force"):
         metric_rates(replace(given, metrics=("failed_samples",)), np.eye(given.parameters.shape[1]))
-    loaded = replace(given.groups[0], load="reaction")
-    with pytest.raises(ValueError, match=r"'coulomb_viscous' under load 'reaction' is not differentiated; expected a"):
-        metric_rates(replace(given, groups=(loaded,)), np.eye(given.parameters.shape[1]))
+    bristles = replace(given.groups[0], law="lugre")
+    with pytest.raises(ValueError, match=r"friction law 'lugre' is not differentiated; expected a law without state"):
+        metric_rates(replace(given, groups=(bristles,)), np.eye(given.parameters.shape[1]))
 
 
 def test_all_metrics_of_actuators_are_differentiable() -> None:

@@ -1,19 +1,23 @@
 """Recall and precision of inverse kinematics: `python -m benchmarks.branches [NAME ...] [--poses N] [--root DIR]`.
 
-Random poses in a wide box around the reference pose, up to the sum of a limb's lengths, against closed forms of
-`tests/reference/branches.py`, which share no code with the packages: circles and spheres, no iteration.
+Random poses in a wide box around the reference pose, up to the sum of a limb's lengths, against what shares no code
+with the packages: closed forms of `tests/reference/branches.py`, circles and spheres without iteration, and for every
+robot the continuation solver of `tests/reference/continuation.py`, which follows paths in small steps.
 
 - recall: of the poses that the branch of the reference pose reaches, how many are found, on that branch
 - precision: of the poses that are found, how many are reached, on that branch
 - beyond: of those on the branch, poses that inverse dynamics refuses as beyond a singularity of the platform or near it
 
-`--root DIR`: by the packages of another checkout. Platforms that turn do so by up to 90 degrees about any axis; their
-last rows are the same robot at other sizes.
+`--root DIR`: by the packages of another checkout. Platforms that turn do so by up to 90 degrees about any axis that
+they are free to turn about; rows of other sizes are the same robot with its lengths multiplied. Of chains those with
+loops and one independent joint, which is given within half a turn: with several, the branch of a chain is what the
+straight way of its independent joints leads to, and no path around.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,6 +35,8 @@ SCALES = {"gough_stewart": (0.01, 0.1, 1.0, 10.0, 100.0)}
 """Sizes at which robots are tried; 1 for the others."""
 ACCURATE = 1e-6
 """Largest difference of actuator positions that are the same [rad, or relative to the size of the robot]."""
+REACH = ("upper_arm", "rod_length", "proximal_length", "distal_length")
+"""Parameters whose sum is how far the box goes, of robots that have them."""
 
 
 class Score(NamedTuple):
@@ -38,6 +44,7 @@ class Score(NamedTuple):
 
     name: str
     scale: float
+    reference: str
     reached: int
     found: int
     right: int
@@ -48,45 +55,86 @@ class Score(NamedTuple):
         """A line of the table."""
         recall, precision = self.right / max(1, self.reached), self.right / max(1, self.found)
         figures = f"{self.reached:8d} {self.found:8d} {recall:8.4f} {precision:10.4f} {self.beyond:8d}"
-        return f"{self.name:22s} {self.scale:6g} {figures}"
+        return f"{self.name:22s} {self.scale:6g} {self.reference:12s} {figures}"
 
 
-HEADING = f"{'robot':22s} {'size':>6s} {'reached':>8s} {'found':>8s} {'recall':>8s} {'precision':>10s} {'beyond':>8s}"
+HEADING = (
+    f"{'robot':22s} {'size':>6s} {'beside':12s} {'reached':>8s} {'found':>8s} {'recall':>8s} {'precision':>10s} "
+    f"{'beyond':>8s}"
+)
 
 
-def scores(names: Sequence[str], poses: int) -> Iterator[Score]:
-    """Scores of some robots, all that have a closed form where none is named."""
+def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
+    """Scores of some robots, all of the catalogue where none is named, by closed forms and by continuation."""
+    from robots import catalog
+
     closed_forms = runpy.run_path(str(REFERENCE))["CLOSED_FORMS"]
-    for name in names or closed_forms:
-        for scale in SCALES.get(name, (1.0,)):
-            yield score(name, scale, poses, closed_forms[name])
+    for name in names or catalog.FAMILIES:
+        mechanism = catalog.build(name).mechanism
+        if mechanism.is_chain and (len(mechanism.freedoms) > 1 or not mechanism.limbs[0].loops):
+            continue
+        if name in closed_forms and poses:
+            for scale in SCALES.get(name, (1.0,)):
+                yield score(name, scale, poses, closed_forms[name])
+        for scale in SCALES.get(name, (1.0,)) if paths else ():
+            yield continued(name, scale, paths)
+
+
+def scaled(name: str, scale: float) -> Any:
+    """A robot whose lengths are multiplied by `scale`."""
+    from robots import catalog
+    from robots.model import Robot
+
+    nominal = catalog.build(name)
+    units = {p.name: p.unit for p in nominal.family.parameters}
+    values = {key: x * (scale if units[key] == "m" else 1.0) for key, x in nominal.values.items()}
+    return Robot(nominal.family, values)
+
+
+def continued(name: str, scale: float, poses: int) -> Score:
+    """The score of a robot beside the continuation solver: all joints of its trees, limb by limb."""
+    from robots.status import Status
+    from tasks import inverse_dynamics, inverse_kinematics
+
+    reference = importlib.import_module("tests.reference.continuation")
+    robot = scaled(name, scale)
+    if robot.mechanism.is_chain:
+        q = np.random.default_rng(1).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
+        motion, nodes = Moving(q=q), (q,)
+    else:
+        position, rotation = box(robot, poses)
+        turned = np.tile(np.array(robot.mechanism.platform.home.rotation, dtype=float), (poses, 1, 1))
+        motion = Moving(position=position) if rotation is None else Moving(position=position, rotation=rotation)
+        nodes = (turned if rotation is None else rotation, position)
+    solved = inverse_kinematics(robot, **motion)
+    found = solved.status == Status.OK
+    limbs = reference.branches(robot.mechanism, *nodes)
+    reached, right = reference.compare(limbs, solved.position, found)
+    status = inverse_dynamics(robot, **motion, full=True).status
+    beyond = right & (status != Status.OK)
+    return Score(name, scale, "continuation", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
 
 def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
-    """The score of a robot whose lengths are multiplied by `scale`."""
-    from robots import catalog
-    from robots.model import Robot
+    """The score of a robot beside its closed form: positions of its actuators."""
     from robots.status import Status
     from tasks import inverse_dynamics
     from tasks.arrays.inverse import actuator_positions
 
-    nominal = catalog.build(name)
-    units = {p.name: p.unit for p in nominal.family.parameters}
-    robot = Robot(nominal.family, {key: x * (scale if units[key] == "m" else 1.0) for key, x in nominal.values.items()})
+    robot = scaled(name, scale)
     position, rotation = box(robot, poses)
-    given: Moving = {"position": position} if rotation is None else {"position": position, "rotation": rotation}
+    motion: Moving = {"position": position} if rotation is None else {"position": position, "rotation": rotation}
     turned = np.broadcast_to(np.eye(3), (poses, 3, 3)) if rotation is None else rotation
     expected, reached = closed_form(robot.values, position, turned)
-    actuators = actuator_positions(robot, **given)
+    actuators = actuator_positions(robot, **motion)
     found = np.isfinite(actuators).all(axis=-1)
     gap, gear = actuators - expected, robot.values["gear_ratio"] if name.endswith("motors") else 1.0
     turning = robot.mechanism.actuator_kinds[0] == "revolute"
     gap = (gap / gear + np.pi) % (2.0 * np.pi) - np.pi if turning else gap / scale
     right = found & reached & (np.abs(gap).max(axis=-1) < ACCURATE)
-    status = inverse_dynamics(robot, **given, full=True).status
-    return Score(
-        name, scale, int(reached.sum()), int(found.sum()), int(right.sum()), int((right & (status != Status.OK)).sum())
-    )
+    status = inverse_dynamics(robot, **motion, full=True).status
+    beyond = right & (status != Status.OK)
+    return Score(name, scale, "closed form", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
 
 def box(robot: Any, poses: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -94,28 +142,45 @@ def box(robot: Any, poses: int) -> tuple[np.ndarray, np.ndarray | None]:
     from scipy.spatial.transform import Rotation
 
     rng, platform = np.random.default_rng(1), robot.mechanism.platform
-    lengths = [robot.values.get(key, 0.0) for key in ("upper_arm", "rod_length", "proximal_length", "distal_length")]
-    reach, home = sum(lengths) or 0.75 * robot.values["home_height"], np.array(platform.home.position, dtype=float)
+    home, turn = (np.array(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
     free = np.array([name in platform.mobility for name in ("vx", "vy", "vz")], dtype=float)
-    position = home + rng.uniform(-reach, reach, (poses, 3)) * free
-    if "wx" not in platform.mobility:
+    position = home + rng.uniform(-1.0, 1.0, (poses, 3)) * reach(robot) * free
+    turning = np.array([name in platform.mobility for name in ("wx", "wy", "wz")], dtype=float)
+    if not turning.any():
         return position, None
-    axis = rng.normal(size=(poses, 3))
+    axis = rng.normal(size=(poses, 3)) * turning
     angle = rng.uniform(0.0, 0.5 * np.pi, (poses, 1))
-    return position, Rotation.from_rotvec(axis / np.linalg.norm(axis, axis=1, keepdims=True) * angle).as_matrix()
+    turned = Rotation.from_rotvec(axis / np.linalg.norm(axis, axis=1, keepdims=True) * angle)
+    return position, turned.as_matrix() @ turn
+
+
+def reach(robot: Any) -> float:
+    """How far the box goes [m]: the lengths of a limb together, or three quarters of that of its legs."""
+    if lengths := [robot.values[key] for key in REACH if key in robot.values]:
+        return float(sum(lengths))
+    if "home_height" in robot.values:
+        return 0.75 * float(robot.values["home_height"])
+    home = robot.mechanism.platform.home
+    spans = []
+    for instance in robot.mechanism.instances:
+        joint = np.array(home.rotation, dtype=float) @ np.array(instance.platform.position, dtype=float)
+        span = joint + np.array(home.position, dtype=float) - np.array(instance.base.position, dtype=float)
+        spans.append(float(np.linalg.norm(span)))
+    return 0.75 * max(spans)
 
 
 def main() -> int:
     """Print the table; 1 where a pose is lost or wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.branches", description="Recall and precision.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="robots")
-    parser.add_argument("--poses", type=int, default=10_000, help="of each robot and size")
+    parser.add_argument("--poses", type=int, default=10_000, help="of each robot and size, beside closed forms")
+    parser.add_argument("--paths", type=int, default=2_000, help="of each robot and size, beside continuation")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout whose packages run")
     options = parser.parse_args()
     use_packages(options.root.resolve())
-    print(f"{options.poses} poses each\n{HEADING}", flush=True)
+    print(HEADING, flush=True)
     perfect = True
-    for result in scores(options.names, options.poses):
+    for result in scores(options.names, options.poses, options.paths):
         print(result.row, flush=True)
         perfect &= result.right == result.reached == result.found
     return int(not perfect)

@@ -16,7 +16,7 @@ import numpy as np
 from robots.joint_kinds import JOINT_KINDS, X, Y, Z
 from robots.model import Closure, Frame
 from robots.types import JointKind
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, dot
 from tasks.mathematics.elementary import atan2
 from tasks.mechanics.kinematics import Motion, Pose
@@ -229,6 +229,14 @@ class Joined:
     def point(self) -> Array:
         """Where the velocity of body a counts: the origin of its frame, or for a joint that slides that of frame b."""
         return self.b.origin if JOINT_KINDS[self.kind].slides else self.a.origin
+
+    def facing(self) -> list[Mask]:
+        """Whether axes that both ends share point the same way: cosines of zero across them leave that open."""
+        turning = JOINT_KINDS[self.kind].turning
+        if len(turning) > 1:
+            return []
+        shared = turning or (Z, X)
+        return [dot(self.a.axes[:, axis], self.b.axes[:, axis]) > 0.0 for axis in shared]
 
     def residual(self) -> list[Scalar]:
         """How far each row is from closed [m, or cosine]."""

@@ -4,8 +4,9 @@ The branch of the reference pose is what joint motions reach from there without 
 Newton's path runs from the reference pose to where the tips are closed; along it the tips go straight to their places.
 A step is taken only where the matrix of the tips changes by less than itself, in a norm without unit, so that no
 singularity lies between its ends: what is reached is on the branch. Where a path ends, at the limit of the limb's reach
-or before a hole of it, others are tried, see STARTS. Source: P. Deuflhard, Newton Methods for Nonlinear Problems,
-section 3.1.4, Newton's path; that a matrix is regular within the distance of its inverse is Banach's lemma.
+or before a hole of it, others are tried, see STARTS; a platform that turns is led there as well, see ROUTES. Source:
+P. Deuflhard, Newton Methods for Nonlinear Problems, section 3.1.4, Newton's path; that a matrix is regular within the
+distance of its inverse is Banach's lemma.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from tasks.mathematics.algebra import (
     total,
     where,
 )
-from tasks.mathematics.elementary import atan2
+from tasks.mathematics.elementary import atan2, sincos
 from tasks.mechanics.closures import row_count
 from tasks.mechanics.embedding import Tips
-from tasks.mechanics.kinematics import HOME, JointState, columns, path, unpacked
+from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, unpacked
 
 SMALL_CHANGE = 0.8  # of the matrix of the tips in a step, relative; from 1 a singularity could lie between its ends
 FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
@@ -48,6 +49,7 @@ GROWTH = 1.5  # of a step's share after one that was taken
 LEAST_SHARE = 1.0 / 256.0  # of a Newton step: below it the path has come to an end
 LEAST_VOLUME = Dual(1e-5, 1e-3)  # of the columns of L_t, relative to a box: nearer to a singularity nothing is found
 ROUNDS = 200  # of one start
+ROUTE_ROUNDS = 1000  # of one route: a joint may turn over while the platform hardly moves
 
 
 class Start(NamedTuple):
@@ -59,6 +61,10 @@ class Start(NamedTuple):
     """How far the first joint then turns the limb beyond the direction of the platform [rad]; None: not at all."""
     straight: bool = False
     """Whether the independent joints go straight to where they are to be, which is known but for its branch."""
+    turning: tuple[float, float] | None = None
+    """From which to which part of the way the platform turns; None: it is where it is wanted from the beginning."""
+    moving: tuple[float, float] | None = None
+    """The same of how it moves."""
 
 
 LEVELLING = 40  # rounds in which tips are brought to their height
@@ -71,7 +77,16 @@ STARTS = (
     Start(True, 0.8),
     Start(True, -0.8),
 )
-Follow = Callable[[Sequence[JointState]], Tips]
+ROUTES = (
+    Start(False, None, turning=(0.0, 1.0), moving=(0.0, 1.0)),
+    Start(False, None, turning=(0.0, 0.6), moving=(0.6, 1.0)),
+    Start(False, None, turning=(0.4, 1.0), moving=(0.0, 0.4)),
+)
+"""Ways of a platform that turns, which Newton's path does not do evenly: both at once, or one after the other."""
+STRIDE = 0.1  # most of the way of the platform in a round
+LEAST_STRIDE = 1e-5
+NEARLY_CLOSED = 1e-4  # residual, relative to the limb, from which the platform goes on
+Follow = Callable[[Sequence[JointState], Pose | None], Tips]
 SAME = Dual(1e-6, 1e-3)  # difference of joint states that are the same but for rounding
 
 
@@ -121,14 +136,52 @@ def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
 
 
 @dataclass(frozen=True)
+class Way:
+    """The way of a platform that turns, from its reference pose to where it is wanted: a turn and a move."""
+
+    home: Pose
+    wanted: Pose
+
+    @cached_property
+    def turn(self) -> tuple[Array, Scalar]:
+        """Axis in the platform and angle of the turn [rad]; any axis where it does not turn."""
+        r = self.home.rotation.T @ self.wanted.rotation
+        twice = array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+        size = sqrt(dot(twice, twice))
+        some = size > 1e-12
+        axis = [where(some, x / where(some, size, 1.0), float(k == 2)) for k, x in enumerate(twice)]
+        return array(axis), atan2(size, r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
+
+    def at(self, turned: Scalar, moved: Scalar) -> Pose:
+        """The pose some shares of the way; exactly the wanted one at its end."""
+        axis, angle = self.turn
+        sine, cosine = sincos(angle * turned)
+        rotation = self.home.rotation @ about(axis, cosine, sine)
+        position = self.home.position + (self.wanted.position - self.home.position) * moved
+        there = every([turned >= 1.0, moved >= 1.0])
+        return Pose(
+            np.reshape(array(chosen(there, list(self.wanted.rotation.ravel()), list(rotation.ravel()))), (3, 3)),
+            array(chosen(there, list(self.wanted.position), list(position))),
+        )
+
+
+def about(axis: Array, cosine: Scalar, sine: Scalar) -> Array:
+    """Rotation (3, 3) about a unit vector: Rodrigues' formula."""
+    x, y, z = axis
+    skew = array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + skew * sine + (skew @ skew) * (1.0 - cosine)
+
+
+@dataclass(frozen=True)
 class LimbProblem:
-    """A limb, its tips at the reference pose and a length of it [m]."""
+    """A limb, its tips at the reference pose and a length of it [m]; of a platform that turns, its way."""
 
     limb: Limb
     start: Tips
     size: Scalar
     closed: Scalar
     """Sum of residuals from which one more Newton step is exact to rounding."""
+    way: Way | None = None
 
     @cached_property
     def weights(self) -> list[Scalar]:
@@ -214,7 +267,32 @@ class LimbProblem:
             where(moving, 1.0, 0.0),
             path.rounds + 1.0,
             0.0,
+            path.place,
+            path.stride,
+            path.going,
         )
+
+    def pose(self, number: Scalar, place: Scalar, starts: Sequence[Start]) -> Pose | None:
+        """Where the platform is on its way in one of the starts, at its beginning 0, at its end 1; None without one."""
+        if self.way is None:
+            return None
+        shares: list[Scalar] = [1.0, 1.0]
+        for k, start in enumerate(starts):
+            for i, legs in enumerate((start.turning, start.moving)):
+                if legs is not None:
+                    share = (place - legs[0]) * (1.0 / (legs[1] - legs[0]))
+                    share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
+                    share = where(place >= 1.0, 1.0, share)  # up to rounding it is
+                    shares[i] = where(abs(number - k) < 0.5, share, shares[i])
+        return self.way.at(shares[0], shares[1])
+
+    def first_place(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """Where the platform is in one of the starts before the first round: 0 on its way, else 1."""
+        result: Scalar = 1.0
+        for k, start in enumerate(starts):
+            if start.turning is not None:
+                result = where(abs(number - k) < 0.5, 0.0, result)
+        return result
 
     @property
     def seed_unit(self) -> Scalar:
@@ -296,10 +374,26 @@ class Path:
     rounds: Scalar
     found: Scalar
     """1 where the platform is reached."""
+    place: Scalar = 1.0
+    """Where the platform is on its way, from 0 to 1, where it is wanted."""
+    stride: Scalar = STRIDE
+    """How far it goes at once."""
+    going: Scalar = 0.0
+    """1 where it goes in the next round, 0 where it waits for the limb."""
 
     def flat(self) -> list[Scalar]:
         """All numbers."""
-        single = (self.share, self.left, self.start, self.fresh, self.rounds, self.found)
+        single = (
+            self.share,
+            self.left,
+            self.start,
+            self.fresh,
+            self.rounds,
+            self.found,
+            self.place,
+            self.stride,
+            self.going,
+        )
         return [*self.states, *self.step, *self.inverse, *single]
 
     @classmethod
@@ -328,17 +422,20 @@ def followed(
 ) -> tuple[list[JointState], Mask]:
     """Joint states on the branch of the reference pose, and whether they are; `solution` where none are found.
 
-    at: the limb's tips for joint states, its platform where it is wanted; converged: whether the solution closes them.
-    Samples to `skip` keep it, which is on the branch.
+    at: the limb's tips for joint states, its platform at a pose or where it is wanted; converged: whether the solution
+    closes them. Samples to `skip` keep it, which is on the branch.
     """
     limb = problem.limb
     home, before = packed(limb, [HOME] * len(limb.links)), packed(limb, solution)
     sizes = len(before), len(limb.links), int(np.prod(problem.shape))
     starts = [start for start in STARTS if problem.seedable or start.beyond is None]
+    direct = len(starts)
+    starts += ROUTES if problem.way is not None else ()
     straight_start = next(k for k, start in enumerate(starts) if start.straight)
 
     def beginning(number: Scalar) -> Path:
-        return Path(before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0)
+        place = problem.first_place(number, starts)
+        return Path(before, [0.0] * sizes[1], [0.0] * sizes[2], 1.0, 0.0, number, 2.0, 0.0, 0.0, place)
 
     def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         path = Path.of(flat, sizes)
@@ -346,7 +443,11 @@ def followed(
         base = unpacked_states(limb, chosen(path.fresh > 1.5, home, path.states))
         steps = [value * path.share for value in path.step]
         states = [state.moved(link, d) for state, link, d in zip(base, limb.links, steps, strict=True)]
-        tips = at(states)
+        going, place = path.going > 0.5, path.place
+        if problem.way is not None:
+            place = where(going, path.place + path.stride, path.place)
+            place = where(place > 1.0, 1.0, place)
+        tips = at(states, problem.pose(path.start, place, starts))
         newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
         levelling = problem.levelling(path.start, starts)
         turns = abs(path.rounds - levelling) < 0.5
@@ -358,19 +459,36 @@ def followed(
         towards = chosen(straight, list(problem.straight(tips, states, solution)), towards)
         ahead = problem.ahead(path, tips, states, left, array(towards))
         back = replace(path, share=path.share * 0.5, rounds=where(turns, path.rounds, path.rounds + 1.0))
+        shortest = path.share <= LEAST_SHARE
+        if problem.way is not None:
+            longer = where(going, path.stride * GROWTH, path.stride)
+            onward = where(every([place < 1.0, residual <= NEARLY_CLOSED * problem.size]), 1.0, 0.0)
+            ahead = replace(ahead, place=place, stride=where(longer > STRIDE, STRIDE, longer), going=onward)
+            back = replace(
+                back,
+                share=where(going, path.share, back.share),
+                stride=where(going, path.stride * 0.5, path.stride),
+            )
+            shortest = either(every([going, path.stride <= LEAST_STRIDE]), every([opposite(going), shortest]))
         following = chosen(accepted, ahead.flat(), back.flat())
-        ended = every([opposite(fresh), opposite(accepted), path.share <= LEAST_SHARE])
+        ended = every([opposite(fresh), opposite(accepted), shortest])
         # NaN is no way on either
         known = either(opposite(straight), converged)
-        goes_on = every([opposite(ended), path.rounds < ROUNDS, residual < np.inf, known])
+        there = every([opposite(moving), place >= 1.0, residual <= problem.closed])
+        facing = every(tips.facing())
+        most = where(path.start > direct - 0.5, ROUTE_ROUNDS, ROUNDS) if problem.way is not None else ROUNDS
+        goes_on = every(
+            [opposite(ended), path.rounds < most, residual < np.inf, known, either(opposite(there), facing)]
+        )
         following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
-        closed = every([accepted, opposite(moving), residual <= problem.closed, regular(tips)])
+        closed = every([accepted, there, facing, regular(tips)])
         found = packed(limb, [s.moved(link, d) for s, link, d in zip(states, limb.links, newton, strict=True)])
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
         done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)
         following = chosen(closed, done.flat(), following)
         return following, either(closed, Path.of(following, sizes).start > len(starts) - 0.5)
 
-    result = iterate(advance, beginning(0.0).flat(), len(starts) * (ROUNDS + 2), skip)
+    limit = direct * (ROUNDS + 2) + (len(starts) - direct) * (ROUTE_ROUNDS + 2)
+    result = iterate(advance, beginning(0.0).flat(), limit, skip)
     path = Path.of(result, sizes)
     return unpacked_states(limb, list(path.states)), either(skip, path.found > 0.5)

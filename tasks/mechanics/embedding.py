@@ -15,7 +15,7 @@ import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb
 from robots.types import BASE
-from tasks.kernels.types import Array, Scalar, Scalars
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, determinant, inverse, is_zero, pseudo_inverse, volume
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.kinematics import JointState, Motion, Pose, columns, motions, path, poses
@@ -407,6 +407,11 @@ class Tips:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
         wanted = array(demand) - self.matrix @ answered
         return self.embedding.matrix @ (self.inverse @ wanted) + answered
+
+    def facing(self) -> list[Mask]:
+        """Whether axes that tips and loops share point the same way."""
+        joints = (*self.joined, *(loop.joined for loop in self.embedding.loops))
+        return [mask for joined in joints for mask in joined.facing()]
 
     def residuals(self) -> list[Scalar]:
         """How far every kept row, of tips and loops, is from closed."""

@@ -20,6 +20,7 @@ from tasks.mathematics.algebra import array, every, iterate, opposite, total, wh
 from tasks.mechanics import drives
 from tasks.mechanics.continuation import (
     LimbProblem,
+    Way,
     followed,
     loops_kept,
     near_home,
@@ -40,6 +41,7 @@ CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one m
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
 FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED at the end of a path, which may be near a singularity
 TORN = 1e-3  # the same for given joint variables to belong to the pose at all
+TURNS = {"wx", "wy", "wz"}  # components of a twist
 SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
 
 
@@ -110,7 +112,7 @@ class Solved:
 def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
-    states, home_branch = _positions(mounted, start, platform)
+    states, home_branch = _positions(mounted, start, home, platform)
     tips = mounted.tips(states, platform)
     moving = mounted.inward(motion)
     rates = tips.rates(moving)
@@ -187,12 +189,13 @@ def _size(start: Tips) -> Scalar:
     return where(whole > 0.0, whole, 1.0)
 
 
-def _positions(mounted: Mounted, start: Tips, platform: Pose) -> tuple[list[JointState], Mask]:
+def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tuple[list[JointState], Mask]:
     limb, links, size = mounted.limb, mounted.limb.links, _size(start)
     closed = CONVERGED * size
+    way = Way(home, platform) if TURNS & {*mounted.mobility} else None
 
-    def at(states: Sequence[JointState]) -> Tips:
-        return mounted.tips(states, platform)
+    def at(states: Sequence[JointState], pose: Pose | None = None) -> Tips:
+        return mounted.tips(states, platform if pose is None else pose)
 
     def moved(states: Sequence[JointState], step: Array) -> list[JointState]:
         longest: Scalar = 0.0
@@ -207,15 +210,16 @@ def _positions(mounted: Mounted, start: Tips, platform: Pose) -> tuple[list[Join
         # NaN counts as done: it will not get better
         residual = total(tips.residuals())
         far = residual > closed
-        return [*packed(limb, moved(states, tips.newton_step())), residual, tips.determinant], opposite(far)
+        sign = where(every(tips.facing()), tips.determinant, 0.0)
+        return [*packed(limb, moved(states, tips.newton_step())), residual, sign], opposite(far)
 
     first = moved([HOME] * len(links), at([HOME] * len(links)).newton_step())
     limit = WINDING if limb.winds else ITERATIONS
-    *flat, residual, determinant = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
+    *flat, residual, sign = iterate(step, [*packed(limb, first), 0.0, 0.0], limit)
     states = unpacked_states(limb, flat)
     converged = residual <= closed
-    certain = every([converged, determinant * start.determinant > 0.0, near_home(limb, start, size, states)])
-    return followed(LimbProblem(limb, start, size, FOLLOWED * size), at, states, converged, certain)
+    certain = every([converged, sign * start.determinant > 0.0, near_home(limb, start, size, states)])
+    return followed(LimbProblem(limb, start, size, FOLLOWED * size, way), at, states, converged, certain)
 
 
 def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> Scalar:

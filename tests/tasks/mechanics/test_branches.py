@@ -15,6 +15,7 @@ from robots.types import BASE
 from tasks import inverse_kinematics
 from tasks.arrays.inverse import actuator_positions
 from tests.reference.branches import CLOSED_FORMS, gough_stewart
+from tests.reference.continuation import branches, compare
 
 POSES = 300
 ACCURATE = 1e-8
@@ -54,6 +55,56 @@ def test_a_platform_of_any_size(scale: float) -> None:
     found = actuator_positions(robot, position=position, rotation=rotation)
     assert np.isfinite(found).all()
     assert apart(found, expected, turning=False).max() < ACCURATE * scale
+
+
+@pytest.mark.parametrize(("name", "poses"), [("hexapod_6rrrprr", 120), ("five_bar", 60), ("gough_stewart", 40)])
+def test_beside_paths_in_small_steps(name: str, poses: int) -> None:
+    robot, rng = catalog.build(name), np.random.default_rng(21)
+    home, free = robot.mechanism.platform.home, robot.mechanism.platform.mobility
+    box = np.array([0.3 if f"v{axis}" in free else 0.0 for axis in "xyz"])
+    position = np.array(home.position, dtype=float) + rng.uniform(-box, box, (poses, 3))
+    turned = rng.uniform(-1.0, 1.0, (poses, 3)) * ("wx" in free)
+    rotation = Rotation.from_rotvec(turned).as_matrix()
+    solved = inverse_kinematics(robot, position=position, rotation=rotation)
+    solves = solved.status == Status.OK
+    reached, right = compare(branches(robot.mechanism, rotation, position), solved.position, solves)
+    np.testing.assert_array_equal(solves, reached)
+    np.testing.assert_array_equal(right, reached)
+    assert reached.sum() > poses / 4
+
+
+# each of them was lost, or had its last axis the wrong way round
+FAR_POSES = [
+    ((0.13585478, 0.22082286, 0.12969027), (-0.121, -43.16, 75.964)),
+    ((0.28307495, 0.09373552, 0.12637359), (47.022, -13.363, -50.045)),
+    ((0.10971405, 0.19577788, 0.27705068), (76.741, -35.256, -17.994)),
+]
+
+
+@pytest.mark.parametrize(("place", "turn"), FAR_POSES)
+def test_legs_that_turn_over_on_their_way(place: tuple[float, ...], turn: tuple[float, ...]) -> None:
+    robot = catalog.build("hexapod_6rrrprr")
+    position, rotation = np.array([place]), Rotation.from_rotvec([turn], degrees=True).as_matrix()
+    solved = inverse_kinematics(robot, position=position, rotation=rotation)
+    assert solved.status == Status.OK
+    assert compare(branches(robot.mechanism, rotation, position), solved.position, np.array([True]))[1].all()
+
+
+def test_axes_of_a_joint_point_the_same_way() -> None:
+    """Rows of a revolute joint are closed as well where its axes point against each other: no assembly."""
+    robot, rng = catalog.build("hexapod_6rrrprr"), np.random.default_rng(22)
+    rotation = Rotation.from_rotvec(rng.uniform(-1.2, 1.2, (POSES, 3))).as_matrix()
+    position = np.array(robot.mechanism.platform.home.position) + rng.uniform(-0.3, 0.3, (POSES, 3))
+    solved = inverse_kinematics(robot, position=position, rotation=rotation)
+    assert (solved.status == Status.OK).mean() > 0.9
+    for k, instance in enumerate(robot.mechanism.instances):
+        q = solved.position[:, k]
+        inward = [Rotation.from_rotvec(q[:, [j]] * np.array(axis)) for j, axis in enumerate(np.eye(3))]
+        base = Rotation.from_matrix(np.array(instance.base.rotation, dtype=float))
+        fifth = Rotation.from_rotvec(q[:, [4]] * np.array([0.0, 1.0, 0.0]))
+        axis = (base * inward[0] * inward[1] * inward[2] * fifth).apply([1.0, 0.0, 0.0])
+        wanted = (rotation @ np.array(instance.platform.rotation, dtype=float))[:, :, 0]
+        np.testing.assert_allclose(axis[solved.status == Status.OK], wanted[solved.status == Status.OK], atol=1e-9)
 
 
 def test_legs_never_come_out_on_their_other_side() -> None:

@@ -133,8 +133,8 @@ def outputs_of_motion(
     `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
     stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
 
-    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the forces,
-    as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
+    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
+    forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
 
     `limbs` is their status, `going` the rate of q, `driven` the power of the load.
     """

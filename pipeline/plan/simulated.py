@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BLOCK_CASES = 2048
 """Cases of a block: vectors are full, and what is handed from step to step stays in the cache."""
 
-FEW_CASES = 64
+FEW_CASES = 256
 """Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
 
 STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3}

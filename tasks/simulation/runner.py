@@ -20,6 +20,13 @@ from tasks.simulation.tallies import Pushing, Tracking
 FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
 
+SERIES = frozenset(
+    ("motion", "actuator_force", "actuator_position", "actuator_velocity", "friction", "tracking_error", "target")
+)
+"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints."""
+
+OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
+
 RUNAWAY = 10.0
 """Times the largest rate of its reference with which a case that ends has run away."""
 
@@ -120,6 +127,8 @@ class Simulation:
     fastest: np.ndarray
     reach: np.ndarray | None = None
     last: np.ndarray | None = None
+    keep: frozenset[str] = SERIES
+    """Names of the series to keep, of SERIES; and those of the model where there are any."""
 
     def run(self, factor: int = 1) -> Outcome:
         """All steps, so many times more of them than the schedule has."""
@@ -188,15 +197,17 @@ class _Run:
                 self.tracking.take(number, aim.here.position, aim.there.position, away)
         if number % self.schedule.every:
             return
-        here = self.simulation.model.run(motion) if aim is None else aim.here
-        values = {"motion": motion, "actuator_force": seen.push.begin, "actuator_position": here.position}
-        values |= {"actuator_velocity": here.velocity, "friction": self.plant.friction}
-        for name in self.simulation.model.series:
-            values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
+        model, keep = self.simulation.model, self.simulation.keep
+        values = {"motion": motion, "actuator_force": seen.push.begin, "friction": self.plant.friction}
+        if model.series or keep & OF_MODEL:
+            here = model.run(motion) if aim is None else aim.here
+            values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}
+            for name in model.series:
+                values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
         if aim is not None:
-            values["tracking_error"] = aim.there.position - here.position
-            values["target"] = aim.wanted
-        self.kept.take(values, self.status)
+            values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
+        chosen = {name: value for name, value in values.items() if name in keep or name not in SERIES}
+        self.kept.take(chosen, self.status)
 
     def _tallies(self) -> dict[str, np.ndarray]:
         assert self.pushing is not None

@@ -48,6 +48,7 @@ CASES: dict[str, Case] = {
         Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "runs.friction:sets"),
         Case("friction", "friction in all joints, loads constant and from reactions", "runs.friction:coupled"),
         Case("rest", "accelerations of chains with joints at rest, against the conditions of friction", "rest:rest"),
+        Case("simulate", "steps of simulations under controllers, and other engines at the same", "simulate:simulate"),
         Case(
             "coordinator",
             "blocks a second and memory of a pending block on 200 threads of light workers",

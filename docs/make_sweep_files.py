@@ -17,10 +17,10 @@ from pydantic.fields import FieldInfo
 from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
+from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
-from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.quantities import QUANTITIES, SIMULATED, Kind
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
@@ -195,7 +195,12 @@ def variables() -> Iterator[str]:
 
 def simulated() -> Iterator[str]:
     """The table of what a simulation can be asked for."""
-    yield from ("## Outputs and metrics of a simulation", "", "| name | meaning | dims | unit | of |", "|---|---|---|---|---|")
+    yield from (
+        "## Outputs and metrics of a simulation",
+        "",
+        "| name | meaning | dims | unit | of |",
+        "|---|---|---|---|---|",
+    )
     for row in SIMULATED.values():
         kind = {"series": "outputs", "metric": "metrics"}.get(row.kind, "stored by itself")
         yield f"| `{row.name}` | {row.long_name} | {', '.join(row.dims)} | {row.units} | {kind} |"

@@ -51,8 +51,8 @@ def _sweep() -> Schema:
     from pipeline.sweep.sections import SweepFile
     from pipeline.sweep.trajectories.expansions import EXPANSIONS
     from robots.catalog import FAMILIES
-    from robots.friction.laws import LAWS
     from robots.controllers import CONTROLLERS
+    from robots.friction.laws import LAWS
     from robots.quantities import QUANTITIES, SIMULATED
     from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 

@@ -143,7 +143,8 @@ class _Run:
         self.plant, self.drive = simulation.plant(schedule), simulation.drive(schedule)
         self.status = np.zeros(len(simulation.fastest))
         self.speed = np.zeros(len(simulation.fastest))
-        self.kept, self.pushing = Kept(), None
+        self.kept = Kept()
+        self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
         if simulation.reach is not None and simulation.last is not None:
             self.tracking = Tracking(schedule.steps, schedule.step, simulation.reach, simulation.last)
@@ -152,13 +153,13 @@ class _Run:
         schedule, plant = self.schedule, self.plant
         seen = self._seen(0)
         plant.begin(seen.push)
-        self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
+        pushing = self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
         self._judge(seen)
         self._keep(0, seen)
         for number in range(schedule.steps):
             push = Push(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
             plant.advance(number * schedule.step, push)
-            self.pushing.take(push.begin, push.end)
+            pushing.take(push.begin, push.end)
             seen = self._seen(number + 1)
             self._judge(seen)
             self._keep(number + 1, seen)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
     from tasks.arrays.inverse import actuator_positions, inverse_dynamics, inverse_kinematics, joint_reactions
+    from tasks.control.servo import servo
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import regressor, standard_parameters
@@ -107,6 +108,7 @@ __all__ = [
     "robots",
     "run",
     "schema",
+    "servo",
     "simulate",
     "simulate_adaptive",
     "standard_parameters",
@@ -171,6 +173,7 @@ _HOMES = {
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
     "profile": "tasks.motion.profiles",
+    "servo": "tasks.control.servo",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",
     "tasks": "limbsweep.tasks:",

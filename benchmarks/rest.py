@@ -1,4 +1,4 @@
-"""Accelerations of chains whose joints are at rest, against the conditions that friction has to meet.
+"""Accelerations of robots whose joints are at rest, against the conditions that friction has to meet.
 
 States are at rest, in motion, and with some joints at rest while others move; forces are about those that friction just
 holds. What is checked is computed from plain numbers of the inverse problem: balance, limits, and that friction at its
@@ -8,6 +8,7 @@ enough. A wrong result whose status is OK fails the benchmark.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,8 @@ from robots import catalog
 from robots.friction.groups import select
 from robots.model import Robot
 from robots.status import Status
-from tasks import accelerate_chain, inverse_dynamics
+from robots.types import TWIST
+from tasks import accelerate, inverse_dynamics
 from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inverse import inverse_kinematics
 
@@ -41,8 +43,15 @@ ROBOTS: Mapping[str, tuple[Any, ...]] = {
     "three_loop_leg": ("all",),
     "planar_3r": ("all",),
     "five_axis_tree": ("all",),
+    "rover_rocker": ("all",),
+    "five_bar": ("all",),
+    "delta_3rr2rrr": ("passive", "all"),
+    "hexapod_6rrrprr": ("all",),
 }
-"""Chains whose mass matrix is regular, and joints with friction."""
+"""Robots whose mass matrix is regular, and joints with friction."""
+
+LONG = ("delta_3rr2rrr", "hexapod_6rrrprr")
+"""Robots with dozens of joints with friction, whose programs take a minute to compile: left out of a quick run."""
 
 LEVELS = (0.0, 1e-3, 0.1, 3.0)
 """Dry friction of all joints [N m or N]."""
@@ -53,12 +62,15 @@ BALANCE, LIMIT, SLIP = 1e-9, 1e-9, 1e-8
 
 @dataclass(frozen=True)
 class Setting:
-    """States of a robot and its plain numbers there: M, bias, J, W and W' q' of the joints that are chosen."""
+    """States of a robot and its plain numbers there: M, bias, J, W and W' V of the joints that are chosen.
+
+    `state` are keywords for functions of `tasks`, `speed` (sample, freedom) rates of the freedoms in it.
+    """
 
     robot: Robot
     joints: Any
-    q: Array
-    qd: Array
+    state: Mapping[str, Array]
+    speed: Array
     mass: Array
     bias: Array
     jacobian: Array
@@ -68,40 +80,68 @@ class Setting:
     @property
     def velocity(self) -> Array:
         """Rates of the chosen joints (sample, joint)."""
-        return np.asarray(np.einsum("sji,si->sj", self.rows, self.qd))
+        return np.asarray(np.einsum("sji,si->sj", self.rows, self.speed))
 
     def still(self) -> Array:
         """Which of them are at rest (sample, joint)."""
         speed = np.abs(self.velocity)
-        parts = np.einsum("sji,si->sj", np.abs(self.rows), np.abs(self.qd))
+        parts = np.einsum("sji,si->sj", np.abs(self.rows), np.abs(self.speed))
         return np.asarray(speed <= 1e-12 * np.maximum(parts, speed.max(axis=1, initial=0.0, keepdims=True)))
 
 
 def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
     """A third of the states in motion, a third at rest, and a third where some joints are at rest."""
-    random, q = np.random.default_rng(seed), regions.states(robot, count, seed)["q"]
-    free = q.shape[1]
-    qd = random.normal(size=(count, free))
-    qd[::3] = 0.0
-    units = _numbers(robot, joints, q, qd)
+    random, state = np.random.default_rng(seed), regions.states(robot, count, seed)
+    where = {name: state[name] for name in ("q", "position", "rotation") if name in state}
+    if "q" not in state and robot.mechanism.platform.mobility[0] not in TWIST[:3]:
+        del where["rotation"]
+    free = len(robot.mechanism.freedoms)
+    speed = random.normal(size=(count, free))
+    speed[::3] = 0.0
+    units = _numbers(robot, joints, where, speed)
     for k in range(1, count, 3):
         resting = units[3][k][random.permutation(len(units[3][k]))[: random.integers(1, free + 1)]]
+        if not np.isfinite(resting).all():
+            continue
         _, sizes, right = np.linalg.svd(resting)
-        qd[k] = right[(sizes > 1e-9).sum() :].T @ (right[(sizes > 1e-9).sum() :] @ qd[k])
-    return Setting(robot, joints, q, qd, *_numbers(robot, joints, q, qd))
+        speed[k] = right[(sizes > 1e-9).sum() :].T @ (right[(sizes > 1e-9).sum() :] @ speed[k])
+    moving = where | {_moves(robot)[0]: _whole(robot, speed)}
+    return Setting(robot, joints, moving, speed, *_numbers(robot, joints, where, speed))
 
 
-def _numbers(robot: Robot, joints: Any, q: Array, qd: Array) -> tuple[Array, ...]:
-    units = np.eye(q.shape[1])
-    still: dict[str, Any] = {"q": q, "gravity": (0.0, 0.0, 0.0)}
-    solved = inverse_dynamics(robot, **still, qd=qd, full=True)
+def _moves(robot: Robot) -> tuple[str, str]:
+    """Names of speed and acceleration of a robot."""
+    return ("qd", "qdd") if robot.mechanism.is_chain else ("twist", "acceleration")
+
+
+def _whole(robot: Robot, values: Array) -> Array:
+    """Of a platform a twist (sample, 6) from its free components (sample, freedom); of a chain as they come."""
+    if robot.mechanism.is_chain:
+        return values
+    result = np.zeros((*values.shape[:-1], 6))
+    result[..., _free(robot)] = values
+    return result
+
+
+def _free(robot: Robot) -> list[int]:
+    if robot.mechanism.is_chain:
+        return list(range(len(robot.mechanism.freedoms)))
+    return [TWIST.index(name) for name in robot.mechanism.platform.mobility]
+
+
+def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> tuple[Array, ...]:
+    rate, change = _moves(robot)
+    moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
+    units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
+    still: dict[str, Any] = {**where, "gravity": (0.0, 0.0, 0.0)}
+    solved = inverse_dynamics(robot, **still, **{rate: moving[rate]}, full=True)
     jacobian = solved.jacobian
-    columns = [inverse_dynamics(robot, **still, qdd=np.broadcast_to(each, q.shape)) for each in units]
+    columns = [inverse_dynamics(robot, **still, **{change: unit}) for unit in units]
     mass = np.stack([np.einsum("saf,sa->sf", jacobian, u) for u in columns], axis=-1)
-    bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, q=q, qd=qd, gravity=GRAVITY))
-    rates = np.stack([inverse_kinematics(robot, q=q, qd=np.broadcast_to(e, q.shape)).velocity for e in units], axis=-1)
-    drift = inverse_kinematics(robot, q=q, qd=qd).acceleration
-    motors = np.einsum("saf,sf->sa", equations_of_motion(robot, q=q, qd=qd).jacobian_rate, qd)
+    bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, **moving, gravity=GRAVITY))
+    rates = np.stack([inverse_kinematics(robot, **where, **{rate: unit}).velocity for unit in units], axis=-1)
+    drift = inverse_kinematics(robot, **moving).acceleration
+    motors = np.einsum("saf,sf->sa", equations_of_motion(robot, **moving).jacobian_rate, speed)
     rows, drifts = [], []
     for place in select(robot.mechanism, joints):
         driven = place.actuator >= 0
@@ -113,11 +153,14 @@ def _numbers(robot: Robot, joints: Any, q: Array, qd: Array) -> tuple[Array, ...
 def forces(numbers: Setting, level: float, seed: int = 6) -> Array:
     """Forces that balance the bias, and as much again as friction may hold: less and more."""
     random = np.random.default_rng(seed)
-    size = random.uniform(0.0, 2.0, (len(numbers.q), 1)) * level
+    size = random.uniform(0.0, 2.0, (len(numbers.speed), 1)) * level
     held = np.einsum("sji,sj->si", numbers.rows, random.normal(size=numbers.rows.shape[:2]) * size)
     pulled = random.normal(size=held.shape) * np.einsum("sii->si", numbers.mass)
     wanted = numbers.bias + held + pulled * random.choice([0.0, 1.0], (len(held), 1))
-    return np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), wanted)
+    good = np.isfinite(numbers.jacobian).all(axis=(1, 2))
+    jacobian = np.where(good[:, None, None], numbers.jacobian, 0.0)
+    found = np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(jacobian, 1, 2)), np.where(good[:, None], wanted, 0.0))
+    return np.nan_to_num(found)
 
 
 def parameters(law: str, level: float) -> dict[str, Any]:
@@ -136,24 +179,32 @@ def limits(law: Mapping[str, Any], count: int) -> tuple[Array, Array]:
     return np.full(count, most), np.full(count, most * law.get("negative", 1.0))
 
 
+def at(numbers: Setting, law: Mapping[str, Any], force: Array) -> Any:
+    """The accelerations in question."""
+    friction = {**law, "joints": numbers.joints}
+    return accelerate(numbers.robot, **numbers.state, force=force, friction=friction, gravity=GRAVITY)
+
+
 def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> Array:
     """Which samples (sample,) do not meet the conditions of friction."""
-    rows, change = numbers.rows, np.einsum("sji,si->sj", numbers.rows, found.qdd) + numbers.drift
+    rows, qdd = numbers.rows, found.acceleration[:, _free(numbers.robot)]
+    change = np.einsum("sji,si->sj", rows, qdd) + numbers.drift
     pushed = np.einsum("saf,sa->sf", numbers.jacobian, force)
     braked = np.einsum("sji,sj->si", rows, found.friction)
-    terms = (np.einsum("sij,sj->si", numbers.mass, found.qdd), numbers.bias, -pushed, braked)
+    terms = (np.einsum("sij,sj->si", numbers.mass, qdd), numbers.bias, -pushed, braked)
     size = np.sum([np.abs(each).max(axis=1) for each in terms], axis=0)[:, None]
     wrong = (np.abs(sum(terms)) > BALANCE * size).any(axis=1)
     above, below = limits(law, rows.shape[1])
     limit, still = np.where(found.friction < 0.0, below, above), numbers.still()
     beyond = np.abs(found.friction) > limit * (1.0 + LIMIT) + BALANCE * size
-    mobile = np.einsum("sji,sij->sj", rows, np.linalg.solve(numbers.mass, np.swapaxes(rows, 1, 2)))
-    largest = np.abs(found.qdd).max(axis=1)[:, None]
+    heavy = np.where(np.isfinite(numbers.mass).all(axis=(1, 2), keepdims=True), numbers.mass, np.eye(qdd.shape[1]))
+    mobile = np.einsum("sji,sij->sj", rows, np.linalg.pinv(heavy) @ np.swapaxes(rows, 1, 2))
+    largest = np.abs(qdd).max(axis=1)[:, None]
     parts = np.abs(change).max(axis=1, keepdims=True) + np.abs(rows).sum(axis=2) * largest + mobile * limit
     ahead = np.where(change < 0.0, -below, above)
     slips = (np.abs(change) > SLIP * parts) & (np.abs(found.friction - ahead) > LIMIT * limit + BALANCE * size)
     back = ~still & (found.friction * numbers.velocity < -BALANCE * size)
-    lost = ~np.isfinite(found.qdd).all(axis=1)
+    lost = ~np.isfinite(qdd).all(axis=1)
     return np.asarray(wrong | (still & (beyond | slips)).any(axis=1) | back.any(axis=1) | lost)
 
 
@@ -161,6 +212,8 @@ def rest(size: Size) -> Iterator[Figure]:
     """Every robot and law: states whose result is wrong although its status is OK, and those that have not settled."""
     count = size.designs if size.full else 24
     for name, chosen in ROBOTS.items():
+        if name in LONG and not size.full:
+            continue
         robot = catalog.build(name)
         for joints in chosen:
             numbers = setting(robot, joints, count)
@@ -173,10 +226,7 @@ def _figure(numbers: Setting, law: str) -> Figure:
     reasons: set[str] = set()
     for level in LEVELS:
         given, force = parameters(law, level), forces(numbers, level)
-        found = accelerate_chain(
-            numbers.robot, q=numbers.q, qd=numbers.qd, force=force, friction={**given, "joints": numbers.joints},
-            gravity=GRAVITY,
-        )  # fmt: skip
+        found = at(numbers, given, force)
         good = found.status == Status.OK
         wrong += int((faults(numbers, force, given, found) & good).sum())
         unsettled, total = unsettled + int((~good).sum()), total + len(good)
@@ -190,3 +240,22 @@ def _figure(numbers: Setting, law: str) -> Figure:
 
 def _named(joints: Any) -> str:
     return joints if isinstance(joints, str) else " ".join(joints)
+
+
+def main() -> None:
+    """Print the figures of some robots, or of all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rest", description="Friction of joints at rest.")
+    parser.add_argument("robots", nargs="*", choices=[[], *ROBOTS], help="names of robots (absent: all)")
+    parser.add_argument("--states", type=int, default=1000, help="states of each robot, law and level of friction")
+    options = parser.parse_args()
+    for name in options.robots or ROBOTS:
+        robot = catalog.build(name)
+        for joints in ROBOTS[name]:
+            numbers = setting(robot, joints, options.states)
+            for law in LAWS:
+                figure = _figure(numbers, law)
+                print(f"{figure.name}: {figure.value:.2%} {figure.unit}; {figure.remark}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -75,7 +75,8 @@ def accelerate_chain(
 
 def simulate_chain(
     robot: Robot, *, force: Acting | Servo, step: float, steps: int,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
+    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
     method: str | None = None, every: int = 1, start: float = 0.0, base: BaseMotion = STILL,
 ) -> ChainMotion:  # fmt: skip
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.

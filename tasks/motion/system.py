@@ -132,6 +132,7 @@ class MotionSystem:
             acting = self._turned(state, acting)
         outputs = self.instant(state, modes.both, acting, stage)
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
+        status[(outputs["unbalanced"][0, 0] > 0.5) & (status == Status.OK)] = float(Status.FRICTION_NOT_CONVERGED)
         if status.any():
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]

@@ -21,7 +21,7 @@ from robots.model import Family
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, where
+from tasks.mathematics.algebra import array, is_zero, total, where
 from tasks.mechanics.field import MOVING
 from tasks.motion.instant.forward import Modes, Pushed, Stage
 from tasks.motion.instant.loaded import Moved
@@ -133,6 +133,9 @@ def outputs_of_motion(
     `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
     stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
 
+    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
+    forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
+
     `limbs` is their status, `going` the rate of q, `driven` the power of the load.
     """
     settled = Loads(family, groups, pushed).settled()
@@ -145,7 +148,32 @@ def outputs_of_motion(
         "kept_speed": settled.loaded.kept_speed(),
         "dependent": [settled.loaded.dependent(breaking)],
         "status": [where(pushed.massless, float(Status.SINGULAR), status)],
+        "unbalanced": [_unbalanced(pushed, staying, settled.moved.friction, breaking)],
     }
+
+
+FIRST = ("rate", "joints", "kept_speed", "dependent", "status")
+"""Outputs whose bits do not depend on others."""
+
+UNBALANCED = 1e-9
+"""What may be missing of the balance of the forces of a freedom, relative to all that it is the sum of."""
+
+
+def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: list[Scalar]) -> Scalar:
+    if not pushed.sticking or not is_zero(pushed.stage.scale):
+        return 0.0
+    parts = (
+        pushed.mass * array(moved.acceleration),
+        pushed.rows.T * array(friction),
+        -(pushed.jacobian.T * array(pushed.push)),
+        pushed.bias[:, None],
+    )
+    terms = np.concatenate([array(part) for part in parts], axis=1)
+    result: Scalar = 0.0
+    for row in terms:
+        missing: Scalar = sum(row, start=0.0)
+        result = where(abs(missing) > total(row) * UNBALANCED, 1.0, result)
+    return where(total(breaking) > 0.0, 0.0, result)
 
 
 def _rate(pushed: Pushed, moved: Moved, friction: list[Scalar]) -> list[Scalar]:

@@ -24,7 +24,7 @@ from tasks.motion.instant.forward import Pushed
 from tasks.motion.instant.loaded import Loaded, Moved
 from tasks.programs import coupled_friction
 
-ITERATIONS = 200
+ITERATIONS = 600
 """Rounds of loads, where no joint can be at rest; else rounds and steps of the problem of rest together."""
 
 REST_ITERATIONS = 60
@@ -33,8 +33,8 @@ REST_ITERATIONS = 60
 PATIENT = 24
 """Steps after which friction need not be the least of all that give the same accelerations."""
 
-HESITANT = 60
-"""Rounds after which loads go half the way."""
+HESITANT = ((60, 0.5), (200, 0.9), (400, 0.98))
+"""Rounds after which loads keep such a share of what they were: the circle goes round with a gain far above one."""
 
 SETTLED = 1e-14
 """Change of all loads in a step, relative to their size, at which the iteration ends."""
@@ -138,7 +138,9 @@ class Loads:
         following = self._following(moved) if self._loaded else []
         changes = [a - b for a, b in zip(following, now.loads, strict=True)]
         moving = total(changes) > SETTLED * total(following) + TINY
-        share = where(now.rounds > HESITANT, 0.5, 0.0)
+        share: Scalar = 0.0
+        for rounds, kept in HESITANT:
+            share = where(now.rounds > rounds, kept, share)
         pairs = zip(following, now.loads, strict=True)
         loads = [where(good > 0.5, a - (a - b) * share, b) for a, b in pairs]
         partition, iterate_ = now.partition, now.iterate

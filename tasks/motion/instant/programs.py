@@ -40,6 +40,7 @@ from tasks.mechanics.structure import (
 )
 from tasks.motion.instant.chains import PushedChain
 from tasks.motion.instant.layout import (
+    FIRST,
     inputs_of_motion,
     layout,
     modes_of,
@@ -76,7 +77,7 @@ def motion_program(
 
     case, sample = inputs_of_motion(parts, groups, implicit)
     case, sample = field_inputs(limb_inputs(structure, 0) | case, sample, moving_base)
-    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample)
+    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 
 
 def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> dict[str, Shape]:
@@ -177,7 +178,7 @@ def platform_motion_program(
     for k, (instance, asked) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
         sample |= indexed(k, limb_shapes(structure, instance.limb, asked))
     case, sample = field_inputs(case, sample, moving_base)
-    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample)
+    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 
 
 def _turning(quaternion: Array, moving: Motion) -> list[Scalar]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import accelerate_chain, inverse_dynamics, simulate, simulate_adaptive
+from tasks import accelerate, accelerate_chain, inverse_dynamics, simulate, simulate_adaptive
 from tasks.motion.adaptive import imbalance
 from tests.tasks.bits import bits
 from tests.tasks.sliders import BENT, DOWN, arm, block, leg
@@ -375,3 +376,22 @@ def test_a_width_of_zero_is_none_and_a_width_smooths() -> None:
     assert not smooth.stuck.any()
     assert 0.0 < smooth.qd[-1, 0] < 1e-6
     assert smooth.q[-1, 0] == pytest.approx(sharp.q[-1, 0], rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["irb6", "five_axis_tree", "three_loop_leg"])
+def test_a_chain_on_a_base_that_moves(name: str) -> None:
+    """Forward of inverse, at an instant; and over time a base that is lifted is as good as another gravity."""
+    robot, random = catalog.build(name), np.random.default_rng(9)
+    free = len(robot.mechanism.freedoms)
+    q, qd, qdd = random.uniform(-0.3, 0.3, (6, free)), random.normal(size=(6, free)), random.normal(size=(6, free))
+    law = {"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.1}
+    base = {"base_twist": random.normal(size=(6, 6)), "base_acceleration": random.normal(size=(6, 6))}
+    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=law, **base)
+    found = accelerate(robot, q=q, qd=qd, force=force, friction=law, **base)
+    assert (found.status == Status.OK).all()
+    np.testing.assert_allclose(found.acceleration, qdd, rtol=0.0, atol=1e-9)
+    run: dict[str, Any] = {"q": q, "qd": qd, "force": force, "friction": law, "step": 1e-3, "steps": 5}
+    up = np.array([0.0, 0.0, 0.0, 0.5, 0.0, 2.0])
+    lifted = simulate(robot, **run, base_acceleration=lambda t: up)
+    heavier = simulate(robot, **run, gravity=np.array([0.0, 0.0, -9.81]) - up[3:])
+    np.testing.assert_allclose(lifted.q, heavier.q, rtol=0.0, atol=1e-12)

@@ -49,6 +49,7 @@ CASES: dict[str, Case] = {
         Case("friction", "friction in all joints, loads constant and from reactions", "runs.friction:coupled"),
         Case("rest", "accelerations of robots with joints at rest, against the conditions of friction", "rest:rest"),
         Case("energy", "balance of energy of motions with friction, every robot and law", "energy:energy"),
+        Case("simulate", "steps of simulations under controllers, and other engines at the same", "simulate:simulate"),
         Case(
             "coordinator",
             "blocks a second and memory of a pending block on 200 threads of light workers",

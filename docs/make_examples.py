@@ -15,6 +15,7 @@ PAGE = HERE / "examples.md"
 SECTIONS = (
     ("Sweeps", "*.yaml", "`limbsweep run examples/NAME.yaml --store NAME.zarr` runs one; each takes seconds."),
     ("Scripts", "*.py", "`python examples/NAME.py` runs one; what it makes goes into the folder `runs`."),
+    ("Simulations", "simulations/*.yaml", "Sweeps of [simulations](guide/simulations.md)."),
     ("Studies", "studies/*.yaml", "Larger sweeps, for [studies](studies.md)."),
     ("Robots of your own", "robots/*.yaml", "[Robot files](robot_files.md)."),
     ("Recordings of machines", "recordings/*.yaml", "[Recordings](identification.md#recordings-of-real-machines)."),

@@ -18,10 +18,11 @@ from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria
+from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
-from robots.quantities import QUANTITIES, Kind
+from robots.quantities import QUANTITIES, SIMULATED, Kind
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
@@ -43,6 +44,9 @@ SECTIONS = (
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (sections.TimeSection, "`time`"),
+    (sections.SimulationSection, "`simulation`"),
+    (sections.ControllerSection, "`controller` of `simulation`"),
+    (sections.ForceSection, "A force profile, under its name in `forces` of `simulation`"),
     (sections.SplitSection, "`split`"),
     (sections.SubsetSection, "A subset, under its name in `subsets`"),
     (sections.SelectionSection, "`design` and `friction` of a subset"),
@@ -120,6 +124,19 @@ largest velocity, and of a largest force, velocity or power.
 `criteria` says how parts of the robot give way and how thick they are, for metrics of stiffness, natural frequencies
 and clearance: [its page](guide/criteria.md) has an example. Keys are names and patterns, as those of limits.
 
+## Simulations
+
+`simulation` makes robots move from forces: a controller that follows the trajectories, force profiles, or a release.
+[Simulations](guide/simulations.md) says how.
+
+```yaml
+simulation:
+  controller: {kind: pd, parameters: {kd: 5.0, force_limit: 40.0}}
+  gains: {grid: {kp: [200.0, 800.0]}}
+  state: {list: {x: [0.0, 0.01]}}
+  step: 0.001
+```
+
 ## Subsets
 
 `subsets` names parts of a sweep; `limbsweep run FILE --subset NAME` takes one of them, into a store of its own. A
@@ -152,7 +169,7 @@ def page() -> str:
     head = head.replace("{length}", str(expression.MAX_LENGTH)).replace("{power}", str(parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    rows = "\n".join((*variables(), *laws(), *motions()))
+    rows = "\n".join((*variables(), *simulated(), *controllers(), *laws(), *motions()))
     return f"{head}\n{tables}\n{rows}\n## Units\n\n{units}.\n"
 
 
@@ -186,6 +203,31 @@ def variables() -> Iterator[str]:
         "its freedoms do, move or turn.",
         "",
     )
+
+
+def simulated() -> Iterator[str]:
+    """The table of what a simulation can be asked for."""
+    yield from (
+        "## Outputs and metrics of a simulation",
+        "",
+        "| name | meaning | dims | unit | of |",
+        "|---|---|---|---|---|",
+    )
+    for row in SIMULATED.values():
+        kind = {"series": "outputs", "metric": "metrics"}.get(row.kind, "stored by itself")
+        yield f"| `{row.name}` | {row.long_name} | {', '.join(row.dims)} | {row.units} | {kind} |"
+    yield from ("", "`gains` and `state` are dims where a sweep varies them.", "")
+
+
+def controllers() -> Iterator[str]:
+    """The table of controllers, and of what they have in common."""
+    yield from ("## Controllers", "", "| kind | what it is | space | gains |", "|---|---|---|---|")
+    for kind in CONTROLLERS.values():
+        yield f"| `{kind.name}` | {kind.text} | {', '.join(kind.spaces)} | {names(kind.gains)} |"
+    yield from ("", "All of them have these as well:", "", "| parameter | unit | meaning |", "|---|---|---|")
+    for parameter in (*DRIVE, *TIMES):
+        yield f"| `{parameter.name}` | {parameter.unit} | {parameter.text} |"
+    yield ""
 
 
 def laws() -> Iterator[str]:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
+    from tasks.control.servo import servo
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
@@ -117,6 +118,7 @@ __all__ = [
     "robots",
     "run",
     "schema",
+    "servo",
     "simulate",
     "simulate_adaptive",
     "standard_parameters",
@@ -183,6 +185,7 @@ _HOMES = {
     "lagrange_coefficients": "pipeline.labelled.functions",
     "natural_frequencies": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
+    "servo": "tasks.control.servo",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",
     "tasks": "limbsweep.tasks:",

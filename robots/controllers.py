@@ -106,14 +106,18 @@ def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
     return mechanism.freedoms if mechanism.is_chain else tuple(ALONG[name] for name in mechanism.freedoms)
 
 
-def check_space(mechanism: Mechanism, kind: str, space: str) -> None:
-    """Refuse what is no kind or space, or does not suit the robot. Raises ParameterError."""
+def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
+    """The space of that name. Raises ParameterError for what is no kind or space, or does not suit the robot."""
     if kind not in CONTROLLERS:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
-    allowed = [name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")]
-    if space not in allowed:
+    allowed: list[Space] = [
+        name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")
+    ]
+    chosen = next((name for name in allowed if name == space), None)
+    if chosen is None:
         what = "a chain" if mechanism.is_chain else "a robot with a platform"
         raise ParameterError(f"space: got {space!r}; expected {' or '.join(allowed)} for {kind} of {what}")
+    return chosen
 
 
 def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict[str, Parameter]:

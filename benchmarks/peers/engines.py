@@ -55,6 +55,8 @@ ENGINES = (
             "reactions": "mj_inverse and mj_rnePostConstraint for each sample",
             "designs": "arrays of its model changed, mj_setConst, mj_inverse for each sample",
             "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint motion given",
+            "rollout": "rollout, RK4",
+            "tree_terms": "mj_fullM and qfrc_bias; loops, controller and steps in NumPy",
         },
     ),
     Engine(
@@ -75,6 +77,7 @@ ENGINES = (
             "inverse_dynamics": "mass matrix and forces of its solver for each sample",
             "inertia_matrix": "ComputeMassMatrix for each sample",
             "designs": "a new system, mass matrix and forces of its solver for each sample",
+            "tree_terms": "mass matrix and forces of its solver; loops, controller and steps in NumPy",
         },
     ),
 )

@@ -51,6 +51,11 @@ class Tree:
             result[k] = solver.GetSystemMassMatrix()
         return result
 
+    def terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
+        matrices, forces = self._terms(q, qd)
+        return matrices, -forces
+
     def _terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """Inertia matrices (sample, body, body), and forces on the right side of the equations (sample, body)."""
         system, solver, data, count = self.system, self.solver, self.system.systemData, q.shape[1]

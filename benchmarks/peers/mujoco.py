@@ -87,16 +87,31 @@ class Tree:
         """
 
         def run(q: Array, qd: Array, force: Array) -> Array:
-            model, data, matrices, bias = self.model, self.data, np.zeros((*q.shape, q.shape[1])), np.empty(q.shape)
-            for k in range(len(q)):
-                data.qpos[:], data.qvel[:] = q[k], qd[k]
-                mujoco.mj_fwdPosition(model, data)
-                mujoco.mj_fwdVelocity(model, data)
-                mujoco.mj_fullM(model, data, matrices[k])
-                bias[k] = data.qfrc_bias
-            return closure.accelerations(np.ascontiguousarray(q.T), qd, matrices, bias, force)
+            return closure.accelerations(np.ascontiguousarray(q.T), qd, *self.terms(q, qd), force)
 
         return run
+
+    def terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Inertia matrices (sample, body, body) and bias (sample, body) of the tree."""
+        model, data, matrices, bias = self.model, self.data, np.zeros((*q.shape, q.shape[1])), np.empty(q.shape)
+        for k in range(len(q)):
+            data.qpos[:], data.qvel[:] = q[k], qd[k]
+            mujoco.mj_fwdPosition(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_fullM(model, data, matrices[k])
+            bias[k] = data.qfrc_bias
+        return matrices, bias
+
+    def rollout(self, q: Array, qd: Array, step: float, steps: int) -> Array:
+        """Positions (sample, body) after steps [s] of Runge and Kutta's method of order four, without forces."""
+        count, size = q.shape
+        before = self.model.opt.timestep, self.model.opt.integrator
+        self.model.opt.timestep, self.model.opt.integrator = step, mujoco.mjtIntegrator.mjINT_RK4
+        state = np.concatenate([np.zeros((count, 1)), q, qd], axis=1)
+        with Rollout(nthread=0) as rollout:
+            after, _ = rollout.rollout(self.model, self.data, state, nstep=steps, skip_checks=False)
+        self.model.opt.timestep, self.model.opt.integrator = before
+        return np.asarray(after[:, -1, 1 : 1 + size])
 
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(moment, force) on every body by its parent (sample, body, 6), at its joint, world axes."""

@@ -51,8 +51,9 @@ def _sweep() -> Schema:
     from pipeline.sweep.sections import SweepFile
     from pipeline.sweep.trajectories.expansions import EXPANSIONS
     from robots.catalog import FAMILIES
+    from robots.controllers import CONTROLLERS
     from robots.friction.laws import LAWS
-    from robots.quantities import QUANTITIES
+    from robots.quantities import QUANTITIES, SIMULATED
     from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 
     whole: Schema = SweepFile.model_json_schema()
@@ -64,11 +65,16 @@ def _sweep() -> Schema:
     motion = {"type": "object", "properties": {"kind": _names(kinds)}}
     keys["trajectories"]["patternProperties"] = dict.fromkeys(keys["trajectories"]["patternProperties"], motion)
     for key, wanted in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
-        known = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in wanted}
+        rows = {**SIMULATED, **QUANTITIES}.values()
+        known = {row.name: row.long_name for row in rows if row.kind in wanted}
         keys[key]["items"] = {"anyOf": [_names(known), any_text]}
     laws = _names({law.name: law.text for law in LAWS.values()})
     for name in ("FrictionSection", "FrictionGroupSection"):
         whole["$defs"][name]["properties"]["law"] |= {"anyOf": [laws, any_text, {"type": "null"}]}
+    controllers = _names({kind.name: kind.text for kind in CONTROLLERS.values()})
+    whole["$defs"]["ControllerSection"]["properties"]["kind"] |= {"anyOf": [controllers, any_text]}
+    whole["required"] = [key for key in whole["required"] if key != "trajectories"]
+    whole["anyOf"] = [{"required": ["trajectories"]}, {"required": ["simulation"]}]
     return whole
 
 

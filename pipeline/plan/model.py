@@ -19,9 +19,6 @@ from storage.layout import Layout
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
 
-WANTED_BLOCKS = 16
-"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
-
 BLOCK_BYTES = 256 << 20
 """Bytes that one block may store."""
 

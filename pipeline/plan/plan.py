@@ -15,7 +15,6 @@ from pipeline.plan.model import (
     BLOCK_BYTES,
     BLOCK_MEMORY,
     BLOCK_TARGET,
-    WANTED_BLOCKS,
     Plan,
     even,
     require_at_most,
@@ -34,6 +33,9 @@ BLOCK_SAMPLES = 1 << 22
 
 SMALL_BLOCK = 1 << 14
 """Samples below which cutting a small sweep finer gains nothing."""
+
+WANTED_BLOCKS = 16
+"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
 
 FRICTION_SAMPLES = 1 << 22
 """Samples times friction sets of a block."""

@@ -19,7 +19,6 @@ from pipeline.plan.model import (
     BLOCK_BYTES,
     BLOCK_MEMORY,
     BLOCK_TARGET,
-    WANTED_BLOCKS,
     Plan,
     even,
     require_at_most,
@@ -35,7 +34,10 @@ if TYPE_CHECKING:
 BLOCK_CASES = 2048
 """Cases of a block: vectors are full, and what is handed from step to step stays in the cache."""
 
-FEW_CASES = 64
+WANTED_BLOCKS = 16
+"""Blocks that a small sweep is cut into where they are not too small, so that a few cores share them."""
+
+FEW_CASES = 256
 """Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
 
 STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3}

@@ -18,7 +18,7 @@ from robots.status import Status
 from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import commanded
 from tasks.control.model import InverseModel, case_rows
-from tasks.kernels.kernel import padded
+from tasks.kernels.kernel import LANES, padded
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, Drive, Profiled, Tracks
@@ -28,9 +28,29 @@ from tasks.simulation.runner import Outcome, Schedule, Simulation
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
 
+KEPT = 1 << 24
+"""Numbers that a strip keeps of its motions."""
+
 ACCURACY = ("integration_error", "integration_error_share")
 
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "actuator_force": ("actuator_force",),
+    "actuator_position": ("actuator_position",),
+    "actuator_velocity": ("actuator_velocity",),
+    "actuator_power": ("actuator_force", "actuator_velocity"),
+    "tracking_error": ("tracking_error",),
+    "joint_friction": ("friction",),
+    "platform_position": ("motion",),
+    "platform_rotation": ("motion",),
+    "platform_twist": ("motion",),
+    "position_error": ("motion", "target"),
+    **dict.fromkeys(ACCURACY, ("motion",)),
+}
+"""Series of a run that variables are made of, see `tasks.simulation.runner.SERIES`."""
+
 JOINT_SERIES = ("joint_position", "joint_velocity")
+
+OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracking_error")
 
 OF_ACTUATORS = (
     "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
@@ -65,6 +85,8 @@ class _Simulated:
         step, steps = chosen.step, (len(block.times) - 1) * chosen.every
         self.schedule = Schedule(step, steps, chosen.every)
         self.accurate = any(name in ACCURACY for name in block.metrics)
+        wanted = (*block.series, *block.metrics)
+        self.keep = frozenset(series for name in wanted for series in NEEDS.get(name, ()))
         self.tracks = {factor: self._motions(factor) for factor in ((1, 2) if self.accurate else (1,))}
 
     def _motions(self, factor: int) -> np.ndarray:
@@ -77,7 +99,8 @@ class _Simulated:
 
     def arrays(self) -> Arrays:
         """All strips, put together."""
-        strips = [self._strip(start) for start in range(0, self.count, STRIP)]
+        length = self._length()
+        strips = [self._strip(start, min(start + length, self.count)) for start in range(0, self.count, length)]
         names = (*self.block.series, *self.block.metrics)
         return {name: self._shaped(SIMULATED[name], [strip[name] for strip in strips]) for name in names}
 
@@ -87,9 +110,14 @@ class _Simulated:
         lengths = [size for dim, size in self.sizes.items() if dim not in (GAINS, STATE) or dim in self.simulated.dims]
         return np.ascontiguousarray(whole.reshape(*lengths, *whole.shape[1:]).astype(row.dtype, copy=False))
 
-    def _strip(self, start: int) -> Arrays:
+    def _length(self) -> int:
+        """Cases of a strip: as many as keep no more than KEPT numbers."""
+        motion = self.tracks[1].shape[1]
+        numbers = self.schedule.kept * (motion + 4 * len(self.block.family.reference.actuators))
+        return max(LANES, min(STRIP, KEPT // numbers // LANES * LANES))
+
+    def _strip(self, start: int, stop: int) -> Arrays:
         """The variables of some cases, each (case, ...)."""
-        stop = min(start + STRIP, self.count)
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
         place = dict(zip(self.sizes, np.unravel_index(lanes, tuple(self.sizes.values())), strict=True))
         simulation = self._simulation(place)
@@ -124,10 +152,11 @@ class _Simulated:
             return self._profiled(schedule, place)
 
         if chosen.controller is None:
-            return Simulation(model, plant, drive, self.schedule, np.full(len(parameters), np.inf))
+            endless = np.full(len(parameters), np.inf)
+            return Simulation(model, plant, drive, self.schedule, endless, keep=self.keep)
         reach, last = self._way(model, motions, place["trajectory"])
         fastest = self._fastest(motions)[place["trajectory"]]
-        return Simulation(model, plant, drive, self.schedule, fastest, reach, last)
+        return Simulation(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
 
     def _offset(self, motion: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Where cases start: their references at time zero (size, case), moved by the state of that number."""
@@ -196,17 +225,16 @@ class _Simulated:
         series = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
         tallies = {name: values.T for name, values in outcome.tallies.items()}
         status = outcome.status.T
-        result = {name: series[name] for name in ("actuator_force", "actuator_position", "actuator_velocity")}
-        result["actuator_power"] = series["actuator_force"] * series["actuator_velocity"]
+        result = {name: series[name] for name in OF_DRIVES if name in series}
+        if "actuator_power" in self.block.series:
+            result["actuator_power"] = series["actuator_force"] * series["actuator_velocity"]
         result |= {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
         result |= {name: tallies[name] for name in OF_ACTUATORS if name in tallies}
         result |= {name: tallies[name][:, 0] for name in OF_CASES if name in tallies}
         result["dissipated_energy"] = tallies["loss"].sum(axis=1)
         result |= self._joints(series, status)
-        if not self.block.family.reference.is_chain:
+        if not self.block.family.reference.is_chain and "motion" in series:
             result |= self._platform(series)
-        if "tracking_error" in series:
-            result["tracking_error"] = series["tracking_error"]
         return result
 
     def _joints(self, series: Arrays, status: np.ndarray) -> Arrays:

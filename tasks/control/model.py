@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from robots.model import Family
 from robots.status import Status
-from tasks.kernels.keys import Indexed, Values, indexed
+from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel
 from tasks.mechanics.structure import mount_values, structure_of
 from tasks.programs.assembly import VELOCITY, even_weights
-from tasks.programs.stages import Request, Stage, assembly, limb, platform
+from tasks.programs.stages import Request, Rows, Stage, assembly, limb, platform
 
 
 def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
@@ -30,7 +28,7 @@ class InverseModel:
     `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples).
     """
 
-    def __init__(self, family: Family, constants: Mapping[str, np.ndarray], series: tuple[str, ...] = ()):
+    def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):
         self.family, self.constants, self.series = family, constants, series
         request = Request(family, ("actuator_position", *series))
         limbs = range(len(family.reference.instances))
@@ -41,7 +39,7 @@ class InverseModel:
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
         """A stage with what it needs of the cases."""
-        case = {name: self.constants[stage.takes.get(name, name)] for name in stage.program.case}
+        case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
         return stage, BoundKernel(stage.program, case)
 
     def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
@@ -49,9 +47,16 @@ class InverseModel:
         width = motion.shape[1]
         values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
         for stage, run in (*self._limbs, *(self._rest if forces else ())):
-            results = run({name: values[stage.takes.get(name, name)] for name in stage.program.sample}, width)
+            results = run({name: values[_source(stage, name)] for name in stage.program.sample}, width)
             values |= {stage.gives(name): array for name, array in results.items()}
         return Inverse(values, len(self._limbs), forces)
+
+
+def _source(stage: Stage, name: Key) -> Key:
+    """Under which key an input of a stage is among the values; none of these stages takes a part of one."""
+    source = stage.takes.get(name, name)
+    assert not isinstance(source, Rows)
+    return source
 
 
 class Inverse:

@@ -13,13 +13,14 @@ from robots.parameters import nearest
 from robots.status import Status
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.control.servo import Servo
 from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked, common_batch
 from tasks.mathematics import quaternions
 from tasks.mechanics.field import MOVING
-from tasks.motion.events import Moment, Stepper
+from tasks.motion.events import Moment, Stepper, forced
 from tasks.motion.instant.layout import POSE
-from tasks.motion.pushes import Acting, OfTime, Pushes, Source, arguments, first_shape
+from tasks.motion.pushes import Acting, Held, OfTime, Push, Pushes, Source, arguments, first_shape
 from tasks.motion.steps import METHODS
 from tasks.motion.system import MotionSystem
 
@@ -53,20 +54,25 @@ STILL = BaseMotion()
 
 
 class Cases(NamedTuple):
-    """Batch dims, the state (size, padded samples) at the `start` [s], and what acts."""
+    """Batch dims, the state (size, padded samples) at the `start` [s], and what acts; with a servo, its gravity."""
 
     batch: Batch
     state: np.ndarray
     pushes: Pushes
     start: float
+    servo: Servo | None = None
+    gravity: ArrayLike = GRAVITY
 
 
 def opened(
-    robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting, start: float = 0.0,
+    robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting | Servo, start: float = 0.0,
     memory: ArrayLike | None = None, load: Timed | None = None, base: BaseMotion = STILL, gravity: ArrayLike = GRAVITY,
 ) -> Cases:  # fmt: skip
     """From what a caller gives. Raises ValueError and TypeError for what does not fit."""
     layout, shapes = system.layout, dict[str, Batch]()
+    servo = force if isinstance(force, Servo) else None
+    if isinstance(force, Servo):
+        force = np.zeros(layout.actuators)
     sources = [Source("force", force, layout.actuators)]
     if layout.platform:
         sources.append(Source("load", np.zeros(6) if load is None else load, 6))
@@ -94,7 +100,7 @@ def opened(
     state = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
         state[layout.at[name]] = value
-    return Cases(batch, state, Pushes(sources, batch, system.instant.seen), start)
+    return Cases(batch, state, Pushes(sources, batch, system.instant.seen), start, servo, gravity)
 
 
 def _from_home(robot: Robot, moving: Moving) -> Moving:
@@ -121,9 +127,9 @@ def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
     return twist[system.instant.structure.positions]
 
 
-def begun(system: MotionSystem, cases: Cases, step: float) -> Moment:
-    """The first moment: joints without velocity hold, if they can."""
-    push, now = cases.pushes.over(cases.start, step, cases.state), np.zeros(cases.state.shape[1])
+def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | None = None) -> Moment:
+    """The first moment: joints without velocity hold, if they can; under the `force` of a servo, if there is one."""
+    push, now = _push(cases, cases.start, step, cases.state, force), np.zeros(cases.state.shape[1])
     modes = system.first_modes(cases.state, push(now, cases.state))
     return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
@@ -141,13 +147,24 @@ def over_time(
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
-        now = begun(system, cases, step)
+        running = None if cases.servo is None else cases.servo.loop(cases.state.shape[1], step, cases.gravity)
+        force = None if running is None else running.force(system.instant.seen(cases.state))
+        now = begun(system, cases, step, force)
         yield cases.start, now
         for k in range(1, steps + 1):
-            before = cases.start + (k - 1) * step
-            now = Stepper(system, METHODS[name], step, cases.pushes.over(before, step, now.state)).taken(now)
+            push = _push(cases, cases.start + (k - 1) * step, step, now.state, force)
+            if running is not None and k > 1:
+                now = forced(system, now, push(np.zeros(now.state.shape[1]), now.state))
+            now = Stepper(system, METHODS[name], step, push).taken(now)
+            force = None if running is None else running.force(system.instant.seen(now.state))
             if k % every == 0:
                 yield cases.start + k * step, now
+
+
+def _push(cases: Cases, start: float, step: float, state: np.ndarray, force: np.ndarray | None) -> Push:
+    """What acts over a step; with the held `force` of a servo."""
+    push = cases.pushes.over(start, step, state)
+    return push if force is None else Held(push, force)
 
 
 def series(

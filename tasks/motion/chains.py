@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.control.servo import Servo
 from tasks.friction.given import Friction
 from tasks.kernels.batches import Batch
 from tasks.motion.accelerate import accelerations
@@ -73,17 +74,18 @@ def accelerate_chain(
 
 
 def simulate_chain(
-    robot: Robot, *, force: Acting, step: float, steps: int, q: ArrayLike | None = None, qd: ArrayLike | None = None,
-    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+    robot: Robot, *, force: Acting | Servo, step: float, steps: int,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
+    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
     method: str | None = None, every: int = 1, start: float = 0.0, base: BaseMotion = STILL,
 ) -> ChainMotion:  # fmt: skip
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
 
     q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
-    of time (*batch,), q and qd. friction: see `tasks.friction.given`, laws with a state among them; memory (*batch,
-    joint): their state at the start (absent: relaxed bristles, stiction at rest). base: its motion in the world.
-    method: one of `tasks.motion.steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th
-    step is kept, the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    of time (*batch,), q and qd, or a servo. friction: see `tasks.friction.given`, laws with a state among them; memory
+    (*batch, joint): their state at the start (absent: relaxed bristles, stiction at rest). base: its motion in the
+    world. method: one of `tasks.motion.steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every
+    n-th step is kept, the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
     """
     system = MotionSystem.of(robot, friction, gravity, base=base.moves)
     cases = opened(

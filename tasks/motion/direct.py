@@ -12,6 +12,7 @@ from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import LoadAxes
 from tasks.arrays.inputs import GRAVITY
+from tasks.control.servo import Servo
 from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, parallel, platforms
 from tasks.motion.cases import BaseMotion, Timed
@@ -22,7 +23,8 @@ from tasks.motion.pushes import Acting
 
 
 def simulate(
-    robot: Robot, *, force: Acting | Feedback, step: float, steps: int, gravity: ArrayLike = GRAVITY, every: int = 1,
+    robot: Robot, *, force: Acting | Feedback | Servo, step: float, steps: int,
+    gravity: ArrayLike = GRAVITY, every: int = 1,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Timed | None = None, load_axes: LoadAxes | None = None,
     form: Form | None = None, close: bool | None = None,
@@ -35,7 +37,8 @@ def simulate(
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
     memory, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the world, as in
     `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves as
-    `tasks.motion.parallel` says, without form and close. What is absent is as there. Returns a Simulation, of a chain a
+    `tasks.motion.parallel` says, without form and close; so it does where force is a servo, a controller that
+    `tasks.control.servo.servo` makes. What is absent is as there. Returns a Simulation, of a chain a
     ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
@@ -44,19 +47,20 @@ def simulate(
         platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
         _refuse(robot, chains.simulate_chain, {**platform, **forms})
         return chains.simulate_chain(
-            robot, force=cast(Acting, force), step=step, steps=steps, gravity=gravity, every=every,
+            robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
             q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
         )  # fmt: skip
     _refuse(robot, platforms.simulate, {"q": q, "qd": qd})
     axes: LoadAxes = load_axes or "world"
-    if base.moves or any(option is not None for option in (friction, memory, method, start)):
+    options = any(option is not None for option in (friction, memory, method, start))
+    if base.moves or options or isinstance(force, Servo):
         if chosen := [name for name, value in forms.items() if value is not None]:
             raise TypeError(
-                f"{chosen[0]}: got it with friction, memory, method, start or a motion of the base, with which "
-                f"{robot.name} moves in task space alone; leave {chosen[0]} out"
+                f"{chosen[0]}: got it with friction, memory, method, start, a servo or a motion of the base, with "
+                f"which {robot.name} moves in task space alone; leave {chosen[0]} out"
             )
         return parallel.simulate_platform(
-            robot, force=cast(Acting, force), step=step, steps=steps, gravity=gravity, every=every,
+            robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
             position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
             friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
         )  # fmt: skip

@@ -61,6 +61,20 @@ class Moment:
         return result
 
 
+def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
+    """The moment where what acts (rows, samples) has jumped: joints at rest may not hold any more."""
+    after = Moment(now.state, now.modes, system.rates(now.state, now.modes, acting))
+    after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
+    loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
+    if not loose.any():
+        return after
+    columns = _padded(np.flatnonzero(loose))
+    part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
+    stopping = np.zeros(part.modes.rest.shape, dtype=bool)
+    settled = system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
+    return after.replaced(columns, Moment(*settled))
+
+
 @dataclass(frozen=True)
 class Stepper:
     """Takes a batch over one step of `length` [s]; `push` gives what acts at shares of it in states."""

@@ -16,6 +16,7 @@ from robots.model import Robot
 from robots.types import LoadAxes
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.control.servo import Servo
 from tasks.friction.given import Friction
 from tasks.kernels.batches import Batch
 from tasks.mathematics import quaternions
@@ -27,7 +28,7 @@ from tasks.motion.system import MotionSystem
 
 
 def simulate_platform(
-    robot: Robot, *, force: Acting, step: float, steps: int,
+    robot: Robot, *, force: Acting | Servo, step: float, steps: int,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
     memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, method: str | None = None, every: int = 1,
@@ -36,8 +37,8 @@ def simulate_platform(
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
 
     position, rotation, twist, load and load_axes as in `tasks.motion.platforms.simulate`. force (*batch, actuator):
-    constant, a function of time, or of time (*batch,), position, rotation and twist: cases whose steps are cut are not
-    at one time. friction, memory, base, method and errors as in `tasks.motion.chains.simulate_chain`.
+    constant, a function of time, or of time (*batch,), position, rotation and twist, as cases whose steps are cut are
+    not at one time; or a servo. friction, memory, base, method and errors as in `tasks.motion.chains.simulate_chain`.
     """
     inputs.check_load_axes(load_axes)
     system = MotionSystem.of(

@@ -116,6 +116,22 @@ class Together:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Another one whose first rows, the forces (actuator, samples), are held over the step."""
+
+    other: Push
+    force: np.ndarray
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The rows."""
+        return np.concatenate([self.force, self.other(share, state)[len(self.force) :]])
+
+    def of(self, columns: np.ndarray) -> Held:
+        """Those of some samples."""
+        return Held(self.other.of(columns), self.force.take(columns, axis=1))
+
+
+@dataclass(frozen=True)
 class Source:
     """Something that acts: its name in messages, what it is, and how many rows it has."""
 

@@ -7,18 +7,12 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
-from tasks.kernels.kernel import padded
 from tasks.mathematics import quaternions
-from tasks.motion.events import Moment, Stepper
+from tasks.motion.events import Moment, Stepper, forced
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import METHODS
 from tasks.motion.system import MotionSystem
 from tasks.simulation.drives import Push
-
-
-def whole_lanes(columns: np.ndarray) -> np.ndarray:
-    """Columns, the last one repeated so that they fill whole groups of lanes."""
-    return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
 
 
 class MovingRobots:
@@ -63,26 +57,13 @@ class MovingRobots:
         held = push.begin is push.end
         parabola = Parabola(begin, *((begin, begin) if held else map(self._acting, push[1:])))
         stepper = Stepper(self.system, self.method, self.step, parabola)
-        self._now = stepper.taken(self._pushed(self._now, begin))
+        self._now = stepper.taken(forced(self.system, self._now, begin))
 
     def _acting(self, force: np.ndarray) -> np.ndarray:
         """Rows of `Layout.acting`: forces, and no load on a platform."""
         if not self.system.layout.platform:
             return force
         return np.concatenate([force, np.zeros((6, force.shape[1]))])
-
-    def _pushed(self, now: Moment, acting: np.ndarray) -> Moment:
-        """The moment under forces that have just changed: joints at rest may not hold any more."""
-        after = Moment(now.state, now.modes, self.system.rates(now.state, now.modes, acting))
-        after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
-        loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
-        if not loose.any():
-            return after
-        columns = whole_lanes(np.flatnonzero(loose))
-        part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
-        stopping = np.zeros(part.modes.rest.shape, dtype=bool)
-        settled = self.system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
-        return after.replaced(columns, Moment(*settled))
 
     @property
     def state(self) -> np.ndarray:

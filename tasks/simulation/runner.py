@@ -20,6 +20,13 @@ from tasks.simulation.tallies import Pushing, Tracking
 FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
 
+SERIES = frozenset(
+    ("motion", "actuator_force", "actuator_position", "actuator_velocity", "friction", "tracking_error", "target")
+)
+"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints."""
+
+OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
+
 RUNAWAY = 10.0
 """Times the largest rate of its reference with which a case that ends has run away."""
 
@@ -120,6 +127,8 @@ class Simulation:
     fastest: np.ndarray
     reach: np.ndarray | None = None
     last: np.ndarray | None = None
+    keep: frozenset[str] = SERIES
+    """Names of the series to keep, of SERIES; and those of the model where there are any."""
 
     def run(self, factor: int = 1) -> Outcome:
         """All steps, so many times more of them than the schedule has."""
@@ -134,7 +143,8 @@ class _Run:
         self.plant, self.drive = simulation.plant(schedule), simulation.drive(schedule)
         self.status = np.zeros(len(simulation.fastest))
         self.speed = np.zeros(len(simulation.fastest))
-        self.kept, self.pushing = Kept(), None
+        self.kept = Kept()
+        self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
         if simulation.reach is not None and simulation.last is not None:
             self.tracking = Tracking(schedule.steps, schedule.step, simulation.reach, simulation.last)
@@ -143,13 +153,13 @@ class _Run:
         schedule, plant = self.schedule, self.plant
         seen = self._seen(0)
         plant.begin(seen.push)
-        self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
+        pushing = self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
         self._judge(seen)
         self._keep(0, seen)
         for number in range(schedule.steps):
             push = Push(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
             plant.advance(number * schedule.step, push)
-            self.pushing.take(push.begin, push.end)
+            pushing.take(push.begin, push.end)
             seen = self._seen(number + 1)
             self._judge(seen)
             self._keep(number + 1, seen)
@@ -188,15 +198,17 @@ class _Run:
                 self.tracking.take(number, aim.here.position, aim.there.position, away)
         if number % self.schedule.every:
             return
-        here = self.simulation.model.run(motion) if aim is None else aim.here
-        values = {"motion": motion, "actuator_force": seen.push.begin, "actuator_position": here.position}
-        values |= {"actuator_velocity": here.velocity, "friction": self.plant.friction}
-        for name in self.simulation.model.series:
-            values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
+        model, keep = self.simulation.model, self.simulation.keep
+        values = {"motion": motion, "actuator_force": seen.push.begin, "friction": self.plant.friction}
+        if model.series or keep & OF_MODEL:
+            here = model.run(motion) if aim is None else aim.here
+            values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}
+            for name in model.series:
+                values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
         if aim is not None:
-            values["tracking_error"] = aim.there.position - here.position
-            values["target"] = aim.wanted
-        self.kept.take(values, self.status)
+            values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
+        chosen = {name: value for name, value in values.items() if name in keep or name not in SERIES}
+        self.kept.take(chosen, self.status)
 
     def _tallies(self) -> dict[str, np.ndarray]:
         assert self.pushing is not None

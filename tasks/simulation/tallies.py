@@ -68,7 +68,7 @@ class Tracking:
 class Pushing:
     """Forces over time: the largest, their root mean squares, the largest power."""
 
-    def __init__(self, steps: int, step: float, shape: tuple[int, int]):
+    def __init__(self, steps: int, step: float, shape: tuple[int, ...]):
         self.step, self.steps = step, steps
         self.peak, self._squares = np.zeros(shape), np.zeros(shape)
 

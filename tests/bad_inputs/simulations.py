@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a row of a table is a line
 """Section S: simulations in a sweep file."""
 
 from __future__ import annotations

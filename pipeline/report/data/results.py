@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.designs import DesignColumn, Designs, designs
 from pipeline.sweep.side_files import FileSource, stored_files
+from robots.quantities import GAINS, STATE
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -99,7 +100,8 @@ class Results:
         from pipeline.report.data.case import read_sweep
 
         try:
-            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
+            sweep = read_sweep(self.dataset.attrs, self.stored or self.files)
+            return (sweep, "") if sweep.simulation is None else (None, "simulations are shown as they are stored")
         except InputError as error:
             if self.files is not None:
                 raise
@@ -164,6 +166,19 @@ def _with_unit(name: str, value: float, units: str) -> str:
     return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
 
 
+def by_design(dataset: Dataset) -> Dataset:
+    """The dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
+
+    One without these dims as it is.
+    """
+    inner = [dim for dim in (GAINS, STATE) if dim in dataset.dims]
+    if not inner:
+        return dataset
+    whole = dataset.drop_vars("design", errors="ignore").stack(run=("design", *inner), create_index=False)
+    whole = whole.rename(run="design").transpose("design", ...)
+    return whole.assign_coords(design=np.arange(whole.sizes["design"]))
+
+
 def results_of(
     store: str | Path | Dataset,
     design: int | None = None,
@@ -176,6 +191,6 @@ def results_of(
     from storage import open_results
 
     if isinstance(store, Dataset):
-        return Results(store, design, friction, None if files is None else Path(files))
-    dataset, folder = open_results(store, unfinished=True), None if files is None else Path(files)
+        return Results(by_design(store), design, friction, None if files is None else Path(files))
+    dataset, folder = by_design(open_results(store, unfinished=True)), None if files is None else Path(files)
     return Results(dataset, design, friction, folder, stored_files(store, folder or "."))

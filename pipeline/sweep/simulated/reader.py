@@ -17,7 +17,7 @@ from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
-from robots.controllers import CONTROLLERS, Controller, check_space, controller_parameters
+from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
@@ -155,21 +155,21 @@ class SimulationReader:
 
     def _controlled(
         self, section: ControllerSection, mechanism: Mechanism
-    ) -> tuple[str, object, dict[str, Parameter], dict[str, float]] | None:
+    ) -> tuple[str, Space, dict[str, Parameter], dict[str, float]] | None:
         path = (*PATH, "controller")
         if section.kind not in CONTROLLERS:
             hint = sentence(nearest(section.kind, CONTROLLERS))
             self.report((*path, "kind"), section.kind, "a kind of controller", hint)
             return None
         try:
-            check_space(mechanism, section.kind, section.space)
+            space = check_space(mechanism, section.kind, section.space)
         except ParameterError as error:
             _, _, rule = str(error).partition("expected ")
             self.report((*path, "space"), section.space, rule or "a space of the robot")
             return None
-        known = controller_parameters(mechanism, section.kind, section.space)  # type: ignore[arg-type]
+        known = controller_parameters(mechanism, section.kind, space)
         fixed = check_fixed(self.report, known, section.parameters, (*path, "parameters"))
-        return section.kind, section.space, known, fixed
+        return section.kind, space, known, fixed
 
     def _require_gains(self, kind: str, names: Sequence[str]) -> None:
         for gain in CONTROLLERS[kind].gains:

@@ -54,14 +54,14 @@ def test_gravity_is_held_to_rounding() -> None:
 
 
 def test_an_integral_removes_what_gravity_leaves() -> None:
-    gains = {"kp": 2000.0, "kd": 60.0}
+    gains = {"kp": 400.0, "kd": 12.0}
     time = {"stop": 1.0, "step": 0.01}
     left = {}
-    for kind, more in (("pd", {}), ("pid", {"ki": 20000.0})):
+    for kind, more in (("pd", {}), ("pid", {"ki_joint_3": 3000.0})):
         sweep = controlled(kind, HOLD, parameters=gains | more, gravity=[0.0, -9.81, 0.0], time=time)
         sweep["simulation"]["step"] = 0.001
-        left[kind] = np.abs(simulated(sweep)["tracking_error"][0, 0, 0, -1]).max()
-    assert left["pid"] < 0.05 * left["pd"]
+        left[kind] = abs(simulated(sweep)["tracking_error"][0, 0, 0, -1, 2])
+    assert left["pid"] < 0.1 * left["pd"]
 
 
 def test_limits_hold_and_are_counted() -> None:
@@ -75,7 +75,8 @@ def test_limits_hold_and_are_counted() -> None:
 
 
 def test_a_delay_and_a_sample_time_hold_forces() -> None:
-    arrays = simulated(controlled(parameters={"kp": 400.0, "kd": 20.0, "sample_time": 0.005, "delay": 0.003}))
+    arrays = simulated(controlled(parameters={"kp": 20.0, "kd": 1.0, "sample_time": 0.005, "delay": 0.003}))
+    assert (arrays["worst_status"] == Status.OK).all()
     changes = np.flatnonzero(np.abs(np.diff(arrays["actuator_force"][0, 0, 0, :, 0])))
     assert set((changes + 1) % 5) == {3}  # looked at every 5 ms, 3 ms late
 

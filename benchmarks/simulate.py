@@ -1,0 +1,211 @@
+"""Simulations: microseconds of a step, and other engines at the same ones in one run.
+
+A tree, released: MuJoCo's `rollout`, with the same method and step. Closed loops under a controller: engines give the
+inertia matrix and the bias of the spanning tree, loops are closed to rounding around them (`peers.closure`), and a
+Runge-Kutta method of order four with the same controller is written out here. Equality constraints of MuJoCo are
+springs, so that its `rollout` has no motion of a closed loop to compare with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.figures import CheckError, Figure, Size
+from benchmarks.peers.bodies import skeleton
+from benchmarks.peers.closure import Closure, Target
+from benchmarks.peers.engines import able
+from pipeline.execution.graph import block_of
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from robots import catalog
+from robots.model import Robot
+from tasks.blocks import compute
+from tasks.blocks.block import Block
+from tasks.blocks.commanded import moving
+
+Array = np.ndarray
+STEP = 1e-3
+CLOSE = 1e-6
+"""What positions of two engines may differ by [m, rad]."""
+
+_PLATFORM = {"kind": "quintic", "end": [0.05, 0.02, 0.03], "duration": 0.5}
+_JOINTS = {"kind": "quintic", "end": 0.2, "duration": 0.5}
+ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
+    "delta_3rr2rrr": (_PLATFORM, 2000.0, 20.0),
+    "five_bar": ({**_PLATFORM, "end": [0.05, 0.02, 0.0]}, 200.0, 2.0),
+    "irb6": (_JOINTS, 1.0, 0.02),
+    "hexapod_6rrrprr": (_PLATFORM, 2e5, 2e3),
+}
+"""References and gains of a PD controller of the actuators."""
+
+CLOSED_LOOPS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+TREE = "five_axis_tree"
+
+
+def simulate(size: Size) -> Iterator[Figure]:
+    """All of it. Raises CheckError where engines differ."""
+    yield from steps(size)
+    yield from tree(size)
+    for name in CLOSED_LOOPS:
+        yield from closed_loop(name, 2.0 if size.full else 0.02)
+
+
+def controlled(name: str, seconds: float, cases: int) -> Block:
+    """A block of cases of a robot under its controller, with gains that differ a little."""
+    motion, kp, kd = ROBOTS[name]
+    gains = {"start": kp, "stop": 1.1 * kp, "num": cases} if cases > 1 else [kp]
+    outputs = ["actuator_force", "joint_position" if name == "irb6" else "platform_position"]
+    return _block(
+        name, seconds, trajectories={"move": motion}, outputs=outputs,
+        simulation={"controller": {"kind": "pd", "parameters": {"kd": kd}}, "gains": {"grid": {"kp": gains}}},
+    )  # fmt: skip
+
+
+def _block(name: str, seconds: float, **more: Any) -> Block:
+    sweep = {"robot": name, "time": {"stop": seconds, "step": STEP}, **more}
+    return block_of(plan(Sweep.from_dict(sweep)), 0)
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of one core, after a first run; and the result."""
+    run()
+    start = time.process_time()
+    result = run()
+    return time.process_time() - start, result
+
+
+def steps(size: Size) -> Iterator[Figure]:
+    """Microseconds of a step of one case on one core, under a controller, without friction."""
+    cases, count = (512, 50) if size.full else (16, 4)
+    for name in ROBOTS:
+        block = controlled(name, count * STEP, cases)
+        seconds, arrays = _timed(partial(compute.whole, block))
+        if arrays["worst_status"].any():
+            raise CheckError(f"{name}: a case under its controller came to its end")
+        yield Figure(f"{name}, PD, rk4", seconds / cases / count * 1e6, "us/step", f"{cases} cases side by side")
+
+
+def tree(size: Size) -> Iterator[Figure]:
+    """A tree that falls from several states: MuJoCo's rollout with the same method, and the ratio of times."""
+    cases, count = (256, 200) if size.full else (8, 20)
+    robot = catalog.build(TREE)
+    start = np.random.default_rng(3).uniform(-0.3, 0.3, (cases, len(robot.mechanism.freedoms)))
+    state = {name: start[:, k].tolist() for k, name in enumerate(robot.mechanism.freedoms)}
+    block = _block(TREE, count * STEP, outputs=["joint_position"], simulation={"state": {"list": state}})
+    mine, arrays = _timed(partial(compute.whole, block))
+    position = arrays["joint_position"][0, 0, 0, :, -1, 0, : start.shape[1]]
+    yield Figure(f"{TREE}, released, rk4", mine / cases / count * 1e6, "us/step", f"{cases} cases side by side")
+    for engine in able("rollout"):
+        model = engine.tree(skeleton(robot.mechanism), (0.0, 0.0, -9.81))
+        seconds, other = _timed(partial(model.rollout, start, np.zeros_like(start), STEP, count))
+        apart = float(np.abs(other - position).max())
+        _require_close(f"{TREE}, {engine.name}", apart)
+        yield Figure(f"{TREE}, {engine.name}", seconds / cases / count * 1e6, "us/step", engine.ways["rollout"])
+        yield Figure(f"{TREE}, {engine.name} beside ours", seconds / mine, "ratio", f"positions within {apart:.1e}")
+
+
+def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
+    """A closed loop under its controller beside the same one around other engines: how far apart, how long."""
+    block = controlled(name, seconds, 1)
+    mine, arrays = _timed(partial(compute.whole, block))
+    count = len(block.times) - 1
+    for engine in able("tree_terms"):
+        peer = Peer.of(name, engine.tree)
+        start = time.process_time()
+        position, opened = peer.run(block, count)
+        taken = time.process_time() - start
+        apart = float(np.abs(position - arrays["platform_position"][0, 0, 0, 0]).max())
+        _require_close(f"{name}, {engine.name}", apart)
+        what = f"positions within {apart:.1e} m over {seconds:g} s, loops open by {opened:.0e}"
+        yield Figure(f"{name}, PD, beside {engine.name}", apart, "m", what)
+        one = f"one case in both; {engine.ways['tree_terms']}"
+        yield Figure(f"{name}, PD, {engine.name} beside ours", taken / mine, "ratio", one)
+
+
+def _require_close(what: str, apart: float) -> None:
+    if not apart <= CLOSE:
+        raise CheckError(f"{what}: positions are {apart:.2e} apart; expected at most {CLOSE:g}")
+
+
+@dataclass
+class Peer:
+    """A closed loop around an engine that knows trees, in NumPy, for one case; translations and turns of a platform."""
+
+    robot: Robot
+    closure: Closure
+    terms: Callable[[Array, Array], tuple[Array, Array]]
+    opened: float = 0.0
+
+    @classmethod
+    def of(cls, name: str, engine: Callable[..., Any]) -> Peer:
+        """At the reference pose of a robot of the catalogue."""
+        robot = catalog.build(name)
+        bones = skeleton(robot.mechanism)
+        tree = engine(bones, (0.0, 0.0, -9.81))
+        return cls(robot, Closure(bones, np.zeros((1, bones.size))), tree.terms)
+
+    def run(self, block: Block, count: int) -> tuple[Array, float]:
+        """Positions at all steps (step + 1, 3), and how far loops were open."""
+        reference = _reference(block, count)
+        home = self.robot.mechanism.platform.home
+        state = np.concatenate([home.position, np.ravel(home.rotation), np.zeros(6)])
+        kp, kd = ROBOTS[block.robot][1:]
+        path = [state[:3]]
+        for k in range(count):
+            here, there = (self._actuators(s) for s in (state, reference[k]))
+            force = kp * (there[0] - here[0]) + kd * (there[1] - here[1])
+            state = self._step(state, force)
+            path.append(state[:3])
+        return np.array(path), self.opened
+
+    def _actuators(self, state: Array) -> tuple[Array, Array]:
+        """Positions and rates of the actuators."""
+        _, q, qd = self._joints(state)
+        motors = list(self.closure.skeleton.motors)
+        return q[motors, 0], qd[0, motors]
+
+    def _joints(self, state: Array) -> tuple[Target, Array, Array]:
+        position, rotation, twist = (np.ascontiguousarray(part[..., None]) for part in _parts(state))
+        target = Target(position, rotation, twist, np.zeros((6, 1)))
+        q = self.closure.close(target)
+        qd, _, _ = self.closure.motion(target, q)
+        return target, q, qd
+
+    def _rate(self, state: Array, force: Array) -> Array:
+        _, q, qd = self._joints(state)
+        mass, bias = self.terms(np.ascontiguousarray(q.T), qd)
+        change = np.zeros(6)
+        change[list(self.closure.skeleton.freedoms)] = self.closure.accelerations(q, qd, mass, bias, force[None])[0]
+        _, rotation, twist = _parts(state)
+        spin = np.cross(np.eye(3), -twist[:3])
+        return np.concatenate([twist[3:], (spin @ rotation).ravel(), change])
+
+    def _step(self, state: Array, force: Array) -> Array:
+        """Runge and Kutta's of order four under held forces; the rotation is made orthogonal again."""
+        rates = [self._rate(state, force)]
+        for share in (0.5, 0.5, 1.0):
+            rates.append(self._rate(state + share * STEP * rates[-1], force))
+        a, b, c, d = rates
+        state = state + STEP / 6.0 * (a + 2.0 * (b + c) + d)
+        u, _, v = np.linalg.svd(state[3:12].reshape(3, 3))
+        state[3:12] = (u @ v).ravel()
+        return state
+
+
+def _parts(state: Array) -> tuple[Array, Array, Array]:
+    return state[:3], state[3:12].reshape(3, 3), state[12:]
+
+
+def _reference(block: Block, count: int) -> Array:
+    """States of the reference at all steps (step, 18)."""
+    times = np.arange(count + 1) * STEP
+    motion = moving(block.family, block.trajectories[0], times, block.origin)
+    home = np.array(block.family.reference.platform.home.rotation, dtype=float)
+    rotation = np.broadcast_to(np.asarray(motion.get("rotation", home)), (len(times), 3, 3)).reshape(-1, 9)
+    return np.concatenate([np.asarray(motion["position"]), rotation, np.asarray(motion["twist"])], axis=1)

@@ -521,6 +521,12 @@ class _RobotReader:
         """Evaluate the robot with the default parameters, and report what makes no mechanism."""
         if self.report.problems:
             return
+        if description.platform is not None:
+            limbs, _ = description.parts({parameter.name: parameter.scalar for parameter in description.parameters})
+            for finding in (finding for findings in checks.check_instances(limbs) for finding in findings):
+                self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
+            if self.report.problems:
+                return
         reference = description.family.reference
         places = Places(description.template, description.platform)
         for find in (partial(checks.check, massless=description.massless), checks.check_loops, mobility.check_home):

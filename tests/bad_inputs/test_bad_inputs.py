@@ -18,6 +18,7 @@ from tests.bad_inputs import (
     dask_settings,
     files,
     imports,
+    mechanisms,
     numbers,
     outputs,
     robots,
@@ -28,7 +29,20 @@ from tests.bad_inputs import (
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
-SECTIONS = (files, sweeps, turns, clusters, commands, robots, imports, stores, numbers, dask_settings, outputs)
+SECTIONS = (
+    files,
+    sweeps,
+    turns,
+    clusters,
+    commands,
+    robots,
+    mechanisms,
+    imports,
+    stores,
+    numbers,
+    dask_settings,
+    outputs,
+)
 ROWS = tuple(row for section in SECTIONS for row in section.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""

@@ -1,21 +1,26 @@
-"""Robot files of platforms whose coordinates follow, of several bodies, with a wrist; axes in any direction."""
+"""Robot files of platforms whose coordinates follow, of several bodies, with a wrist; axes in any direction; limbs that
+differ."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot, read_robot
 from robots import catalog
 from robots.catalog.literature.articulated import par4_parts
 from robots.formats import writing
 from robots.formats.description import Description
+from robots.formats.templates import fill
+from robots.formats.variants import Variant
 from robots.model import NO_PLATFORM, Mechanism, Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics
-from tests.pipeline.robot_files.test_reader import ARM
+from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
 TRIPOD = (EXAMPLES / "3rps.yaml").read_text()
@@ -92,3 +97,54 @@ def test_an_axis_in_any_direction_agrees_with_pinocchio(axis: tuple[float, float
     model.appendBodyToJoint(second, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
     expected = pin.rnea(model, model.createData(), q, qd, qdd)
     np.testing.assert_allclose(inverse_dynamics(robot, q=q, qd=qd, qdd=qdd), expected, rtol=1e-12, atol=1e-12)
+
+
+# --- limbs that are not alike -----------------------------------------------------------------------------------------
+
+
+def test_a_mirrored_limb_is_that_of_the_other_side() -> None:
+    """The Schoenflies robot has elbows to the left and to the right: two limbs of the catalogue, one and its mirror."""
+    theirs = catalog.build("schoenflies_4ruu")
+    whole = fill(theirs.family.assemble.family.assemble(theirs.values), {})  # type: ignore[attr-defined]
+    left = tuple(replace(instance, limb=0) for instance in whole.instances)
+    variants = tuple(Variant(mirror="y" if instance.limb else None) for instance in whole.instances)
+    description = Description("mirrored", "", "", (), (), replace(whole, limbs=whole.limbs[:1], instances=left))
+    description = replace(description, variants=variants)
+    assert read_back(description) == description
+    ours = Robot.of(description.family, {})
+    random, home = np.random.default_rng(4), np.array(whole.platform.home.position)
+    twist = random.normal(size=(10, 6)) * [0, 0, 1, 1, 1, 1]
+    position = home + random.uniform(-0.04, 0.04, (10, 3))
+    found, expected = (inverse_dynamics(robot, position=position, twist=twist, full=True) for robot in (ours, theirs))
+    sign = np.array([1.0, -1.0, -1.0, 1.0])  # a motor in the mirror turns the other way
+    np.testing.assert_allclose(sign * found.force, expected.force, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(sign[:, None] * found.jacobian, expected.jacobian, rtol=1e-11, atol=1e-12)
+
+
+def test_a_limb_with_lengths_of_its_own_agrees_with_pinocchio() -> None:
+    pytest.importorskip("pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing")
+    from tests.reference.mechanism_pinocchio import ClosedMechanism
+
+    text = FIVE_BAR.replace("limb: RRR, ", "limb: RRR, values: {distal_length: 1.2 * distal_length}, ", 1)
+    assert text != FIVE_BAR
+    description = parse_robot(text, "uneven.yaml")
+    assert read_back(description) == description
+    for values in ({}, {"distal_length": 0.45, "proximal_length": 0.5}):
+        robot = Robot.of(description.family, values)
+        first, second = robot.mechanism.limbs
+        assert first.links[1].inertia.centre != second.links[1].inertia.centre
+        peer, home = ClosedMechanism(robot.mechanism), np.array(robot.mechanism.platform.home.position)
+        for k in range(3):
+            twist, acceleration = np.random.default_rng(k).normal(size=(2, 6)) * [0, 0, 0, 1, 0, 1]
+            position = home + np.array([0.05, 0.0, -0.03]) * k
+            force = inverse_dynamics(robot, position=position, twist=twist, acceleration=acceleration)
+            expected = peer.solve(position, np.eye(3), twist, acceleration).force
+            np.testing.assert_allclose(force, expected, rtol=1e-9)
+
+
+def test_a_value_of_no_parameter_is_told() -> None:
+    text = FIVE_BAR.replace("limb: RRR, ", "limb: RRR, values: {distal_lenght: 1}, ", 1)
+    with pytest.raises(
+        InputError, match="got 'distal_lenght'; expected a parameter of the robot. Did you mean 'distal_"
+    ):
+        parse_robot(text, "uneven.yaml")

@@ -97,8 +97,9 @@ the defaults of all parameters; the limbs have to allow the `mobility`, and the 
 other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
 cannot be reached shows as a status of the samples.
 
-Instances need not be alike: `values` gives parameters other values in one limb, `{limb: leg, values: {rod: 1.2 * rod}}`,
-and `mirror: y` changes the sign of y in all of it, so that a motor turns the other way.
+Instances need not be alike: `values` gives parameters other values in one limb, as in
+`{limb: leg, values: {rod: 1.2 * rod}}`, and `mirror: y` changes the sign of y in all of it, so that a motor turns the
+other way.
 
 A platform that has fewer freedoms than coordinates, or that is made of several bodies, has `coordinates` in place of
 `mobility`: those of `x`, `y`, `z`, `yaw`, `pitch` and `roll` (about z, then y, then x) in which its motion is given.

@@ -1,5 +1,4 @@
-"""Where a robot file says what is in its mechanism: paths of keys for findings about limbs that were made of its
-own."""
+"""Where a robot file says what is in its mechanism: paths of keys for findings about limbs made of its own."""
 
 from __future__ import annotations
 

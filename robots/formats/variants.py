@@ -1,5 +1,4 @@
-"""Limbs of a robot that are not alike: instances of one description with other values of its parameters, or
-mirrored."""
+"""Limbs of a robot that are not alike: instances of one description with other values, or mirrored."""
 
 from __future__ import annotations
 

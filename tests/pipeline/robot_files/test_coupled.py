@@ -145,6 +145,6 @@ def test_a_limb_with_lengths_of_its_own_agrees_with_pinocchio() -> None:
 def test_a_value_of_no_parameter_is_told() -> None:
     text = FIVE_BAR.replace("limb: RRR, ", "limb: RRR, values: {distal_lenght: 1}, ", 1)
     with pytest.raises(
-        InputError, match="got 'distal_lenght'; expected a parameter of the robot. Did you mean 'distal_"
+        InputError, match=r"got 'distal_lenght'; expected a parameter of the robot\. Did you mean 'distal_"
     ):
         parse_robot(text, "uneven.yaml")

@@ -24,7 +24,7 @@ SECTIONS = (
     (sections.SpinSection, "What spins with it, in `spins`"),
     (sections.MotorSection, "`motor`"),
     (sections.CouplingSection, "A joint that follows another, in `couplings`"),
-    (sections.LinkSection, "A link, in `links`"),
+    (sections.LinkSection, "A link, in `links` of a limb or of the platform"),
     (sections.ClosureSection, "A joint in `loops` or `tips`"),
     (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
     (sections.InertiaSection, "`inertia`"),
@@ -97,10 +97,39 @@ the defaults of all parameters; the limbs have to allow the `mobility`, and the 
 other values loops have to be closed as well, so positions that depend on lengths are expressions of them; a pose that
 cannot be reached shows as a status of the samples.
 
+Instances need not be alike: `values` gives parameters other values in one limb, as in
+`{limb: leg, values: {rod: 1.2 * rod}}`, and `mirror: y` changes the sign of y in all of it, so that a motor turns the
+other way.
+
+A platform that has fewer freedoms than coordinates, or that is made of several bodies, has `coordinates` in place of
+`mobility`: those of `x`, `y`, `z`, `yaw`, `pitch` and `roll` (about z, then y, then x) in which its motion is given.
+The others follow from the limbs, see [the theory](theory/coupled_platforms.md). In a sweep such a robot is a chain
+whose joints are `platform_z` and so on, and `limb1.2` for joint 2 of instance `limb1`. `examples/robots/3rps.yaml` is a
+whole one. Further bodies of the platform are its `links`, with joints in their `loops` where they close; an instance
+joins one of them by `body`. So two platforms are bodies of one, with the joints between them; and a wrist is a link of
+the platform whose joint is `independent` and `actuated`:
+
+```yaml
+platform:
+  coordinates: [x, y, z]
+  inertia: {mass: 0.5}
+  links:
+    - {joint: wrist, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 0.1}}
+  independent: [wrist]
+  actuated: [wrist]
+```
+
 Where angles at the reference pose are not known, a limb may have a key `reference` with rough positions of its joints,
 or `{}`: its loops and tips are closed numerically from there, for the defaults of all parameters, and all variables
 count from what was found. Driven joints of a chain stay where they are said to be. Other values of the parameters are
 solved in the kernels from there.
+
+## Axes
+
+A joint turns about, or slides along, an `axis` of its own frame: `x`, `-y`, or a direction of any length such as
+`[sin(a), 0, cos(a)]`, whose values may be expressions. Cut joints have their axes from their frames, see the table. The
+frame of a link is that of its `placement` where the joint is at zero, whatever the axis; `link_rotation` of a sweep is
+that of a frame with the axis along x, y or z, where the axis is a direction.
 
 ## Kinds of joints
 

@@ -101,8 +101,7 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
     from pipeline.errors import InputError
-    from pipeline.execution.corners import try_corners
-    from pipeline.plan.plan import plan
+    from pipeline.execution.trial import trial
     from pipeline.robot_files import names
     from pipeline.sweep.model import Sweep
     from pipeline.sweep.template import sweep_text
@@ -111,11 +110,11 @@ def new(name: str, output: Path) -> None:
     for share in SHARES:
         text = sweep_text(family, place, share)
         sweep = Sweep.from_text(text, str(output), output.parent)
-        tried = [corner for corner in try_corners(plan(sweep)) if corner.failed]
-        if not tried:
+        tried = trial(sweep)
+        if not tried.result.failed:
             break
     else:
-        raise InputError(corner.problem(name) for corner in tried)
+        raise InputError(tried.problems(name, sweep))
     _write_with_schema("sweep", output, text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'check', str(output)])}")
 

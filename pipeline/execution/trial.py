@@ -1,6 +1,7 @@
 """Try a few designs of a plan on a few trajectories in this process, before a run: what fails there, fails in it too.
 
-The corners of both axes and some places between them, drawn from a fixed seed; without friction, nothing is stored.
+The ends of both axes and of all parameters that are swept, and some places between them, drawn from a fixed seed;
+without friction, nothing is stored. `check` and `new` try a sweep in this way.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import Problem
 from pipeline.execution.graph import block_of
 from pipeline.monitor.samples import FAILED, WORST, FailedSamples, count_failed
 from pipeline.plan.plan import plan
@@ -28,6 +30,8 @@ SAMPLES = 20_000
 """Samples that are tried, about; they take a moment once the kernels are there."""
 
 DESIGNS, TRAJECTORIES = 12, 6
+LOOKED_AT = 10_000
+"""Designs among which the ends of swept parameters are looked for."""
 SEED = 1
 
 SIMULATED, INSTANTS = 3, 100
@@ -41,6 +45,14 @@ class Trial:
     designs: int
     trajectories: int
     result: FailedSamples
+
+    def problems(self, name: str, sweep: Sweep) -> Iterator[Problem]:
+        """What to say of the sweep file `name` where its motions cannot be made; nothing where nothing failed."""
+        for status in self.result.statuses:
+            trajectory = sweep.trajectories[status.first[0][-1]].name
+            got = f"{status.samples:,} of {self.result.samples:,} samples that were tried with {status.name}"
+            hint = f"{status.advice[:1].upper()}{status.advice[1:]}".rstrip(".") + "."
+            yield Problem(name, 0, 0, f"trajectories.{trajectory}", got, "a motion that the robot can make", hint)
 
     def lines(self) -> Iterator[str]:
         """Warnings; none where nothing failed."""
@@ -124,7 +136,17 @@ def _chosen(sweep: Sweep) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of designs and trajectories to try."""
     pairs = max(4, SAMPLES // sweep.grid.samples)
     trajectories = _places(len(sweep.trajectories), min(TRAJECTORIES, pairs // 2))
-    return _places(sweep.design.size, min(DESIGNS, max(2, pairs // len(trajectories)))), trajectories
+    most = min(DESIGNS, max(2, pairs // len(trajectories)))
+    between = _places(sweep.design.size, most).tolist()
+    chosen = dict.fromkeys([between[0], between[-1], *_ends(sweep), *between])
+    return np.sort(np.array(list(chosen)[:most], dtype=np.int64)), trajectories
+
+
+def _ends(sweep: Sweep) -> Iterator[int]:
+    """Designs at the ends of each parameter that is swept."""
+    for values in sweep.designs(0, min(sweep.design.size, LOOKED_AT)).values():
+        if np.ptp(values):
+            yield from (int(np.argmin(values)), int(np.argmax(values)))
 
 
 def _places(size: int, most: int) -> NDArray[np.int64]:

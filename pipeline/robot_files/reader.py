@@ -41,6 +41,7 @@ from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.ratings import Rating
 from robots.formats.templates import fill
+from robots.formats.variants import PLAIN, Variant
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import LARGEST, Parameter, nearest
 from robots.types import BASE, TWIST
@@ -98,7 +99,7 @@ class _RobotReader:
         coupled = self._coupled()
         platform = NO_PLATFORM if coupled else self._platform()
         instances = self._instances(limbs)
-        joined = self._joined()
+        joined, variants = self._joined(), self._variants(parameters, derived)
         if coupled is not None:
             self._check_coupled(coupled, limbs, instances)
         if self.report.problems:
@@ -116,6 +117,7 @@ class _RobotReader:
             file.massless,
             platform=coupled,
             joined=joined if any(body != BASE for body in joined) else (),
+            variants=variants if any(variant != PLAIN for variant in variants) else (),
         )
         self._check_massless(description)
         if self.report.problems:
@@ -135,11 +137,13 @@ class _RobotReader:
         """Close the loops of limbs that have rough positions of joints."""
         mechanism, platform = description.parts({entry.name: entry.scalar for entry in description.parameters})
         homes = dict(enumerate(homes_of(platform))) if platform else {}
+        places = Places(description.template, None)
         for k, limb in enumerate(mechanism.limbs):
-            stated = self.file.limbs[limb.name].reference
+            source = places.limb(limb.name)
+            stated = self.file.limbs[source].reference
             if stated is None:
                 continue
-            path, names = ("limbs", limb.name, "reference"), [link.joint for link in limb.links]
+            path, names = ("limbs", source, "reference"), [link.joint for link in limb.links]
             for name in stated:
                 if name not in names:
                     hint = sentence(nearest(name, names))
@@ -435,6 +439,23 @@ class _RobotReader:
             result.append(self.platform_bodies.get(section.body, BASE))
         return tuple(result)
 
+    def _variants(
+        self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, Expression]]
+    ) -> tuple[Variant, ...]:
+        """What is different in the limbs of instances."""
+        names = {parameter.name for parameter in parameters} - {name for name, _ in derived}
+        result = []
+        for name, section in (self.file.instances or {}).items():
+            values = []
+            for parameter, value in section.values.items():
+                path = ("instances", name, "values", parameter)
+                if parameter not in names:
+                    hint = sentence(nearest(parameter, names)) if names else "The file has no parameters."
+                    self.report(path, parameter, "a parameter of the robot", hint, key=True)
+                values.append((parameter, self.values.number(value, path)))
+            result.append(Variant(tuple(values), section.mirror))
+        return tuple(result)
+
     def _check_coupled(
         self, platform: CoupledPlatform, limbs: Mapping[str, Limb], instances: Sequence[Instance]
     ) -> None:
@@ -521,8 +542,15 @@ class _RobotReader:
         """Evaluate the robot with the default parameters, and report what makes no mechanism."""
         if self.report.problems:
             return
+        if description.platform is not None:
+            limbs, _ = description.parts({parameter.name: parameter.scalar for parameter in description.parameters})
+            for finding in (finding for findings in checks.check_instances(limbs) for finding in findings):
+                self.report(finding.path, Got(finding.got), finding.expected, finding.hint)
+            if self.report.problems:
+                return
         reference = description.family.reference
-        places = Places(description.template, description.platform)
+        defaults = {parameter.name: parameter.scalar for parameter in description.parameters}
+        places = Places(description.template, description.platform, description.parts(defaults)[0])
         for find in (partial(checks.check, massless=description.massless), checks.check_loops, mobility.check_home):
             for finding in find(reference):
                 self.report(places.of(finding.path), Got(finding.got), finding.expected, finding.hint)

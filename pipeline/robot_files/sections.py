@@ -220,6 +220,12 @@ class InstanceSection(Section):
     body: Label = Field(
         default="platform", description="body of the platform that its tips join, and that has that mount frame"
     )
+    values: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="values that parameters have in this limb alone"
+    )
+    mirror: Literal["x", "y", "z"] | None = Field(
+        default=None, description="axis of its mount frames along which all of the limb has the other sign"
+    )
 
 
 class PlatformSection(Section):

@@ -17,7 +17,7 @@ NOTHING = inertia.point(0.0)
 GROUND = "base"
 
 _AXES: dict[str, Vector] = {
-    sign + name: (factor * float(k == 0), factor * float(k == 1), factor * float(k == 2))
+    sign + name: (factor if k == 0 else 0.0, factor if k == 1 else 0.0, factor if k == 2 else 0.0)
     for sign, factor in (("", 1.0), ("-", -1.0))
     for k, name in enumerate("xyz")
 }

@@ -48,13 +48,27 @@ def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[Findi
     """Everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
     for limb in mechanism.limbs:
         yield from _limb(limb, ("limbs", limb.name), massless)
-    for each in mechanism.instances:
-        for name, frame in (("base", each.base), ("platform", each.platform)):
-            yield from _frame(frame, ("instances", each.name, name))
+    frames, places = check_instances(mechanism)
+    yield from frames
     if not mechanism.is_chain:
         yield from check_inertia(mechanism.platform.inertia, ("platform", "inertia"))
         yield from _frame(mechanism.platform.home, ("platform", "home"))
-    yield from _instances(mechanism)
+    yield from places
+    driven, free = len(mechanism.actuators), len(mechanism.freedoms)
+    if not mechanism.is_chain and driven < free:
+        hint = "Name the driven joints of each limb under actuated."
+        yield Finding(("platform", "mobility"), f"{free} freedoms and {driven} actuators", "at least as many", hint)
+
+
+def check_instances(mechanism: Mechanism) -> tuple[list[Finding], list[Finding]]:
+    """Mount frames that are none, and limbs that share a place."""
+    frames = [
+        finding
+        for each in mechanism.instances
+        for name, frame in (("base", each.base), ("platform", each.platform))
+        for finding in _frame(frame, ("instances", each.name, name))
+    ]
+    return frames, list(_instances(mechanism))
 
 
 def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
@@ -159,10 +173,6 @@ def _instances(mechanism: Mechanism) -> Iterator[Finding]:
             if (each.limb, each.base, each.platform) == (other.limb, other.base, other.platform):
                 hint = "Each limb needs a place of its own: give base and platform a turn or a position."
                 yield Finding(("instances", each.name), f"the place of {other.name}", "another place", hint)
-    driven, free = len(mechanism.actuators), len(mechanism.freedoms)
-    if not mechanism.is_chain and driven < free:
-        hint = "Name the driven joints of each limb under actuated."
-        yield Finding(("platform", "mobility"), f"{free} freedoms and {driven} actuators", "at least as many", hint)
 
 
 Pose = tuple[np.ndarray, np.ndarray]

@@ -16,6 +16,7 @@ from robots.formats.assembly import References, counted_from
 from robots.formats.oblique import Axes, is_oblique, nearest_axes, straightened, straightened_cuts, straightened_links
 from robots.formats.ratings import Rating
 from robots.formats.templates import fill
+from robots.formats.variants import Variant, expanded
 from robots.model import Family, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE, Number
@@ -24,7 +25,7 @@ CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
 
 
-_OPTIONAL = {"ratings", "massless", "reference", "platform", "joined"}
+_OPTIONAL = {"ratings", "massless", "reference", "platform", "joined", "variants"}
 """Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
 
 
@@ -37,7 +38,8 @@ class Description:
     `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. `ratings` are what is
     known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. With a
     `platform` whose coordinates follow, the template has limbs and instances alone, and `joined` says which of its
-    bodies each instance joins. Two descriptions are equal where they say the same.
+    bodies each instance joins. `variants`, one for each instance where there are any, say what is different in its
+    limb. Two descriptions are equal where they say the same.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Description:
     reference: References = ()
     platform: CoupledPlatform | None = None
     joined: tuple[int, ...] = ()
+    variants: tuple[Variant, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -75,9 +78,8 @@ class Description:
 
     def parts(self, values: Mapping[str, Number]) -> tuple[Mechanism, CoupledPlatform | None]:
         """The template for values of the parameters, and its platform where that is none of the template."""
-        known = self.known(values)
-        made: Mechanism = fill(self.template, known)
-        platform: CoupledPlatform | None = fill(self.platform, known)
+        made, _ = self._expanded(values)
+        platform: CoupledPlatform | None = fill(self.platform, self.known(values))
         if any(self._oblique):
             *of_limbs, of_platform = self._oblique
             limbs = (straightened(limb, axes) for limb, axes in zip(made.limbs, of_limbs, strict=True))
@@ -85,6 +87,12 @@ class Description:
             if platform is not None and of_platform:
                 made, platform = self._straight_platform(made, platform, of_platform)
         return counted_from(made, self.reference) if self.reference else made, platform
+
+    def _expanded(self, values: Mapping[str, Number]) -> tuple[Mechanism, tuple[int, ...]]:
+        """The template in numbers, with the limbs of all variants; which of its limbs each of them is."""
+        if not self.variants:
+            return fill(self.template, self.known(values)), tuple(range(len(self.template.limbs)))
+        return expanded(self.template, self.variants, lambda changed: self.known({**values, **changed}))
 
     def known(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
         """What expressions may use: constants, values of the parameters, and what is derived from them."""
@@ -96,11 +104,15 @@ class Description:
     @cached_property
     def _oblique(self) -> tuple[Axes, ...]:
         """Of each limb, and of the platform, coordinate axes of links that have others; none where all have one."""
-        lists = [limb.links for limb in self.template.limbs] + [self.platform.links if self.platform else ()]
+        of_platform = self.platform.links if self.platform else ()
+        lists = [*(limb.links for limb in self.template.limbs), of_platform]
         if not any(is_oblique(link.axis) for links in lists for link in links):
             return ()
-        known = self.known({each.name: each.scalar for each in self.parameters})
-        return tuple(nearest_axes(links, fill(links, known)) for links in lists)
+        defaults = {each.name: each.scalar for each in self.parameters}
+        made, sources = self._expanded(defaults)
+        pairs = [(lists[source], limb.links) for source, limb in zip(sources, made.limbs, strict=True)]
+        pairs.append((of_platform, fill(of_platform, self.known(defaults))))
+        return tuple(nearest_axes(links, numbers) for links, numbers in pairs)
 
     def _straight_platform(
         self, limbs: Mechanism, platform: CoupledPlatform, axes: Axes

@@ -72,8 +72,12 @@ def _file(description: Description) -> dict[str, Any]:
         pairs = zip(mechanism.instances, joined or [{}] * len(mechanism.instances), strict=True)
         file["instances"] = {each.name: _Inline(_instance(each, mechanism) | body) for each, body in pairs}
         file["platform"] = _coupled(description.platform, bodies)
-    elif mechanism.instances != default_instances(mechanism):
+    elif description.variants or mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
+    for instance, variant in zip(mechanism.instances, description.variants, strict=False):
+        said = {"values": _Inline(variant.values)} if variant.values else {}
+        said |= {"mirror": variant.mirror} if variant.mirror is not None else {}
+        file["instances"][instance.name] = _Inline(file["instances"][instance.name] | said)
     if not mechanism.is_chain:
         platform = mechanism.platform
         file["platform"] = {"mobility": platform.mobility, "inertia": _Inline(_inertia(platform.inertia))}

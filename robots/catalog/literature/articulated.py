@@ -88,6 +88,12 @@ def _par4(p: Mapping[str, Number]) -> Mechanism:
     them: `link_a`, whose pose is that of the platform and which carries the tool, and `link_b`. The motion is given in
     x, y, z and yaw of `link_a`; its pitch and roll, which stay zero, and the hinges follow.
     """
+    limb, instances, platform, bodies = par4_parts(p)
+    return closed("par4", (limb,), instances, platform, bodies)
+
+
+def par4_parts(p: Mapping[str, Number]) -> tuple[Limb, tuple[Instance, ...], CoupledPlatform, tuple[int, ...]]:
+    """The limb of a Par4, its instances, its platform, and which of its bodies each instance joins."""
     limb, drop = _limb(p)
     r = p["platform_radius"]
     west, south, east, north = (-r, 0.0, 0.0), (0.0, -r, 0.0), (r, 0.0, 0.0), (0.0, r, 0.0)
@@ -117,7 +123,7 @@ def _par4(p: Mapping[str, Number]) -> Mechanism:
     places = (("x", west, south), ("y", south, south), ("-x", east, east), ("-y", north, east))
     load = rod(p["link_mass"] + p["platform_mass"], minus(south, middle), minus(east, middle))
     platform = CoupledPlatform(load, shifted((middle[0], middle[1], -drop)), ("x", "y", "z", "yaw"), links, (pin,))
-    return closed("par4", (limb,), _instances(p["reach"], places), platform, (0, 0, 1, 1))
+    return limb, _instances(p["reach"], places), platform, (0, 0, 1, 1)
 
 
 def _mass(name: str, default: float, text: str) -> Parameter:

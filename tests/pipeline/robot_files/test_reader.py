@@ -143,7 +143,7 @@ BAD = [
     ("{position: [length, 0, 0]}", "{turn: {w: 90}}", "expected one of 'x', 'y' or 'z'"),
     ("{position: [length, 0, 0]}", "{turn: {x: 90}, along: [1, 0, 0]}", "got turn and along; expected one of turn, along"),
     ("{position: [length, 0, 0]}", "{rotation: [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}", "got a matrix that is no rotation"),
-    ("axis: z", "axis: [0, 0, 0]", "axis: got [0, 0, 0]; expected one of 'x', 'y', 'z', '-x', '-y' or '-z'"),
+    ("axis: z", "axis: [0, 0, 0]", "axis: got [0.0, 0.0, 0.0]; expected a direction other than zero."),
     ("kind: revolute, axis: z", "kind: ball, axis: z", "got 'ball'; expected one of 'revolute', 'prismatic' or 'screw'"),
     ("kind: revolute, axis: z", "kind: screw, axis: z", "no key 'pitch'; expected 'pitch', which a screw joint needs"),
     ("axis: z", "axis: z, pitch: 0.1", "pitch: got 0.1; expected no pitch of a revolute joint. Remove it; kinds with one"),

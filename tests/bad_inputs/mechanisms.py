@@ -1,0 +1,169 @@
+"""Bad inputs about what robot files say of platforms whose coordinates follow, their bodies, and axes of any
+direction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.bad_inputs.robots import robot
+from tests.bad_inputs.rows import Row
+from tests.pipeline.robot_files.test_reader import ARM
+
+TRIPOD = (Path(__file__).parents[2] / "examples" / "robots" / "3rps.yaml").read_text()
+HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1}}"
+WRIST = TRIPOD + f"  links: [{HINGE}]\n  independent: [hinge]\n  actuated: [hinge]\n"
+GIVEN, HOME, LEG = (
+    "coordinates: [z, pitch, roll]",
+    "home: {position: [0, 0, height]}",
+    "{limb: leg, base: {position: [-",
+)
+
+
+def given(name: str, text: str, *said: str) -> Row:
+    """Other coordinates of the platform."""
+    return robot(f"J{name}", GIVEN, text, *said, text=TRIPOD)
+
+
+def wrist(name: str, old: str, new: str, *said: str) -> Row:
+    """A platform with a wrist that is good but for one text."""
+    return robot(f"J{name}", old, new, *said, text=WRIST)
+
+
+def arm(name: str, old: str, new: str, *said: str) -> Row:
+    """A chain that is good but for one text."""
+    return robot(f"J{name}", old, new, *said, text=ARM)
+
+
+ROWS = (
+    given("01 another coordinate", "coordinates: [z, tilt, roll]", "got 'tilt'; expected one of 'x', 'y', 'z', 'yaw'"),
+    given("02 a coordinate twice", "coordinates: [z, z, roll]", "coordinates[1]: got z again; expected every one once"),
+    given("03 no coordinate", "coordinates: []", "platform.coordinates: got []; expected at least 1"),
+    given("04 coordinates as a text", "coordinates: z", "platform.coordinates: got 'z'; expected a list"),
+    given(
+        "05 neither key", "", "got no key 'mobility'; expected 'mobility', which is required. Add it; or coordinates"
+    ),
+    given("06 both keys", f"{GIVEN}\n  mobility: [vz]", "expected mobility or coordinates. Remove one of them."),
+    given("07 more than actuators", "coordinates: [x, z, pitch, roll]", "4 coordinates that are given and 3 actuators"),
+    given("08 too few", "coordinates: [z, pitch]", "got coordinates that do not determine the platform along roll"),
+    given("09 a coordinate that follows", "coordinates: [x, pitch, roll]", "do not determine the platform along z"),
+    given("10 a misspelt key", "coordinate: [z, pitch, roll]", "got an unknown key", "Did you mean 'coordinates'?"),
+    given("11 numbers", "coordinates: [1, 2, 3]", "platform.coordinates[0]: got 1; expected one of 'x', 'y', 'z'"),
+    robot("J12 legs that lie level", HOME, "home: {position: [0, 0, 0]}", "platform.home: got ", text=TRIPOD),
+    robot("J13 a height of inf", "default: 0.5,", "default: .inf,", "default: got .inf", text=TRIPOD),
+    robot(
+        "J14 nothing is driven", "actuated: [slide]", "actuated: []", "3 coordinates that are given and 0", text=TRIPOD
+    ),
+    robot("J15 an unknown driven joint", "actuated: [slide]", "actuated: [slid]", "Did you mean 'slide'?", text=TRIPOD),
+    robot("J16 a tip that stays open", "a: rod}", "a: tube}", "got loops that stay open by", text=TRIPOD),
+    robot("J17 rough positions of no joint", "{tilt: 0.2,", "{tlt: 0.2,", "Did you mean 'tilt'?", text=TRIPOD),
+    robot(
+        "J18 a body that is none",
+        LEG,
+        LEG.replace("{limb", "{body: plate, limb"),
+        "got 'plate'; expected a body of the platform",
+        text=TRIPOD,
+    ),
+    robot(
+        "J19 two legs at one place",
+        "instances:\n",
+        f"instances:\n  leg0: {LEG}base_radius, 0, 0]}}, platform: {{position: [-platform_radius, 0, 0]}}}}\n",
+        "the place of leg0; expected another place",
+        text=TRIPOD,
+    ),
+    robot("J20 no instances", "instances:", "instanses:", "Did you mean 'instances'?", text=TRIPOD),
+    robot(
+        "J21 no mass",
+        "inertia: {mass: 3, moments: [0.02, 0.02, 0.04]}",
+        "inertia: {moments: [0, 0, 0]}",
+        "mass",
+        text=TRIPOD,
+    ),
+    robot(
+        "J22 no body's moments",
+        "moments: [0.02, 0.02, 0.04]",
+        "moments: [0.02, 0.02, 4]",
+        "platform.inertia: got principal moments",
+        text=TRIPOD,
+    ),
+    robot(
+        "J23 an unknown name",
+        "[0, 0, height]",
+        "[0, 0, hight]",
+        "the unknown name 'hight'",
+        "Did you mean 'height'?",
+        text=TRIPOD,
+    ),
+    robot(
+        "J24 a drive at a leg",
+        "actuated: [slide]",
+        "actuated: [slide]\n    drives: [{name: m, ratios: {slide: 2}}]",
+        "drives: got drives; expected none beside a platform with coordinates",
+        text=TRIPOD,
+    ),
+    robot(
+        "J25 a coupling at a leg",
+        "actuated: [slide]",
+        "actuated: [slide]\n    couplings: [{joint: tilt, of: slide, ratio: 2}]",
+        "a coupling in a limb at a platform",
+        text=TRIPOD,
+    ),
+    wrist("26 a hinge on nothing", "parent: platform", "parent: plate", "got 'plate'; expected a body further up"),
+    wrist("27 a wrist that is none", "independent: [hinge]", "independent: [hing]", "Did you mean 'hinge'?"),
+    wrist("28 a motor of no joint", "  actuated: [hinge]", "  actuated: [motor]", "platform.actuated[0]: got 'motor'"),
+    wrist("29 a wrist without motor", "  actuated: [hinge]\n", "", "4 coordinates that are given and 3 actuators"),
+    wrist(
+        "30 a wrist and mobility", GIVEN, "mobility: [vz]", "got links without coordinates; expected coordinates beside"
+    ),
+    wrist("31 a body called platform", "body: tool", "body: platform", "got 'platform'; expected a name for each body"),
+    wrist(
+        "32 a tool without mass",
+        "inertia: {mass: 1}}]",
+        "inertia: {mass: 0}}]",
+        "platform.links[0].inertia.mass: got 0",
+    ),
+    arm(
+        "33 an axis of zeros",
+        "axis: z",
+        "axis: [0, 0, 0]",
+        "axis: got [0.0, 0.0, 0.0]; expected a direction other than zero",
+    ),
+    arm("34 an axis of two numbers", "axis: z", "axis: [0, 1]", "axis: got [0, 1]; expected at least 3 entries"),
+    arm(
+        "35 an axis in words",
+        "axis: z",
+        "axis: up",
+        "got 'up'; expected one of 'x', 'y', 'z'",
+        "or a list of three values",
+    ),
+    arm(
+        "36 an axis that vanishes",
+        "axis: z",
+        "axis: [length - 0.5, 0, 0]",
+        "a direction that is zero with the defaults",
+    ),
+    arm("37 an axis of nan", "axis: z", "axis: [.nan, 0, 1]", "got .nan; expected a finite number"),
+    arm(
+        "38 an axis of another name",
+        "axis: z",
+        "axis: [c, 0, 1]",
+        "got the unknown name 'c'; expected names of parameters",
+    ),
+    arm(
+        "39 a coordinate that is driven",
+        "actuated: [shoulder, elbow]",
+        "actuated: [shoulder, elbow]\n    coordinates: [elbow]",
+        "got 'elbow'; expected no actuated joint",
+    ),
+    arm(
+        "40 a coordinate that is none",
+        "actuated: [shoulder, elbow]",
+        "actuated: [shoulder]\n    coordinates: [elbw]",
+        "Did you mean 'elbow'?",
+    ),
+    arm(
+        "41 a coordinate twice",
+        "actuated: [shoulder, elbow]",
+        "actuated: [shoulder]\n    coordinates: [elbow, elbow]",
+        "got elbow again",
+    ),
+)

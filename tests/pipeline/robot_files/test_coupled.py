@@ -1,0 +1,150 @@
+"""Robot files of platforms whose coordinates follow, of several bodies, with a wrist; axes in any direction; limbs that
+differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.robot_files.reader import parse_robot, read_robot
+from robots import catalog
+from robots.catalog.literature.articulated import par4_parts
+from robots.formats import writing
+from robots.formats.description import Description
+from robots.formats.templates import fill
+from robots.formats.variants import Variant
+from robots.model import NO_PLATFORM, Mechanism, Robot
+from robots.status import Status
+from tasks import inverse_dynamics, inverse_kinematics
+from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
+TRIPOD = (EXAMPLES / "3rps.yaml").read_text()
+HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1, centre: [0.1, 0, 0]}}"
+WRIST = TRIPOD + f"  links: [{HINGE}]\n  independent: [hinge]\n  actuated: [hinge]\n"
+
+
+def read_back(description: Description) -> Description:
+    return parse_robot(writing.text(description), "written.yaml")
+
+
+def test_a_tripod_from_a_sketch_moves_as_that_of_the_catalogue() -> None:
+    """Its legs are closed from rough positions; the same geometry gives the same pose and the same ways of the legs."""
+    description = read_robot(EXAMPLES / "3rps.yaml")
+    assert read_back(description) == description
+    for values in ({}, {"base_radius": 0.34, "platform_radius": 0.16}):
+        ours, theirs = Robot.of(description.family, values), catalog.build("coupled_3rps", **values)
+        q = np.random.default_rng(1).uniform(-1, 1, (20, 3)) * (0.08, 0.3, 0.3)
+        found, expected = inverse_kinematics(ours, q=q), inverse_kinematics(theirs, q=q)
+        assert (found.status == Status.OK).all()
+        np.testing.assert_allclose(found.position[:, 0, :6], expected.position[:, 0, :6], atol=1e-12)
+        slides = ours.mechanism.limbs[0].index("leg2.slide"), theirs.mechanism.limbs[0].index("limb2.2")
+        at_home = [
+            inverse_kinematics(robot, q=np.zeros(3)).position[0, k]
+            for robot, k in zip((ours, theirs), slides, strict=True)
+        ]
+        ways = [each.position[:, 0, k] - zero for each, k, zero in zip((found, expected), slides, at_home, strict=True)]
+        np.testing.assert_allclose(*ways, atol=1e-12)
+
+
+def test_a_platform_of_several_bodies_is_read_back() -> None:
+    robot = catalog.build("par4")
+    limb, instances, platform, bodies = par4_parts(robot.values)
+    template = Mechanism((limb,), instances, NO_PLATFORM)
+    description = Description("par4", "", "", (), (), template, platform=platform, joined=bodies)
+    again = read_back(description)
+    assert again == description
+    # of the catalogue but for its payload, which is nothing
+    expected = robot.family.assemble.family.assemble(robot.values)  # type: ignore[attr-defined]
+    assert repr(again.family.reference) == repr(expected)
+
+
+def test_a_wrist_on_a_platform() -> None:
+    description = parse_robot(WRIST, "wrist.yaml")
+    assert read_back(description) == description
+    robot = Robot.of(description.family, {})
+    assert robot.mechanism.freedoms == ("platform_z", "platform_pitch", "platform_roll", "hinge")
+    assert robot.mechanism.actuators == ("hinge", "leg1.slide", "leg2.slide", "leg3.slide")
+    level = inverse_dynamics(robot, q=np.zeros(4), qd=[0, 0, 0, 2.0], full=True)
+    np.testing.assert_allclose(level.velocity, [2.0, 0.0, 0.0, 0.0], atol=1e-12)
+    assert abs(level.force[0]) < 1e-12
+    spun = inverse_dynamics(robot, q=np.zeros(4), qdd=[0, 0, 0, 1.0], full=True)
+    np.testing.assert_allclose(spun.force[0], 0.1**2, rtol=1e-12)  # its one kilogram, 0.1 m from its axis
+
+
+@pytest.mark.parametrize("axis", [(0.3, -0.4, 0.5), (-0.1, -2.0, 0.3), (0.0, 0.6, 0.8)])
+def test_an_axis_in_any_direction_agrees_with_pinocchio(axis: tuple[float, float, float]) -> None:
+    pin = pytest.importorskip(
+        "pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing"
+    )
+    x, y, z = axis
+    text = ARM.replace("axis: z", f"axis: [{x}, {y} * 2 * length, {z}]")
+    description = parse_robot(text, "oblique.yaml")
+    assert read_back(description) == description
+    robot = Robot.of(description.family, {"length": 0.6})
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, 2))
+    direction = np.array([x, y * 1.2, z])
+    model, place = pin.Model(), pin.SE3(np.eye(3), np.array([0.6, 0.0, 0.0]))
+    turning = pin.JointModelRevoluteUnaligned(direction / np.linalg.norm(direction))
+    first = model.addJoint(0, turning, pin.SE3.Identity(), "shoulder")
+    load = pin.Inertia(2.0, np.array([0.3, 0.0, 0.0]), np.diag([0.0, 0.1, 0.1]))
+    model.appendBodyToJoint(first, load, pin.SE3.Identity())
+    second = model.addJoint(first, pin.JointModelRevoluteUnaligned(np.array([0.0, -1.0, 0.0])), place, "elbow")
+    model.appendBodyToJoint(second, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
+    expected = pin.rnea(model, model.createData(), q, qd, qdd)
+    np.testing.assert_allclose(inverse_dynamics(robot, q=q, qd=qd, qdd=qdd), expected, rtol=1e-12, atol=1e-12)
+
+
+# --- limbs that are not alike -----------------------------------------------------------------------------------------
+
+
+def test_a_mirrored_limb_is_that_of_the_other_side() -> None:
+    """The Schoenflies robot has elbows to the left and to the right: two limbs of the catalogue, one and its mirror."""
+    theirs = catalog.build("schoenflies_4ruu")
+    whole = fill(theirs.family.assemble.family.assemble(theirs.values), {})  # type: ignore[attr-defined]
+    left = tuple(replace(instance, limb=0) for instance in whole.instances)
+    variants = tuple(Variant(mirror="y" if instance.limb else None) for instance in whole.instances)
+    description = Description("mirrored", "", "", (), (), replace(whole, limbs=whole.limbs[:1], instances=left))
+    description = replace(description, variants=variants)
+    assert read_back(description) == description
+    ours = Robot.of(description.family, {})
+    random, home = np.random.default_rng(4), np.array(whole.platform.home.position)
+    twist = random.normal(size=(10, 6)) * [0, 0, 1, 1, 1, 1]
+    position = home + random.uniform(-0.04, 0.04, (10, 3))
+    found, expected = (inverse_dynamics(robot, position=position, twist=twist, full=True) for robot in (ours, theirs))
+    sign = np.array([1.0, -1.0, -1.0, 1.0])  # a motor in the mirror turns the other way
+    np.testing.assert_allclose(sign * found.force, expected.force, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(sign[:, None] * found.jacobian, expected.jacobian, rtol=1e-11, atol=1e-12)
+
+
+def test_a_limb_with_lengths_of_its_own_agrees_with_pinocchio() -> None:
+    pytest.importorskip("pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing")
+    from tests.reference.mechanism_pinocchio import ClosedMechanism
+
+    text = FIVE_BAR.replace("limb: RRR, ", "limb: RRR, values: {distal_length: 1.2 * distal_length}, ", 1)
+    assert text != FIVE_BAR
+    description = parse_robot(text, "uneven.yaml")
+    assert read_back(description) == description
+    for values in ({}, {"distal_length": 0.45, "proximal_length": 0.5}):
+        robot = Robot.of(description.family, values)
+        first, second = robot.mechanism.limbs
+        assert first.links[1].inertia.centre != second.links[1].inertia.centre
+        peer, home = ClosedMechanism(robot.mechanism), np.array(robot.mechanism.platform.home.position)
+        for k in range(3):
+            twist, acceleration = np.random.default_rng(k).normal(size=(2, 6)) * [0, 0, 0, 1, 0, 1]
+            position = home + np.array([0.05, 0.0, -0.03]) * k
+            force = inverse_dynamics(robot, position=position, twist=twist, acceleration=acceleration)
+            expected = peer.solve(position, np.eye(3), twist, acceleration).force
+            np.testing.assert_allclose(force, expected, rtol=1e-9)
+
+
+def test_a_value_of_no_parameter_is_told() -> None:
+    text = FIVE_BAR.replace("limb: RRR, ", "limb: RRR, values: {distal_lenght: 1}, ", 1)
+    with pytest.raises(
+        InputError, match=r"got 'distal_lenght'; expected a parameter of the robot\. Did you mean 'distal_"
+    ):
+        parse_robot(text, "uneven.yaml")

@@ -94,7 +94,7 @@ except ls.InputError as error:
     "await owner.close()",
     """
 try:
-    ls.run(sweep, client=owner)
+    await ls.run(sweep, client=owner)
 except ls.InputError as error:
     print(error)
 """,

@@ -28,7 +28,8 @@ def robot_html(robot: Robot) -> str:
     mechanism = robot.mechanism
     title = f"{robot.name}: {len(mechanism.freedoms)} freedoms, {len(mechanism.actuators)} actuators"
     image = f'<img alt="{robot.name} at its reference pose" width="{WIDTH}" src="data:image/png;base64,{data}">'
-    return f'<div style="display:flex;gap:16px">{image}{table(title, rows, ("parameter", "value", "unit", ""))}</div>'
+    parameters = table(title, rows, ("parameter", "value", "unit", ""))
+    return f'<div style="display:flex;gap:16px;align-items:flex-start">{image}{parameters}</div>'
 
 
 HEIGHT = 720

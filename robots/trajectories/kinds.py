@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from robots.parameters import LARGEST, Parameter
 from robots.types import IDENTITY, Matrix
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Value = float | tuple[float, ...]
 """Value of a parameter of a motion."""
@@ -46,6 +51,8 @@ class Turn:
     kind: str
     values: Mapping[str, Value]
     orientation: Matrix = IDENTITY
+    points: NDArray[np.float64] | None = field(default=None, compare=False)
+    """Angles over time (points, 4): t [s], roll, pitch, yaw [rad]; None for a kind that reads no file."""
 
 
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -182,6 +189,13 @@ TURNS: dict[str, Motion] = {
             "from rest to rest, quintic in time",
         ),
         _fourier(_MIDDLE, "rad", _ORIGIN, _MOST),
+        Motion(
+            "waypoints",
+            (),
+            "C2 cubic splines through the angles of a CSV file with the columns t, roll, pitch, yaw [s, rad], at rest "
+            "at both ends",
+            points_file=True,
+        ),
     )
 }
 """How a platform turns: three angles over time, roll, pitch and yaw about the fixed axes x, y, z."""

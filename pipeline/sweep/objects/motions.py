@@ -44,6 +44,55 @@ def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
     return _table(array[:, 0], array[:, 1:], key, names)
 
 
+ROTATIONS = ("rotation", "rotations")
+ANGLES = ("roll", "pitch", "yaw")
+SQUARE = 1e-6
+"""How far a rotation may be from an orthogonal matrix."""
+
+STEEPEST = np.deg2rad(85.0)
+"""Pitch up to which roll and yaw can be told apart."""
+
+
+def with_rotations(value: object) -> tuple[object, object, object]:
+    """Times and rotations of an object that has them, and the object without: (times, rotations, rest).
+
+    That is a triple of times, positions and rotations, or a dict with the key `rotation`; otherwise rotations are None.
+    """
+    if isinstance(value, tuple) and len(value) == 3:
+        return value[0], value[2], value[:2]
+    if isinstance(value, Mapping) and not is_table(value) and (keys := [key for key in ROTATIONS if key in value]):
+        times = next((value[name] for name in TIMES if name in value), None)
+        return times, value[keys[0]], {name: entry for name, entry in value.items() if name != keys[0]}
+    return None, None, value
+
+
+def angles_of(times: object, rotations: object, key: str) -> Table:
+    """The table t, roll, pitch, yaw [s, rad] of rotations (point, 3, 3) from the reference orientation.
+
+    Angles go on over full turns. Raises InputError for what are no rotations, and for a pitch near 90 degrees.
+    """
+    from scipy.spatial.transform import Rotation
+
+    t, matrices = np.asarray(times, dtype=float), np.asarray(rotations, dtype=float)
+    if t.ndim != 1 or matrices.shape != (len(t), 3, 3):
+        got = f"times of shape {t.shape} with rotations of shape {matrices.shape}"
+        raise InputError([Problem(key, 0, 0, "", got, "shapes (points,) and (points, 3, 3)")])
+    error = np.abs(matrices @ np.swapaxes(matrices, 1, 2) - np.eye(3)).max(axis=(1, 2))
+    wrong = ~(error <= SQUARE) | ~(np.linalg.det(np.where(error[:, None, None] <= SQUARE, matrices, np.eye(3))) > 0.0)
+    if wrong.any():
+        got = f"a matrix in row {int(np.flatnonzero(wrong)[0])} that is no rotation"
+        raise InputError([Problem(key, 0, 0, "", got, "orthogonal matrices of determinant 1")])
+    angles = np.unwrap(Rotation.from_matrix(matrices).as_euler("xyz"), axis=0)
+    steep = np.abs(angles[:, 1]) > STEEPEST
+    if steep.any():
+        row = int(np.flatnonzero(steep)[0])
+        got = f"a rotation in row {row} with a pitch of {np.rad2deg(angles[row, 1]):.0f} degrees"
+        rule = f"a pitch of at most {np.rad2deg(STEEPEST):.0f} degrees: a spline goes through roll, pitch and yaw"
+        hint = "Say it by turn, with an orientation about which it turns."
+        raise InputError([Problem(key, 0, 0, "", got, rule, hint)])
+    return table((("t", t), *zip(ANGLES, angles.T, strict=True)), key)
+
+
 def _is_data_array(value: object) -> TypeGuard[xr.DataArray]:
     return hasattr(value, "dims") and hasattr(value, "coords")
 
@@ -54,8 +103,7 @@ def _mapping(value: Mapping[str, object], key: str, names: Sequence[str]) -> Tab
     known = {times, whole} if whole else {times, *names}
     if times is None or {*value} != known:
         rule = f"t with position, or with {', '.join(names)}; or kind with what it takes"
-        hint = "How a platform turns is said by turn, as in a file." if {"rotation", "rotations"} & {*value} else ""
-        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule, hint)])
+        raise InputError([Problem(key, 0, 0, "", f"the keys {', '.join(map(str, value))}", rule)])
     if whole:
         return _table(value[times], value[whole], key, names)
     return table((("t", value[times]), *((name, value[name]) for name in names)), key)

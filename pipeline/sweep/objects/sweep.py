@@ -49,7 +49,9 @@ def sweep(
     friction: a dict with `law`, `joints` and so on as in a file; `list` may be a table too.
     trajectories: by name, dicts as in a file, or points: (times, positions), a table with t, x, y, z or t and the
     independent joints of a chain, a DataArray (time, axis). Positions count from the reference position [m], as in
-    files. A spline goes through them (kind `waypoints`). Only a simulation without a controller does without.
+    files; (times, positions, rotations) has rotations (point, 3, 3) from the reference orientation too. Splines go
+    through positions, and through roll, pitch and yaw (kind `waypoints`). Only a simulation without a controller does
+    without.
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.

@@ -16,7 +16,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.robot_files.names import is_file
 from pipeline.robot_files.reader import read_robot
 from pipeline.sweep.objects.columns import columns_of, is_table
-from pipeline.sweep.objects.motions import TIMES, points_of
+from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
 from pipeline.sweep.sections import FORMAT, AxesSection
 from robots import catalog
 from robots.formats import writing
@@ -180,10 +180,14 @@ class Writer:
         key = f"trajectories.{name}"
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
-        rest = {}
+        rest: dict[str, Any] = {}
         if isinstance(value, Mapping) and "turn" in value and not is_table(value):
             rest = {"turn": plain(value["turn"], f"{key}.turn")}
             value = {part: entry for part, entry in value.items() if part != "turn"}
+        times, rotations, value = (None, None, value) if rest or self._joints else with_rotations(value)
+        if rotations is not None:
+            angles = angles_of(times, rotations, key)
+            rest = {"turn": {"kind": "waypoints", "file": self._keep(f"{name}_turn", angles.columns)}}
         points = points_of(value, key, self._joints)
         columns = {f"{n} [{points.units[n]}]" if n in points.units else n: v for n, v in points.columns.items()}
         return {"kind": "waypoints", "file": self._keep(name, columns), **rest}

@@ -20,15 +20,13 @@ from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
-from pipeline.sweep.trajectories.turns import describe, read_turn
+from pipeline.sweep.trajectories.turns import TIMES, describe, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
-from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion, Turn
 from robots.trajectories.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
-TIMES = 1e-9
-"""Relative error of times that rounding explains."""
 
 
 def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
@@ -113,7 +111,7 @@ class TrajectoryReader:
             if key not in known:
                 report.unknown((*path, key), known)
         values = read_values(report, motion, section, path, len(mover.joints))
-        turn = None if mover.joints else read_turn(report, section, path, mover.mobility)
+        turn = None if mover.joints else self._turn(section, path)
         load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self.points)
         before = len(report.problems)
         points = self.points(section, path, mover.columns) if motion.points_file else None
@@ -121,6 +119,9 @@ class TrajectoryReader:
         if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
             check_held(report, trajectory, path, mover.mobility)
         return trajectory
+
+    def _turn(self, section: Mapping[str, Any], path: KeyPath) -> Turn | None:
+        return read_turn(self.report, section, path, self.mover.mobility, self.mover.duration, self.points)
 
     def points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]

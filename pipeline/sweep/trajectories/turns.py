@@ -1,15 +1,22 @@
 """How a platform turns along a trajectory: the section `turn`, kinds as in `robots.trajectories.kinds.TURNS`.
 
+Angles of a file are columns t, roll, pitch, yaw.
+
 `{kind: circle, ..., turn: {kind: harmonic, amplitude: [0.1, 0, 0.2], orientation: {euler: [0, 0, 0.3], order: xyz}}}`
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.trajectories.loads import Points
 from pipeline.sweep.trajectories.orientation import read_orientation
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
@@ -17,11 +24,28 @@ from robots.trajectories.kinds import TURNS, Turn, Value
 from robots.types import IDENTITY, TRANSLATION, TWIST, Matrix
 
 KEY, ORIENTATION = "turn", "orientation"
+TIMES = 1e-9
+"""Relative error of times that rounding explains."""
+
 ROTATION = TWIST[:3]
 
 
-def read_turn(report: Report, trajectory: Mapping[str, Any], path: KeyPath, mobility: Sequence[str]) -> Turn | None:
-    """The turn of a trajectory, None without; `mobility` says which angles are free. What is wrong goes to `report`."""
+COLUMNS = {"t": "s", "roll": "rad", "pitch": "rad", "yaw": "rad"}
+"""Columns of a file of angles, and what each measures."""
+
+
+def read_turn(
+    report: Report,
+    trajectory: Mapping[str, Any],
+    path: KeyPath,
+    mobility: Sequence[str],
+    duration: float,
+    points: Points,
+) -> Turn | None:
+    """The turn of a trajectory, None without; `mobility` says which angles are free. What is wrong goes to `report`.
+
+    `points` reads the file of a section; its angles have to last as long as the sweep, `duration` [s].
+    """
     if KEY not in trajectory or not may_turn(report, (*path, KEY), mobility):
         return None
     section, path = trajectory[KEY], (*path, KEY)
@@ -34,13 +58,31 @@ def read_turn(report: Report, trajectory: Mapping[str, Any], path: KeyPath, mobi
         report((*path, "kind"), kind, "a kind of turn of a platform", sentence(nearest(kind, TURNS)))
         return None
     known = ["kind", ORIENTATION, *(parameter.name for parameter in TURNS[kind].parameters)]
+    known += ["file"] if TURNS[kind].points_file else []
     for key in section:
         if key not in known:
             report.unknown((*path, key), known)
     values = read_values(report, TURNS[kind], section, path)
     for name, value in values.items():
         _check_free(report, name, value, path, mobility)
-    return Turn(kind, values, orientation_of(report, section, path))
+    angles = points(section, path, COLUMNS) if TURNS[kind].points_file else None
+    if angles is not None:
+        _check_angles(report, angles, (*path, "file"), mobility, duration)
+    return Turn(kind, values, orientation_of(report, section, path), angles)
+
+
+def _check_angles(
+    report: Report, angles: NDArray[np.float64], path: KeyPath, mobility: Sequence[str], duration: float
+) -> None:
+    """Refuse angles that do not last as long as the sweep, or that the platform is not free to make."""
+    first, last = float(angles[0, 0]), float(angles[-1, 0])
+    if first > TIMES * duration or last < (1.0 - TIMES) * duration:
+        rule, hint = f"angles for all times of the sweep, 0 s to {duration:g} s", "Repeat its last row later."
+        report(path, Got(f"angles from {first:g} s to {last:g} s"), rule, hint)
+    for index, name in enumerate(ROTATION):
+        if mobility and name not in mobility and abs(angles[:, 1 + index]).max() > 0.0:
+            rule = f"0 in all rows: the platform does not turn about {'xyz'[index]}"
+            report(path, Got(f"angles in the column {list(COLUMNS)[1 + index]}"), rule)
 
 
 def may_turn(report: Report, path: KeyPath, mobility: Sequence[str]) -> bool:
@@ -59,7 +101,10 @@ def orientation_of(report: Report, section: Mapping[str, Any], path: KeyPath) ->
 def describe(turn: Turn) -> dict[str, Any]:
     """What defines the turn, in types of JSON."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in turn.values.items()}
-    return {"kind": turn.kind, "values": values, "orientation": [list(row) for row in turn.orientation]}
+    described = {"kind": turn.kind, "values": values, "orientation": [list(row) for row in turn.orientation]}
+    if turn.points is not None:
+        described["points"] = hashlib.sha256(turn.points.astype("<f8").tobytes()).hexdigest()
+    return described
 
 
 def _check_free(report: Report, name: str, value: Value, path: KeyPath, mobility: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.spatial.transform import Rotation
 
 from pipeline.documents.tables import packed
 from pipeline.documents.writing import yaml_text
@@ -167,6 +168,27 @@ def test_points_may_turn() -> None:
     assert one.turn.values["amplitude"] == (0.1, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("shape", ["triple", "dict"])
+def test_rotations_as_arrays_are_those_of_the_platform(shape: str, tmp_path: Path) -> None:
+    turned = Rotation.from_euler("xyz", np.stack([0.2 * np.sin(T), 0.1 * T**2, 0.3 * T], axis=1))
+    whole = (T, POINTS * 0.1, turned.as_matrix())
+    points: Any = whole if shape == "triple" else dict(zip(("t", "position", "rotation"), whole, strict=True))
+    given = made(
+        robot="gough_stewart",
+        trajectories={"a": points},
+        time=T,
+        outputs=["platform_rotation", "platform_twist", "actuator_force"],
+    )
+    ds = compute(given).isel(trajectory=0)
+    home = np.array(catalog.build("gough_stewart").mechanism.platform.home.rotation)
+    np.testing.assert_allclose(ds["platform_rotation"], turned.as_matrix() @ home, atol=1e-12)
+    assert (ds["status"] == 0).all()
+    given.to_yaml(tmp_path / "s.yaml")
+    assert Sweep.from_yaml(tmp_path / "s.yaml").fingerprint == given.fingerprint
+    still = made(robot="gough_stewart", trajectories={"a": whole[:2]}, time=T, outputs=["actuator_force"])
+    assert still.fingerprint != given.fingerprint
+
+
 def test_joints_of_a_chain_as_arrays() -> None:
     robot = catalog.build("five_axis_tree")
     joints = robot.mechanism.freedoms
@@ -224,7 +246,12 @@ def _twins(values: Any) -> Mechanism:
         ({"trajectories": {"a": (T[::-1], POINTS)}}, "a.npz t: got 0.9655172413793103; expected a time later than 1.0 of the row before, by 1e-09 s at least."),
         ({"trajectories": {"a": pd.DataFrame({"t": T, "x": T})}}, "a.npz: got 't,x'; expected the columns t,x,y,z."),
         ({"trajectories": {"a": {"t": T}}}, "trajectories.a: got the keys t; expected t with position, or with x, y, z; or kind with what it takes."),
-        ({"trajectories": {"a": {"t": T, "position": POINTS, "rotation": T}}}, "trajectories.a: got the keys t, position, rotation; expected t with position, or with x, y, z; or kind with what it takes. How a platform turns is said by turn, as in a file."),
+        ({"trajectories": {"a": {"t": T, "position": POINTS, "rotatoin": T}}}, "trajectories.a: got the keys t, position, rotatoin; expected t with position, or with x, y, z; or kind with what it takes."),
+        ({"robot": "gough_stewart", "trajectories": {"a": (T, POINTS, np.eye(3))}}, "trajectories.a: got times of shape (30,) with rotations of shape (3, 3); expected shapes (points,) and (points, 3, 3)."),
+        ({"robot": "gough_stewart", "trajectories": {"a": (T, POINTS, np.ones((30, 3, 3)))}}, "trajectories.a: got a matrix in row 0 that is no rotation; expected orthogonal matrices of determinant 1."),
+        ({"robot": "gough_stewart", "trajectories": {"a": {"t": T, "position": POINTS, "rotation": np.full((30, 3, 3), np.nan)}}}, "trajectories.a: got a matrix in row 0 that is no rotation"),
+        ({"robot": "gough_stewart", "trajectories": {"a": (T, POINTS, Rotation.from_rotvec(np.outer(np.linspace(0, 1.5, 30), [0, 1, 0])).as_matrix())}}, "trajectories.a: got a rotation in row 29 with a pitch of 86 degrees; expected a pitch of at most 85 degrees"),
+        ({"trajectories": {"a": (T, POINTS, np.stack([np.eye(3)] * 30))}}, "sweep trajectories.a.turn: got a turn; expected no turn: the platform of this robot only translates. Remove it."),
         ({"trajectories": 3}, "trajectories.trajectory: got an object of type int of shape (); expected times and positions: (times, positions), or columns t, x, y, z."),
         ({"friction": 3}, "friction: got an object of type int; expected a dict with the law and what is swept. Such as friction={'law': 'coulomb_viscous', 'list': frame}."),
         ({"gravity": [0.0, 0.0, float("nan")]}, "gravity: got NaN; expected a finite number."),

@@ -16,7 +16,7 @@ from tasks.blocks.block import Block
 from tasks.kernels.interpreter import interpret
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.trajectories import turns
-from tasks.trajectories.closed_forms import padded_times
+from tasks.trajectories.closed_forms import SAMPLED, padded_times
 from tests.tasks.bits import bits
 
 C, S = np.cos(0.3), np.sin(0.3)
@@ -32,14 +32,23 @@ CASES: dict[str, dict[str, Any]] = {
         **{f"sine_{k}": (0.1 / k, 0.05, -0.02 * k) for k in range(1, 6)},
         **{f"cosine_{k}": (0.02, -0.1 / k, 0.03) for k in range(1, 6)},
     },
+    "waypoints": {},
 }
+POINTS = np.array(
+    [[-1.0, 0, 0, 0], [0.27, 0.2, 0.4, -1.1], [0.86, 0.3, -0.2, 0.9], [1.21, -0.4, 0.1, 0], [3.0, 0.1, 0.2, 0.3]]
+)
+"""Knots of a spline that no difference below goes across."""
 # weights of the eighth-order central difference
 WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
 
+def turn_of(kind: str) -> Turn:
+    return Turn(kind, CASES[kind], TILTED, POINTS if TURNS[kind].points_file else None)
+
+
 def parts(kind: str, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rotation (time, 3, 3), angular velocity and acceleration (time, 3)."""
-    flat = turns.turning(Turn(kind, CASES[kind], TILTED), HOME, times)[:, : len(times)].T
+    flat = turns.turning(turn_of(kind), HOME, times)[:, : len(times)].T
     return flat[:, :9].reshape(-1, 3, 3), flat[:, 9:12], flat[:, 12:]
 
 
@@ -91,8 +100,12 @@ def test_compiled_equals_interpreted(kind: str) -> None:
     times, rest = padded_times(np.linspace(-0.5, 2.5, 37)), np.array(TILTED) @ np.array(HOME)
     values = {**CASES[kind], "rest": rest}
     inputs = {name: np.reshape(np.asarray(value, dtype=float), (1, -1)) for name, value in values.items()}
-    slow = interpret(turns.program(kind), {**inputs, "t": times.reshape(1, 1, -1)}, len(times))["motion"][0]
-    got = turns.turning(Turn(kind, CASES[kind], TILTED), HOME, times[:37])
+    if TURNS[kind].points_file:
+        program, inputs["angles"] = turns.program_along_angles(), SAMPLED[kind](times, POINTS)[None]
+    else:
+        program, inputs["t"] = turns.program(kind), times.reshape(1, 1, -1)
+    slow = interpret(program, inputs, len(times))["motion"][0]
+    got = turns.turning(turn_of(kind), HOME, times[:37])
     np.testing.assert_array_equal(bits(got), bits(slow))
 
 

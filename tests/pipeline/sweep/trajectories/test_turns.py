@@ -109,11 +109,69 @@ def test_a_random_motion_stays_in_the_plane_of_a_planar_robot() -> None:
 def test_a_platform_that_turns_about_one_axis_takes_no_other_angles() -> None:
     told, mobility = report(), ("wz", "vx", "vy")
     good = {"turn": {"kind": "harmonic", "amplitude": [0.0, 0.0, 0.3]}}
-    assert read_turn(told, good, (), mobility) is not None
+    assert read_turn(told, good, (), mobility, 1.0, no_points) is not None
     assert not told.problems
-    read_turn(told, {"turn": {"kind": "harmonic", "amplitude": [0.1, 0.0, 0.3]}}, (), mobility)
+    read_turn(told, {"turn": {"kind": "harmonic", "amplitude": [0.1, 0.0, 0.3]}}, (), mobility, 1.0, no_points)
     (problem,) = told.problems
     assert "expected 0 there: the platform does not turn about x" in str(problem)
+
+
+def no_points(section: Any, path: Any, columns: Any) -> None:
+    raise AssertionError("the section names no file")
+
+
+ANGLES = """\
+t,roll [deg],pitch,yaw
+0,0,0,0
+0.5,5,0.05,0.1
+2,0,0.1,-0.1
+"""
+FROM_FILE = """\
+limbsweep: 1
+robot: gough_stewart
+trajectories: {moved: {kind: line_sine, amplitude: [0.1, 0, 0], turn: {kind: waypoints, file: angles.csv}}}
+time: {stop: 2.0, samples: 41}
+outputs: [platform_rotation]
+"""
+
+
+def test_angles_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "angles.csv").write_text(ANGLES)
+    results = run(Sweep.from_text(FROM_FILE, folder=tmp_path), cluster=SYNCHRONOUS)
+    rotation = results["platform_rotation"].isel(trajectory=0)
+    home = np.array(catalog.family("gough_stewart").reference.platform.home.rotation)
+    expected = Rotation.from_euler("xyz", [[0, 0, 0], [np.deg2rad(5), 0.05, 0.1], [0, 0.1, -0.1]]).as_matrix() @ home
+    np.testing.assert_allclose(rotation.sel(time=[0.0, 0.5, 2.0]), expected, atol=1e-12)
+    (tmp_path / "angles.csv").write_text(ANGLES.replace("0.05", "0.06"))
+    other = Sweep.from_text(FROM_FILE, folder=tmp_path).fingerprint
+    assert other != results.attrs["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("2,0,0.1,-0.1\n", "", "angles from 0 s to 0.5 s; expected angles for all times of the sweep, 0 s to 2 s"),
+        ("pitch", "tilt", "expected the header t,roll,pitch,yaw"),
+        ("deg", "mm", "angles.csv:1:1 roll: got 'mm'"),
+        ("0.05", "nan", "angles.csv:3:3 pitch: got 'nan'; expected a finite number"),
+    ],
+)
+def test_a_file_of_angles_that_cannot_be_used_is_told(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in ANGLES
+    (tmp_path / "angles.csv").write_text(ANGLES.replace(old, new))
+    with pytest.raises(InputError) as refused:
+        Sweep.from_text(FROM_FILE, folder=tmp_path)
+    (line,) = str(refused.value).splitlines()
+    assert message in line
+
+
+def test_angles_that_the_platform_is_not_free_to_make_are_refused() -> None:
+    told = report()
+    angles = np.array([[0.0, 0.1, 0.0, 0.0], [1.0, 0.1, 0.0, 0.2]])
+    section = {"turn": {"kind": "waypoints", "file": "a.csv"}}
+    read_turn(told, section, (), ("wz", "vx", "vy"), 1.0, lambda *_: angles)
+    (problem,) = told.problems
+    assert "got angles in the column roll; expected 0 in all rows: the platform does not turn about x" in str(problem)
 
 
 def test_a_chain_has_no_platform_to_turn() -> None:

@@ -20,6 +20,7 @@ from storage.manifest import MANIFEST
 from storage.schema import Coordinate
 from storage.store import create
 from tests.storage.cases import ATTRIBUTES, FEW, digest, fill
+from tests.storage.formats import turn_into
 
 ARMS = Coordinate("upper_arm", "design", (0.1, 0.2, 0.3), "m")
 BASES = Coordinate("base_radius", "design", (0.7, 0.8, 0.9), "m")
@@ -36,17 +37,6 @@ def made(path: Path, *coordinates: Coordinate, layout: Layout = FEW) -> Path:
 @pytest.fixture
 def path(tmp_path: Path, unforced: None) -> Path:
     return made(tmp_path / "s.zarr", ARMS, BASES, NAMES)
-
-
-def old(path: Path) -> None:
-    """What the version before had in its manifest: CRC-32C of whole files."""
-    import google_crc32c
-
-    data = json.loads((path / MANIFEST).read_text())
-    del data["check"]
-    sums = {key: google_crc32c.value((path / key).read_bytes()) for key in data["files"]}
-    data |= {"format": 3, "files": sums}
-    (path / MANIFEST).write_text(json.dumps({**data, "check": manifests._seal(data)}))
 
 
 def swap(one: Path, other: Path) -> None:
@@ -87,7 +77,7 @@ def test_a_missing_coordinate_is_no_zeros(name: str, tmp_path: Path, is_old: boo
     layout = Layout({**FEW.sizes, "axis": 3, "joint": 2, "limb": 1}, {"design": 2}, ("platform_position", "peak_force"))
     path = made(tmp_path / "s.zarr", ARMS, NAMES, layout=layout)
     if is_old:
-        old(path)
+        turn_into(path, 3)
     (path / name / "c.0").unlink()
     with pytest.raises(StoreError, match=rf"s\.zarr/{name}/c\.0: missing; limbsweep verify --repair makes it again"):
         open_results(path)
@@ -110,7 +100,7 @@ def test_a_missing_chunk_of_a_long_coordinate_is_found_when_it_is_read(
 
 def test_a_store_of_the_version_before_opens_and_says_the_same(path: Path) -> None:
     expected = digest(path)
-    old(path)
+    turn_into(path, 3)
     assert found(path) == set()
     assert digest(path) == expected
     data = bytearray((path / "upper_arm/c.0").read_bytes())

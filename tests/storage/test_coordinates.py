@@ -12,13 +12,14 @@ import pytest
 
 from storage import manifest as manifests
 from storage import open_results
-from storage.coordinates import chunk_keys
+from storage.coordinates import chunk_keys, read_chunks
 from storage.errors import StoreError
 from storage.integrity import check_files
 from storage.layout import Layout
-from storage.manifest import MANIFEST
+from storage.manifest import MANIFEST, Manifest
+from storage.places.local import LocalFolder
 from storage.schema import Coordinate
-from storage.store import create
+from storage.store import COORDINATE_CHUNK, create
 from tests.storage.cases import ATTRIBUTES, FEW, digest, fill
 from tests.storage.formats import turn_into
 
@@ -150,3 +151,14 @@ def test_readers_see_the_old_content_while_a_growth_is_put_in_place(path: Path, 
     assert Manifest.load(path).generation == 1
     shutil.copyfile(path / FOLDER / "upper_arm/c.0", path / "upper_arm/c.0")
     assert digest(path) == before
+
+
+def test_texts_may_be_long_and_numbers_take_eight_bytes(path: Path, tmp_path: Path) -> None:
+    names = tuple(f"{k}" + "x" * 900 for k in range(3))
+    long = made(tmp_path / "l.zarr", Coordinate("design_part", "design", names))
+    assert open_results(long)["design_part"].values.tolist() == list(names)
+    data = json.loads((path / "zarr.json").read_text())["consolidated_metadata"]["metadata"]
+    with (path / "upper_arm/c.0").open("ab") as stream:
+        stream.write(bytes(8 * COORDINATE_CHUNK + 1000))
+    with pytest.raises(StoreError, match=f"expected at most {8 * COORDINATE_CHUNK + 64}; use no store"):
+        dict(read_chunks(LocalFolder(path), Manifest.load(path).files, "upper_arm", data["upper_arm"]))

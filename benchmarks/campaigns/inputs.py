@@ -1,7 +1,8 @@
 """Every bad input of the tests through the real command: status, words, time, and that nothing is written.
 
-A program: `python -m benchmarks.campaigns.inputs [--every N] [--sections IJK]`. Rows whose input a file cannot hold (a
-full disk, other rights) are left out. Time is that of the processor, which other work on the machine does not change.
+A program: `python -m benchmarks.campaigns.inputs [--every N] [--sections IJK] [--rows "I work" ...]`. Rows whose input
+a file cannot hold (a full disk, other rights) are left out. Time is that of the processor, which other work on the
+machine does not change.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="every so many rows")
     parser.add_argument("--sections", default="ABCDEFGHIJK", help="letters of sections")
+    parser.add_argument("--rows", nargs="+", default=[""], help="beginnings of their names")
     options = parser.parse_args(arguments)
     rows = [row for row in ROWS if row.status == 2 and row.prepare is None and row.id[0] in options.sections]
+    rows = [row for row in rows if row.name.startswith(tuple(options.rows))]
     bad, times = 0, []
     for row in rows[:: options.every]:
         seconds, problems = run(row)
@@ -43,8 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{row.name}: {'; '.join(problems)}", flush=True)
     times.sort(reverse=True)
     median = times[len(times) // 2][0] if times else 0.0
+    alone = min(_version_seconds() for _ in range(3))
     print(f"{len(times)} bad inputs, {bad} of them not met as they should be; processor time: median {median:.2f} s")
-    for seconds, name in times[:5]:
+    print(f"  {alone:.2f} s  limbsweep --version, for comparison")
+    for seconds, name in times[: 5 if options.rows == [""] else None]:
         print(f"  {seconds:.2f} s  {name[:80]}")
     return int(bad > 0)
 
@@ -68,6 +73,14 @@ def run(row: Row) -> tuple[float, list[str]]:
         )
         seconds = _processor_time() - start
         return seconds, list(_problems(row, done, seconds, written=_contents(folder) != before))
+
+
+def _version_seconds() -> float:
+    """Processor time of a command that reads nothing [s]."""
+    start = _processor_time()
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([*PROGRAM, "--version"], env=environment, capture_output=True, check=True)
+    return _processor_time() - start
 
 
 def _problems(row: Row, done: subprocess.CompletedProcess[str], seconds: float, *, written: bool) -> Iterator[str]:

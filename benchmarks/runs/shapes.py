@@ -1,12 +1,13 @@
 """Memory of one block against what its plan says, for sweeps of many shapes; each in a process of its own.
 
 What NumPy and Python allocate while the tasks of the block run in threads, kernels warm and nothing kept from before,
-so that neither the load of the machine nor the allocator of the system counts. A program:
+so that neither the load of the machine nor the allocator of the system counts; and what the process grows by. A program:
 `python -m benchmarks.runs.shapes FILE` prints one JSON object for the sweep in FILE.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -16,8 +17,13 @@ import tempfile
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, Size, require
+
+if TYPE_CHECKING:
+    from pipeline.plan.plan import Plan
+    from storage.store import StoreWriter
 
 BOUNDS = 0.85, 1.15
 """Of what is measured, relative to the plan."""
@@ -93,6 +99,8 @@ def shapes(size: Size) -> Iterator[Figure]:
         fits = peak <= high * plan and (plan < LEAST or peak >= low * plan)
         require(fits, f"{name}: a block takes {peak / 2**20:.0f} MiB, its plan says {plan / 2**20:.0f} MiB")
         yield Figure(name, peak / plan, "of the plan", f"{peak / 2**20:.0f} of {plan / 2**20:.0f} MiB")
+        if resident := measured["resident"]:
+            yield Figure(f"{name}, resident", resident / plan, "of the plan", "as the system counts, pages and all")
 
 
 def in_own_process(text: str) -> dict[str, float]:
@@ -135,7 +143,31 @@ def measure(file: Path) -> dict[str, float]:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         del graph
-    return {"plan": whole.block_memory, "peak": peaks[-1]}
+    return {"plan": whole.block_memory, "peak": peaks[-1], "resident": _resident(whole, StoreWriter(store))}
+
+
+def _resident(plan: Plan, writer: StoreWriter) -> int:
+    """Bytes of memory that a block adds to the process at its peak, as the system counts; 0 where it does not say."""
+    from dask.threaded import get
+
+    from pipeline.execution.graph import block_graph
+
+    gc.collect()
+    graph, key = block_graph(plan, 0, writer, "resident")
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # what the allocator has kept from before would hide what is taken
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins here
+    except (OSError, AttributeError):
+        return 0
+    before = _status("VmRSS")
+    get(graph, key, num_workers=len(plan.limbs) + 1)
+    return _status("VmHWM") - before
+
+
+def _status(name: str) -> int:
+    """A size of this process in /proc [bytes]."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(f"{name}:"))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 MAX_BYTES = 16 << 20
@@ -10,8 +11,16 @@ MAX_BYTES = 16 << 20
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The data in JSON. Raises ValueError where there is none, also for brackets that are nested without end."""
+    """The data in JSON. Raises ValueError where there is none; also for endless brackets and numbers without end."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
         raise ValueError("brackets that are nested too deep") from None
+
+
+def _finite(text: str) -> float:
+    """A number that is one: what is not finite cannot become an integer, and is never written."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]}, which is not finite")
+    return number

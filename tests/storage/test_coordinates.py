@@ -12,14 +12,16 @@ import pytest
 
 from storage import manifest as manifests
 from storage import open_results
-from storage.coordinates import chunk_keys
+from storage.coordinates import chunk_keys, read_chunks
 from storage.errors import StoreError
 from storage.integrity import check_files
 from storage.layout import Layout
-from storage.manifest import MANIFEST
+from storage.manifest import MANIFEST, Manifest
+from storage.places.local import LocalFolder
 from storage.schema import Coordinate
-from storage.store import create
+from storage.store import COORDINATE_CHUNK, create
 from tests.storage.cases import ATTRIBUTES, FEW, digest, fill
+from tests.storage.formats import turn_into
 
 ARMS = Coordinate("upper_arm", "design", (0.1, 0.2, 0.3), "m")
 BASES = Coordinate("base_radius", "design", (0.7, 0.8, 0.9), "m")
@@ -36,17 +38,6 @@ def made(path: Path, *coordinates: Coordinate, layout: Layout = FEW) -> Path:
 @pytest.fixture
 def path(tmp_path: Path, unforced: None) -> Path:
     return made(tmp_path / "s.zarr", ARMS, BASES, NAMES)
-
-
-def old(path: Path) -> None:
-    """What the version before had in its manifest: CRC-32C of whole files."""
-    import google_crc32c
-
-    data = json.loads((path / MANIFEST).read_text())
-    del data["check"]
-    sums = {key: google_crc32c.value((path / key).read_bytes()) for key in data["files"]}
-    data |= {"format": 3, "files": sums}
-    (path / MANIFEST).write_text(json.dumps({**data, "check": manifests._seal(data)}))
 
 
 def swap(one: Path, other: Path) -> None:
@@ -87,7 +78,7 @@ def test_a_missing_coordinate_is_no_zeros(name: str, tmp_path: Path, is_old: boo
     layout = Layout({**FEW.sizes, "axis": 3, "joint": 2, "limb": 1}, {"design": 2}, ("platform_position", "peak_force"))
     path = made(tmp_path / "s.zarr", ARMS, NAMES, layout=layout)
     if is_old:
-        old(path)
+        turn_into(path, 3)
     (path / name / "c.0").unlink()
     with pytest.raises(StoreError, match=rf"s\.zarr/{name}/c\.0: missing; limbsweep verify --repair makes it again"):
         open_results(path)
@@ -110,7 +101,7 @@ def test_a_missing_chunk_of_a_long_coordinate_is_found_when_it_is_read(
 
 def test_a_store_of_the_version_before_opens_and_says_the_same(path: Path) -> None:
     expected = digest(path)
-    old(path)
+    turn_into(path, 3)
     assert found(path) == set()
     assert digest(path) == expected
     data = bytearray((path / "upper_arm/c.0").read_bytes())
@@ -160,3 +151,14 @@ def test_readers_see_the_old_content_while_a_growth_is_put_in_place(path: Path, 
     assert Manifest.load(path).generation == 1
     shutil.copyfile(path / FOLDER / "upper_arm/c.0", path / "upper_arm/c.0")
     assert digest(path) == before
+
+
+def test_texts_may_be_long_and_numbers_take_eight_bytes(path: Path, tmp_path: Path) -> None:
+    names = tuple(f"{k}" + "x" * 900 for k in range(3))
+    long = made(tmp_path / "l.zarr", Coordinate("design_part", "design", names))
+    assert open_results(long)["design_part"].values.tolist() == list(names)
+    data = json.loads((path / "zarr.json").read_text())["consolidated_metadata"]["metadata"]
+    with (path / "upper_arm/c.0").open("ab") as stream:
+        stream.write(bytes(8 * COORDINATE_CHUNK + 1000))
+    with pytest.raises(StoreError, match=f"expected at most {8 * COORDINATE_CHUNK + 64}; use no store"):
+        dict(read_chunks(LocalFolder(path), Manifest.load(path).files, "upper_arm", data["upper_arm"]))

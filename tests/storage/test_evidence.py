@@ -6,26 +6,24 @@ import json
 import pickle
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from storage import manifest as manifests
 from storage import open_results
-from storage.encoding.checksums import content
 from storage.encoding.shards import blosc_problem, decode_part, encode, index_size, read_index
 from storage.errors import StoreError
 from storage.growth import Growing, begin, grown
 from storage.integrity import check_blocks, check_files, check_ledger, foreign_files, open_for_repair
 from storage.ledger import Receipt, line, receipts, require_complete
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.store import create, describe, metadata
 from tests.storage.cases import ATTRIBUTES, FEW, LAYOUT, fill, lasting, store, whole
+from tests.storage.formats import turn_into
 
 FORCE = "actuator_force"
 
@@ -271,25 +269,8 @@ def test_metadata_edited_in_both_places(path: Path, change: Callable[[dict[str, 
     assert len(findings(path)) == 2
 
 
-def of_format_4(path: Path) -> None:
-    """CRC-32C in receipts, and nothing over all of them."""
-    journal = locate(path).journal("ledger")
-    old = []
-    from storage.writer import BlockReader
-
-    reader = BlockReader(path, LAYOUT)
-    for receipt in receipts(journal):
-        assert isinstance(receipt, Receipt)
-        sums = {name: content(reader.read_region(receipt.block, name), "crc32c") for name in receipt.checksums}
-        old.append(replace(receipt, checksums=sums))
-    journal.replace(map(line, old))
-    data = json.loads((path / MANIFEST).read_text()) | {"format": 4}
-    del data["check"], data["hashing"], data["ledger"]
-    (path / MANIFEST).write_text(json.dumps({**data, "check": manifests._seal(data)}))
-
-
 def test_a_store_of_the_format_before_is_checked_lazily_as_well(path: Path) -> None:
-    of_format_4(path)
+    turn_into(path, 4)
     assert Manifest.load(path).hashing == "crc32c"
     assert findings(path) == []
     assert (open_results(path)[FORCE].values == whole(LAYOUT, FORCE)).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
+from dataclasses import replace as changed
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ from storage.integrity import (
     open_for_repair,
     receipts_of,
 )
-from storage.ledger import Ledger, Receipt, line
+from storage.ledger import Ledger, Receipt, line, receipts
 from storage.manifest import MANIFEST, Manifest
+from storage.places.access import locate
 from storage.places.lock import LOCK
 from tests.storage.cases import LAYOUT, digest, fill, store
 
@@ -194,6 +196,19 @@ def test_a_receipt_of_no_block_is_found(path: Path) -> None:
         stream.write(line(Receipt(99, {}, 0)) + b"\n")
     assert [(each.kind, str(each)) for each in look(path)] == [
         ("ledger", f"{path / LEDGER_FILE}:13: receipt of block 99, which is not there")
+    ]
+
+
+def test_two_receipts_of_a_block_have_to_agree(path: Path) -> None:
+    journal = locate(path).journal("ledger")
+    lines = list(journal.lines())
+    assert len(lines) == LAYOUT.blocks
+    journal.replace([*lines, lines[2]])
+    assert list(check_ledger(path)) == []
+    other = next(receipt for receipt in receipts(journal) if isinstance(receipt, Receipt) and receipt.block == 2)
+    journal.replace([*lines, line(changed(other, bytes=other.bytes + 1))])
+    assert [(finding.block, finding.text) for finding in check_ledger(path) if finding.block is not None] == [
+        (2, "another result of block 2 than before")
     ]
 
 

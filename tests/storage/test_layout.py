@@ -15,6 +15,8 @@ from tests.storage.cases import LAYOUT, SIZES
 
 DIMS = tuple(dict.fromkeys(dim for variable in QUANTITIES.values() for dim in variable.dims))
 
+SERIES = ("status", "actuator_force", "actuator_power", "peak_force")
+
 
 @st.composite
 def layouts(draw: st.DrawFn) -> Layout:
@@ -143,3 +145,10 @@ def test_shard_beyond_the_limit() -> None:
 def test_block_beyond_the_grid(index: int) -> None:
     with pytest.raises(StoreError, match=f"there is no block {index}; expected 0 to 11"):
         LAYOUT.unravel(index)
+
+
+def test_writing_a_block_takes_its_two_largest_variables() -> None:
+    layout = Layout({"design": 2, "friction": 1, "trajectory": 1, "time": 5, "actuator": 3}, {"design": 2}, SERIES)
+    sizes = {"status": 2 * 5, "actuator_force": 2 * 5 * 3 * 8, "actuator_power": 2 * 5 * 3 * 8, "peak_force": 2 * 3 * 8}
+    assert layout.block_bytes(0) == sum(sizes.values())
+    assert layout.writing_bytes(0) == sizes["actuator_force"] + sizes["actuator_power"]

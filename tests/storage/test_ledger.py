@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from storage.errors import StoreError
-from storage.ledger import LEDGER, Ledger, Receipt
+from storage.ledger import LEDGER, Ledger, Receipt, _seal, receipts
+from storage.places.access import locate
 
 FILE = f"{LEDGER}.jsonl"
 
@@ -148,3 +149,12 @@ def test_memory_of_a_million_blocks(tmp_path: Path) -> None:
     assert tracemalloc.get_traced_memory()[0] < 18 << 20
     tracemalloc.stop()
     assert not ledger.is_done(999_999)
+
+
+@pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "-1e999", "null", '"x"'])
+def test_a_number_without_end_is_a_damaged_line(number: str, tmp_path: Path) -> None:
+    """With a checksum that matches, as who forges a ledger would write."""
+    bodies = [b'{"block":%s,"bytes":1,"checksums":{}', b'{"block":0,"bytes":%s,"checksums":{}']
+    for body in (body % number.encode() for body in bodies):
+        (tmp_path / "ledger.jsonl").write_bytes(body + _seal(body) + b"\n")
+        assert all(isinstance(receipt, str) for receipt in receipts(locate(tmp_path).journal("ledger")))

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pipeline.documents.units import UNITS, check_unit
+from pipeline.documents.units import UNITS, check_unit, size
 from robots.catalog import FAMILIES
 from robots.friction.laws import LAWS
 from robots.trajectories.kinds import MOTIONS
@@ -35,3 +35,11 @@ def test_every_unit_of_a_parameter_is_in_the_table() -> None:
     tables += [law.options for law in LAWS.values()]
     units = {unit for table in tables for parameter in table for unit in parameter.unit.split(" or ")}
     assert units - set(UNITS) == set()
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (3 << 19, "1.5 MiB"), (5 << 30, "5 GiB"), (7 << 40, "7 TiB")],
+)
+def test_bytes_have_binary_prefixes(number: int, text: str) -> None:
+    assert size(number) == text

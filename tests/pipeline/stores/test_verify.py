@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import google_crc32c
 import pytest
 from click.testing import CliRunner, Result
 
@@ -19,18 +17,18 @@ from pipeline import run, verify
 from pipeline.cli import cli
 from pipeline.stores import names
 from pipeline.stores.recompute import stored_sweep
-from storage import manifest as manifests
 from storage import open_results
 from storage.encoding.checksums import checksum
 from storage.errors import StoreError
 from storage.integrity import check_blocks, open_for_repair
 from storage.layout import Layout
 from storage.ledger import Ledger, Receipt, line, receipts
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.store import StoreWriter
 from tests.pipeline.runs import FEW, SYNCHRONOUS, compute_other_bits, content_hash, cut_finely, sweep, wrap_blocks
+from tests.storage.formats import turn_into
 
 BLOCKS = 8
 
@@ -133,21 +131,11 @@ def test_results_that_were_exchanged_with_their_receipts_are_found_by_computing(
     assert not verify(path, recompute=1.0, repair=True, cluster=SYNCHRONOUS).is_sound, "which one is right is not known"
 
 
-def of_the_version_before(path: Path) -> None:
-    """CRC-32C of whole files in the manifest, as format 3 had them: the same number for every chunk of a coordinate."""
-    manifest = Manifest.load(path)
-    sums = {key: google_crc32c.value((path / key).read_bytes()) for key in manifest.files}
-    replace(manifest, files=sums).save(path)
-    data = json.loads((path / MANIFEST).read_text()) | {"format": 3}
-    del data["check"]
-    (path / MANIFEST).write_text(json.dumps({**data, "check": manifests._seal(data)}))
-
-
 @pytest.mark.parametrize("is_old", [False, True])
 def test_exchanged_coordinates_are_found_named_and_made_again(path: Path, is_old: bool) -> None:
     expected = content_hash(path)
     if is_old:
-        of_the_version_before(path)
+        turn_into(path, 3)
         assert limbsweep("verify", "s.zarr").exit_code == 0
     one, other = path / "upper_arm/c.0", path / "base_radius/c.0"
     first, second = one.read_bytes(), other.read_bytes()

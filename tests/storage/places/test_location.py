@@ -355,3 +355,8 @@ def test_manifest_of_objects(bucket: ObjectPrefix) -> None:
     assert Manifest.load(bucket).layout == LAYOUT
     with pytest.raises(StoreError, match="memory://nothing/x: there is no store"):
         Manifest.load("memory://nothing/x")  # type: ignore[arg-type]
+
+
+def test_an_undisturbed_location_has_nothing_to_tidy(location: Location) -> None:
+    assert location.tidy() == 0
+    assert sorted(location.keys()) == ["a", "d/b"]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.bearings import constraint_forces
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
     from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
@@ -102,6 +102,7 @@ __all__ = [
     "natural_frequencies",
     "open",
     "plan",
+    "pose_error",
     "profile",
     "read_sweeps",
     "regressor",
@@ -174,6 +175,7 @@ _HOMES = {
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
     "natural_frequencies": "tasks.arrays.criteria",
+    "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",

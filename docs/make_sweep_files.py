@@ -41,6 +41,8 @@ SECTIONS = (
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
     (criteria.LinkSection, "A link, under its name in `links` of `stiffness`"),
     (criteria.BearingSection, "A joint, under its name in `joints` of `stiffness`"),
+    (criteria.AccuracySection, "`accuracy` of `criteria`"),
+    (criteria.DeviationSection, "A joint or a link, under its name in `accuracy`"),
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (sections.TimeSection, "`time`"),

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
     from tasks.control.servo import servo
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
@@ -111,6 +111,7 @@ __all__ = [
     "natural_frequencies",
     "open",
     "plan",
+    "pose_error",
     "profile",
     "read_sweeps",
     "regressor",
@@ -184,6 +185,7 @@ _HOMES = {
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
     "natural_frequencies": "tasks.arrays.criteria",
+    "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "servo": "tasks.control.servo",
     "simulate": "tasks.motion.direct",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from robots.catalog import FAMILIES, build, family
     from robots.criteria.capsules import Capsule, Capsules
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
+    from robots.criteria.errors import Errors
     from robots.model import Family, Robot
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Capsule",
     "Capsules",
     "Elasticity",
+    "Errors",
     "Family",
     "LinkCompliance",
     "Robot",
@@ -35,6 +37,7 @@ _HOMES = {
     "Capsule": "robots.criteria.capsules",
     "Capsules": "robots.criteria.capsules",
     "Elasticity": "robots.criteria.elasticity",
+    "Errors": "robots.criteria.errors",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
     "LinkCompliance": "robots.criteria.elasticity",

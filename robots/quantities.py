@@ -35,6 +35,7 @@ Need = Literal[
     "platform",
     "friction",
     "elasticity",
+    "errors",
     "elastic turns",
     "test load",
     "capsules",
@@ -244,6 +245,12 @@ _ROWS = (
              "assembly", frame="world", reduction="max", needs=("elasticity", "test load")),
     Quantity("lowest_frequency", _POSE, "Hz", "lowest natural frequency over time, actuators held",
              "assembly", frame="world", reduction="max", needs=("elasticity", "mass matrix")),
+    Quantity("position_deviation", _POSE, "m", "standard deviation of the reference point, worst direction and time",
+             "assembly", frame="world", reduction="max", needs=("errors",)),
+    Quantity("turn_deviation", _POSE, "rad", "standard deviation of turns of the platform, worst direction and time",
+             "assembly", frame="world", reduction="max", needs=("errors", "elastic turns")),
+    Quantity("thermal_shift", _POSE, "m", "how far growth with temperature moves the reference point, at most",
+             "assembly", frame="world", reduction="max", needs=("errors",)),
     Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
              "assembly", frame="world", reduction="min", needs=("capsules",)),
     Quantity("failed_samples", _CASE, "1", "samples not OK",
@@ -367,7 +374,7 @@ def needs(name: str) -> tuple[Need, ...]:
     return QUANTITIES[name].needs if name in QUANTITIES else ()
 
 
-CRITERIA: tuple[Need, ...] = ("elasticity", "capsules")
+CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "capsules")
 """Needs that the section `criteria` of a sweep meets; other needs of such metrics come beside one of these."""
 
 

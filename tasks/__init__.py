@@ -10,7 +10,7 @@ from robots.loading import on_first_use
 
 if TYPE_CHECKING:
     from tasks.arrays.bearings import constraint_forces
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies
+    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
     from tasks.arrays.elements import bias_vector, inertia_element
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
@@ -39,6 +39,7 @@ __all__ = [
     "joint_reactions",
     "lagrange_coefficients",
     "natural_frequencies",
+    "pose_error",
     "profile",
     "regressor",
     "simulate",
@@ -62,6 +63,7 @@ _HOMES = {
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
     "natural_frequencies": "tasks.arrays.criteria",
+    "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "regressor": "tasks.identification.regressor",
     "simulate": "tasks.motion.direct",

@@ -63,7 +63,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, () if file.simulation else file.metrics, section)
     parameters = read_criteria(report, file.criteria, design.family if design else None)
-    check_criteria(report, file.metrics, file.criteria)
+    check_criteria(report, file.metrics, file.criteria, mechanism)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
     grid = _read_time(report, file.time) if "time" in sound else None
     trajectories = tuple[Trajectory, ...]()

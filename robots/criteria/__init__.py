@@ -1,1 +1,1 @@
-"""What criteria of design take beside a robot and its motion: elasticity of its parts, capsules around its links."""
+"""What criteria of design take beside a robot and its motion: elasticity and errors of parts, capsules around links."""

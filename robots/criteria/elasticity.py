@@ -164,9 +164,10 @@ def _symmetric(name: str, matrix: ArrayLike) -> np.ndarray:
 class Elasticity:
     """Compliances of actuators [rad/(N m) or m/N], of joints (6,), and what links are made of.
 
-    Joints: about, then along the axes of the joint's own frame; a joint turns or slides freely in its own freedom
-    whatever is said here. Actuators by number, joints and links by number of the limb and in `Limb.joints` or
-    `Limb.links`. Where neither joints nor links give way, compliance counts along the freedoms alone.
+    Joints: about, then along the axes of the frame that moves with their child, of a cut joint of its frame a; a joint
+    turns or slides freely in its own freedom whatever is said here. Actuators by number, joints and links by number of
+    the limb and in `Limb.joints` or `Limb.links`. Where neither joints nor links give way, compliance counts along the
+    freedoms alone.
     """
 
     actuators: Mapping[int, float] = field(default_factory=dict)
@@ -190,15 +191,15 @@ class Elasticity:
         springs: dict[int, float] = {}
         for name, stiffness in (actuators or {}).items():
             _stiff(f"actuators {name}", (stiffness,))
-            _once(springs, "actuators", name, dict.fromkeys(select_actuators(mechanism, name), 1.0 / stiffness))
+            once(springs, "actuators", name, dict.fromkeys(select_actuators(mechanism, name), 1.0 / stiffness))
         bearings: dict[Place, tuple[float, ...]] = {}
         for name, six in (joints or {}).items():
             _stiff(f"joints {name}", six, 6)
             places = select(joint_names(mechanism), name, "joint")
-            _once(bearings, "joints", name, dict.fromkeys(places, tuple(1.0 / k for k in six)))
+            once(bearings, "joints", name, dict.fromkeys(places, tuple(1.0 / k for k in six)))
         bodies: dict[Place, Beam | LinkCompliance] = {}
         for name, body in (links or {}).items():
-            _once(bodies, "links", name, dict.fromkeys(select(link_names(mechanism), name, "link"), body))
+            once(bodies, "links", name, dict.fromkeys(select(link_names(mechanism), name, "link"), body))
         return cls(springs, bearings, bodies)
 
     @property
@@ -213,7 +214,8 @@ def _stiff(name: str, values: Sequence[float], count: int = 1) -> None:
         raise ParameterError(f"{name}: got {list(values)!r}; expected {expected}")
 
 
-def _once(known: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
+def once(known: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
+    """Add what a key selects; refuse what another key has selected by ParameterError."""
     if known.keys() & more.keys():
         raise ParameterError(f"{kind} {name}: another key selects some of them, too; expected each once")
     known |= more

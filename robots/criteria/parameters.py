@@ -6,18 +6,20 @@ from dataclasses import dataclass
 
 from robots.criteria.capsules import Capsules
 from robots.criteria.elasticity import Elasticity
+from robots.criteria.errors import Errors
 
 
 @dataclass(frozen=True)
 class CriteriaParameters:
     """Elasticity of the parts, a load (moment, force) on the platform in world axes [N m, N], capsules.
 
-    What is None was not given.
+    And errors of the parts. What is None was not given.
     """
 
     elasticity: Elasticity | None = None
     load: tuple[float, ...] | None = None
     capsules: Capsules | None = None
+    errors: Errors | None = None
 
 
 NO_CRITERIA = CriteriaParameters()

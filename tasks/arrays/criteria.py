@@ -5,6 +5,7 @@ Functions take keyword arguments with any leading batch dims, as those of `tasks
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,14 +14,16 @@ from numpy.typing import ArrayLike
 
 from robots.criteria.capsules import Capsules
 from robots.criteria.elasticity import Elasticity
+from robots.criteria.errors import Errors
 from robots.criteria.parameters import CriteriaParameters
-from robots.model import Robot
+from robots.model import Mechanism, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import Dynamics
 from tasks.criteria.arms import arms
+from tasks.criteria.compliance import errors_of_limb
 from tasks.kernels.batches import checked
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed
@@ -64,44 +67,165 @@ def cartesian_stiffness(
     it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
     samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.criteria.compliance`.
     """
-    if robot.mechanism.is_chain:
-        raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
-    moving = Moving(position=position, rotation=rotation)
-    known = CriteriaParameters(elasticity)
-    dynamics = Dynamics(robot, moving, ("least_stiffness",), criteria=known)
-    bare, limbs = replace(dynamics.request, wanted=()), range(len(robot.mechanism.instances))
-    dynamics.run((*(limb(dynamics.request, k) for k in limbs), platform(bare), assembly(bare)))
-    along = criteria.directions(robot.family, not elasticity.actuators_alone)
-    count = len(along)
-    total = np.sum([dynamics.sample_rows(Indexed("stiffness", k)) for k in limbs], axis=0)
-    total = np.ascontiguousarray(total.T).reshape(-1, count, count)
-    status = dynamics.status.copy()
-    good = (status == Status.OK) & np.isfinite(total).all(axis=(1, 2))
-    good &= (np.diagonal(total, axis1=1, axis2=2) > 0.0).all(axis=1)
-    sound = np.where(good[:, None, None], total, np.eye(count))
-    scale = 1.0 / np.sqrt(np.diagonal(sound, axis1=1, axis2=2))
-    scaled = sound * scale[:, :, None] * scale[:, None, :]
-    good &= np.linalg.eigvalsh(scaled)[:, 0] > SINGULAR
-    inverse = np.linalg.inv(np.where(good[:, None, None], scaled, np.eye(count)))
-    status = np.where(~good & (status == Status.OK), float(Status.CONSTRAINT_SINGULAR), status)
-    places = [TWIST.index(name) for name in along]
-    compliance, stiffness = np.zeros((2, dynamics.samples, len(TWIST), len(TWIST)))
-    compliance[:, np.array(places)[:, None], places] = inverse * scale[:, :, None] * scale[:, None, :]
-    stiffness[:, np.array(places)[:, None], places] = total
-    shifts = [place for place in places if place >= 3]
-    softness = np.linalg.eigvalsh(compliance[:, np.array(shifts)[:, None], shifts])
-    least, largest = 1.0 / softness[:, -1], 1.0 / softness[:, 0]
-    for values in (compliance, stiffness, least, largest):
-        values[~good] = np.nan
-    batch = dynamics.batch
+    pose = Moving(position=position, rotation=rotation)
+    solved = _Solved(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
+    shifts = [place for place in solved.places if place >= 3]
+    softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
+    with np.errstate(divide="ignore"):
+        least, largest = 1.0 / softness[:, -1], 1.0 / softness[:, 0]
+    dynamics, along = solved.dynamics, tuple(TWIST[place] for place in solved.places)
     return Stiffness(
-        compliance.reshape(*batch, 6, 6),
-        stiffness.reshape(*batch, 6, 6),
-        least.reshape(batch),
-        largest.reshape(batch),
-        dynamics.statuses(status),
-        along,
+        compliance=solved.shaped(solved.compliance),
+        stiffness=solved.shaped(solved.in_full(solved.total)),
+        least=solved.shaped(least),
+        largest=solved.shaped(largest),
+        status=dynamics.statuses(solved.status),
+        directions=along,
     )
+
+
+class _Solved:
+    """Limbs solved for criteria, and the compliance (samples, 6, 6) that their stiffnesses have together."""
+
+    def __init__(self, robot: Robot, parameters: CriteriaParameters, metric: str, pose: Moving):
+        if robot.mechanism.is_chain:
+            raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
+        self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
+        request = self.dynamics.request
+        bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
+        self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
+        self.places = [TWIST.index(name) for name in criteria.directions(robot.family, request.criteria.spatial)]
+        self.total, count = self.sum("stiffness"), len(self.places)
+        status, total = self.dynamics.status, self.total
+        good = (status == Status.OK) & np.isfinite(total).all(axis=(1, 2))
+        good &= (np.diagonal(total, axis1=1, axis2=2) > 0.0).all(axis=1)
+        sound = np.where(good[:, None, None], total, np.eye(count))
+        scale = 1.0 / np.sqrt(np.diagonal(sound, axis1=1, axis2=2))
+        scaled = sound * scale[:, :, None] * scale[:, None, :]
+        good &= np.linalg.eigvalsh(scaled)[:, 0] > SINGULAR
+        inverse = np.linalg.inv(np.where(good[:, None, None], scaled, np.eye(count)))
+        self.status = np.where(~good & (status == Status.OK), float(Status.CONSTRAINT_SINGULAR), status)
+        self.compliance, self.good = self.in_full(inverse * scale[:, :, None] * scale[:, None, :]), good
+
+    def sum(self, name: str, limbs: Iterable[int] | None = None) -> np.ndarray:
+        """What limbs add up to (samples, direction, direction), or (samples, direction)."""
+        rows = np.sum([self.dynamics.sample_rows(Indexed(name, k)) for k in limbs or self.limbs], axis=0)
+        count, samples = len(self.places), self.dynamics.samples
+        return np.ascontiguousarray(rows.T).reshape(samples, *(count,) * (2 if len(rows) > count else 1))
+
+    def in_full(self, values: np.ndarray) -> np.ndarray:
+        """A matrix over directions as one over all components of a twist (samples, 6, 6), zero beside them."""
+        result = np.zeros((len(values), len(TWIST), len(TWIST)))
+        result[:, np.array(self.places)[:, None], self.places] = values
+        return result
+
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """Values (samples, ...) as callers get them, (*batch, ...), NaN where there is no compliance."""
+        values[~self.good] = np.nan
+        return values.reshape((*self.dynamics.batch, *values.shape[1:]))
+
+
+class PoseError(NamedTuple):
+    """How errors of parts move the platform, actuators held where their encoders say they should be.
+
+    covariance (*batch, 6, 6) of (turn, shift); position (*batch) [m]: standard deviation of the reference point along
+    `direction` (*batch, 3), the worst; shares: of each part in that variance (*batch), by name; shift (*batch, 6):
+    (turn, shift) by growth with temperature; status (*batch).
+    """
+
+    covariance: np.ndarray
+    position: np.ndarray
+    direction: np.ndarray
+    shares: dict[str, np.ndarray]
+    shift: np.ndarray
+    status: np.ndarray
+
+
+def pose_error(
+    robot: Robot,
+    errors: Errors,
+    elasticity: Elasticity | None = None,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> PoseError:
+    """Error of a platform's pose by errors of actuators, joints and links, to first order exactly.
+
+    By virtual work an error of a part moves the platform by the wrench in that part for a unit load there. Errors of an
+    overconstrained robot share themselves by elasticity, which has to be given for links or joints; that of others does
+    not matter. Pose, errors and status as in `cartesian_stiffness`. Raises ValueError also for an overconstrained robot
+    whose links are rigid.
+    """
+    rigid = elasticity is None or elasticity.actuators_alone
+    if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
+        raise ValueError(
+            f"elasticity: {robot.name} is overconstrained; expected elasticity of links or joints, by which errors "
+            "share themselves"
+        )
+    solved = _Solved(
+        robot,
+        CriteriaParameters(elasticity, errors=errors),
+        "position_deviation",
+        Moving(position=position, rotation=rotation),
+    )
+    soft, places = solved.compliance, np.array(solved.places)
+
+    def covariance(limbs: Iterable[int]) -> np.ndarray:
+        return np.asarray(soft @ solved.in_full(solved.sum("spread", limbs)) @ soft)
+
+    whole = covariance(solved.limbs)
+    values, vectors = np.linalg.eigh(np.where(solved.good[:, None, None], whole[:, 3:, 3:], np.eye(3)))
+    direction, variance = vectors[:, :, -1].copy(), values[:, -1]
+    growth = np.einsum("nij,nj->ni", soft[:, :, places], solved.sum("growth"))
+    shares: dict[str, np.ndarray] = {}
+    stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
+    for name, k, single in _sources(robot, errors):
+        solved.dynamics.values[Indexed("errors", k)] = _alone(errors, single, robot.mechanism, k)
+        solved.dynamics.run([stages[k]])
+        part = covariance([k])[:, 3:, 3:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares[name] = solved.shaped(np.einsum("ni,nij,nj->n", direction, part, direction) / variance)
+    return PoseError(
+        covariance=solved.shaped(whole),
+        position=solved.shaped(np.sqrt(np.maximum(variance, 0.0))),
+        direction=solved.shaped(direction),
+        shares=shares,
+        shift=solved.shaped(growth),
+        status=solved.dynamics.statuses(solved.status),
+    )
+
+
+def _alone(errors: Errors, single: Errors, mechanism: Mechanism, k: int) -> np.ndarray:
+    """The case input of all errors with the values of a single one."""
+    tables = {
+        kind: {key: _zero(value) for key, value in getattr(errors, kind).items()} | getattr(single, kind)
+        for kind in ("actuators", "joints", "links", "lengths")
+    }
+    return errors_of_limb(Errors(**tables, growth=errors.growth), mechanism, k)[1]
+
+
+def _zero(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    return tuple(0.0 for _ in value) if isinstance(value, tuple) else 0.0
+
+
+def _sources(robot: Robot, errors: Errors) -> Iterator[tuple[str, int, Errors]]:
+    """Every part with an error: its name, the number of its limb, and its error alone."""
+    mechanism, first = robot.mechanism, 0
+    for k, instance in enumerate(mechanism.instances):
+        parts = mechanism.limbs[instance.limb]
+        for number, actuator in enumerate(parts.actuators, start=first):
+            if number in errors.actuators:
+                yield f"{instance.name}.{actuator} actuator", k, errors.alone("actuators", number)
+        first += len(parts.actuators)
+        bodies = [link.body for link in parts.links]
+        for kind, names, what in (
+            ("joints", parts.joints, "joint"),
+            ("links", bodies, "link"),
+            ("lengths", bodies, "length"),
+        ):
+            for place in sorted(getattr(errors, kind)):
+                if place[0] == k:
+                    yield f"{instance.name}.{names[place[1]]} {what}", k, errors.alone(kind, place)
 
 
 class NaturalFrequencies(NamedTuple):

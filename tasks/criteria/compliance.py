@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from robots.criteria.elasticity import Elasticity
+from robots.criteria.errors import Errors
 from robots.model import Mechanism
 from robots.types import TWIST
 from tasks.criteria.arms import Arm, joint_point
@@ -73,15 +74,68 @@ def _kind(numbers: Sequence[float]) -> LinkKind:
     return next(kind for kind, count in NUMBERS.items() if count == len(numbers))
 
 
+@dataclass(frozen=True)
+class LimbErrors:
+    """Which parts of a limb have errors: actuators all, others by number. Hashable; values are a case input."""
+
+    actuators: int = 0
+    joints: tuple[int, ...] = ()
+    links: tuple[int, ...] = ()
+    lengths: tuple[int, ...] = ()
+    growth: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Length of the case input `errors`: actuators, six for each joint and link, lengths, growth."""
+        return self.actuators + 6 * (len(self.joints) + len(self.links)) + len(self.lengths) + len(self.growth)
+
+
+def errors_of_limb(errors: Errors, mechanism: Mechanism, limb: int) -> tuple[LimbErrors, np.ndarray]:
+    """What errors say of limb number `limb` of a robot, and its case input `errors` (1, numbers)."""
+    counts = [len(mechanism.limbs[each.limb].actuators) for each in mechanism.instances]
+    first = sum(counts[:limb])
+    numbers = [errors.actuators.get(first + k, 0.0) for k in range(counts[limb])]
+    parts: list[tuple[int, ...]] = []
+    for table in (errors.joints, errors.links):
+        own = {part: six for (k, part), six in sorted(table.items()) if k == limb}
+        parts.append(tuple(own))
+        numbers += [x for six in own.values() for x in six]
+    for single in (errors.lengths, errors.growth):
+        one = {part: value for (k, part), value in sorted(single.items()) if k == limb}
+        parts.append(tuple(one))
+        numbers += list(one.values())
+    return LimbErrors(counts[limb], *parts), np.array([numbers], dtype=float)
+
+
+@dataclass(frozen=True)
+class ErrorModel:
+    """The errors of a limb: which, and their values."""
+
+    parts: LimbErrors
+    numbers: Array
+
+
 def limb_stiffness(
-    statics: LimbStatics, asked: LimbElasticity, numbers: Array, arms: Sequence[Arm], directions: Sequence[str]
-) -> np.ndarray:
-    """K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes; NaN where F is singular."""
+    statics: LimbStatics,
+    asked: LimbElasticity,
+    numbers: Array,
+    arms: Sequence[Arm],
+    directions: Sequence[str],
+    errors: ErrorModel | None = None,
+) -> dict[str, np.ndarray]:
+    """K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes, as `stiffness`.
+
+    With errors, dislocations e of parts whose wrenches are W x, also their share of K d = sum of B F^-1 W^T e: of its
+    covariance as `spread` (direction, direction), of growth with temperature as `growth` (direction,). NaN where F is
+    singular.
+    """
     units = [statics.actuator(k) for k in range(asked.actuators)]
     units += [statics.multiplier(k) for k in range(statics.redundant_count)] if asked.spatial else []
     strains: Strains = [(numbers[k], np.eye(len(units))[k]) for k in range(asked.actuators)]
-    if asked.spatial:
+    parts = _Parts(statics, [])
+    if asked.spatial or errors is not None:
         parts = _Parts(statics, [_stacked(statics.joint_wrenches(unit)) for unit in units])
+    if asked.spatial:
         rest = iter(numbers[asked.actuators :])
         for joint in asked.joints:
             strains += parts.joint(joint, [next(rest) for _ in range(6)])
@@ -96,7 +150,37 @@ def limb_stiffness(
         covector = statics.on_platform(unit)
         world = [*(turn @ covector[:3]), *(turn @ covector[3:])]
         rows.append([world[TWIST.index(name)] for name in directions])
-    return _congruent(flexibility, from_columns(rows, len(directions)).T)
+    columns = from_columns(rows, len(directions)).T
+    result = {"stiffness": _congruent(flexibility, columns)}
+    if errors is not None:
+        spread, growth = _dislocations(parts, errors, arms, len(units))
+        factors = Factors.of(flexibility)
+        answer = from_columns([factors.solve(column) for column in columns.T], len(units))
+        whole = np.array([[spread[max(i, j), min(i, j)] for j in range(len(units))] for i in range(len(units))])
+        result["spread"] = array(answer.T @ (whole @ answer))
+        result["growth"] = array(answer.T @ growth)
+    return result
+
+
+def _dislocations(parts: _Parts, errors: ErrorModel, arms: Sequence[Arm], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """W^T V W of the variances V of all errors (its lower triangle), and W^T of growth."""
+    asked, values = errors.parts, iter(errors.numbers)
+    strains: Strains = [(next(values), np.eye(count)[k]) for k in range(asked.actuators)]
+    for joint in asked.joints:
+        strains += parts.joint(joint, [next(values) for _ in range(6)])
+    for link in asked.links:
+        six = [next(values) for _ in range(6)]
+        for arm in (arm for arm in arms if arm.link == link):
+            strains += [(v, row) for v, row in zip(six, parts.in_link(arm), strict=True)]
+    for link in asked.lengths:
+        variance = next(values)
+        strains += [(variance, parts.pull(arm)[0]) for arm in arms if arm.link == link]
+    growth = np.zeros(count)
+    for link in asked.growth:
+        strain = next(values)
+        for pull, length in (parts.pull(arm) for arm in arms if arm.link == link):
+            growth = growth + pull * (length * strain)
+    return _energy(strains, count), array(growth)
 
 
 def _stacked(wrenches: Sequence[tuple[Array, Array]]) -> np.ndarray:
@@ -159,16 +243,40 @@ class _Parts:
             free = {int(np.flatnonzero(limb.links[joint].axis)[0]) + (0 if kind.turns else 3)}
         return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]
 
+    def _on_link(self, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
+        """Moment and force on the link at the end of an arm: what the link does to another is the reverse."""
+        limb = self.statics.mounted.limb
+        tree = len(limb.links)
+        child = arm.end == arm.link if arm.end < tree else limb.cuts[arm.end - tree].b == arm.link
+        moment, force = self._of(arm.end)
+        return (moment, force) if child else (-moment, -force)
+
+    def _line(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
+        """Direction from the hub to the end, zero where these are one point, and length."""
+        tips = self.statics.solved.tips
+        along = array(joint_point(tips, arm.end) - joint_point(tips, arm.hub))
+        length = sqrt(dot(along, along))
+        return array(along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)), length
+
+    def in_link(self, arm: Arm) -> np.ndarray:
+        """Moment and force at the end of an arm (6, x), in the axes of the link."""
+        rotation = self.statics.solved.tips.at[arm.link].rotation
+        moment, force = self._of(arm.end)
+        return np.vstack([rotation.T @ moment, rotation.T @ force])
+
+    def pull(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
+        """Tension in an arm (x,), and its length."""
+        e, length = self._line(arm)
+        return array(e @ self._on_link(arm)[1]), length
+
     def arm(self, arm: Arm, kind: LinkKind, values: Sequence[Scalar]) -> Strains:
         """A beam held at the hub, under the wrench of the joint at its end; or a block, in the axes of the link."""
         tips = self.statics.solved.tips
         moment, force = self._of(arm.end)
         rotation = tips.at[arm.link].rotation
         if kind == "block":
-            return _block(rotation.T @ moment, rotation.T @ force, values)
-        along = array(joint_point(tips, arm.end) - joint_point(tips, arm.hub))
-        length = sqrt(dot(along, along))
-        e = along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)
+            return _block(self.in_link(arm), values)
+        e, length = self._line(arm)
         if kind == "round":
             return _round_beam(moment, force, e, length, values)
         return _beam(moment, force, e, length, values[:6], rotation @ array(values[6:]))
@@ -203,7 +311,7 @@ def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequenc
     return strains
 
 
-def _block(moment: Array, force: Array, values: Sequence[Scalar]) -> Strains:
+def _block(wrench: Array, values: Sequence[Scalar]) -> Strains:
     """A compliance matrix by its factors L D L^T, so that it is a sum of squares as well."""
     matrix = np.array(np.zeros((6, 6)), dtype=object)
     entries = iter(values)
@@ -211,7 +319,7 @@ def _block(moment: Array, force: Array, values: Sequence[Scalar]) -> Strains:
         for j in range(i + 1):
             matrix[i, j] = next(entries)
     factors = Factors.of(matrix)
-    rows = factors.lower.T @ np.vstack([moment, force])
+    rows = factors.lower.T @ wrench
     return [(pivot, array(row)) for pivot, row in zip(factors.pivots, rows, strict=True)]
 
 
@@ -227,6 +335,10 @@ class PlatformStiffness:
     freedoms: tuple[str, ...]
     mass: Array
     load: Array
+    spread: Array | None = None
+    """Covariance of K d by errors of parts."""
+    growth: Array | None = None
+    """K d by growth with temperature."""
 
     @cached_property
     def compliance(self) -> np.ndarray:
@@ -255,6 +367,34 @@ class PlatformStiffness:
         """How far the reference point moves under the load [m]."""
         load = array([self.load[TWIST.index(name)] for name in self.directions])
         shift = [self.compliance[place] @ load for place in self._places(TWIST[3:])]
+        return sqrt(sum(x * x for x in shift))
+
+    def _deviation(self, names: Sequence[str]) -> Scalar:
+        """Standard deviation along the worst direction of some components of d."""
+        assert self.spread is not None
+        places = self._places(names)
+        rows = self.compliance[places]
+        values = singular_values(rows @ (self.spread @ rows.T))
+        result = values[0]
+        for value in values[1:]:
+            result = where(value > result, value, result)
+        return sqrt(result)
+
+    @property
+    def position_error(self) -> Scalar:
+        """Standard deviation of the reference point along the worst direction [m]."""
+        return self._deviation(TWIST[3:])
+
+    @property
+    def turn_error(self) -> Scalar:
+        """Standard deviation of turns about the worst direction [rad]."""
+        return self._deviation(TWIST[:3])
+
+    @property
+    def thermal_shift(self) -> Scalar:
+        """How far growth with temperature moves the reference point [m]."""
+        assert self.growth is not None
+        shift = [self.compliance[place] @ self.growth for place in self._places(TWIST[3:])]
         return sqrt(sum(x * x for x in shift))
 
     @property

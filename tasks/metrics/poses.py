@@ -250,6 +250,9 @@ METRICS: Mapping[str, PoseMetric] = {
     "lowest_frequency": PoseMetric(
         lambda p: p.unless_failed(p.stiffness.softness), lambda x, samples, freedoms: 1.0 / (2.0 * np.pi * np.sqrt(x))
     ),
+    "position_deviation": PoseMetric(lambda p: p.unless_failed(p.stiffness.position_error)),
+    "turn_deviation": PoseMetric(lambda p: p.unless_failed(p.stiffness.turn_error)),
+    "thermal_shift": PoseMetric(lambda p: p.unless_failed(p.stiffness.thermal_shift)),
     "clearance": PoseMetric(lambda p: p.unless_unsolved(p.clearance)),
     "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
     "worst_status": PoseMetric(lambda p: p.status),

@@ -111,6 +111,9 @@ def assembly_program(
             stiffness = sum(others["stiffness"][k] for k in limbs)
             mobility = structure.mechanism.platform.mobility
             elastic = PlatformStiffness(array(stiffness), along, mobility, equation.mass, test_load)
+            if design.inexact:
+                spread, growth = (sum(others[name][k] for k in limbs) for name in ("spread", "growth"))
+                elastic = replace(elastic, spread=array(spread), growth=array(growth))
             posture = replace(posture, elastic=elastic)
         if design.apart:
             pose = criteria.platform_pose(structure, parameters, motion)

@@ -13,13 +13,14 @@ from itertools import combinations
 
 import numpy as np
 
+from robots.criteria.elasticity import Elasticity
 from robots.criteria.parameters import CriteriaParameters
 from robots.model import Family, Mechanism
 from robots.quantities import any_needs
 from robots.types import BASE, TWIST
 from tasks.criteria import compliance, distance
 from tasks.criteria.arms import arms, joint_point
-from tasks.criteria.compliance import LimbElasticity
+from tasks.criteria.compliance import LimbElasticity, LimbErrors
 from tasks.criteria.distance import BARE, LimbCapsules, Line
 from tasks.kernels.keys import Key, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
@@ -44,10 +45,11 @@ PLATFORM, GROUND = -1, -2
 
 @dataclass(frozen=True)
 class LimbCriteria:
-    """What criteria ask of one limb: a `stiffness` along `directions`, and the `ends` of its capsules."""
+    """What criteria ask of one limb: a `stiffness` along `directions`, its errors, and the `ends` of its capsules."""
 
     elasticity: LimbElasticity | None = None
     capsules: LimbCapsules = BARE
+    errors: LimbErrors | None = None
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
         """Names and shapes of what the limb gives for them."""
@@ -55,6 +57,7 @@ class LimbCriteria:
         if self.elasticity is not None:
             count = len(directions(structure.family, self.elasticity.spatial))
             shapes["stiffness"] = (count, count)
+            shapes |= {"spread": (count, count), "growth": (count,)} if self.errors is not None else {}
         if lines := self.capsules.arms(arms(structure.family, limb_index)):
             shapes["ends"] = (2 * len(lines), 3)
         return shapes
@@ -62,7 +65,9 @@ class LimbCriteria:
     @property
     def case(self) -> dict[str, Shape]:
         """Case inputs of the limb."""
-        return {"elasticity": (self.elasticity.size,)} if self.elasticity is not None else {}
+        shapes: dict[str, Shape] = {}
+        shapes |= {"elasticity": (self.elasticity.size,)} if self.elasticity is not None else {}
+        return shapes | ({"errors": (self.errors.size,)} if self.errors is not None else {})
 
 
 NOTHING = LimbCriteria()
@@ -82,8 +87,12 @@ class RobotCriteria:
 
     def wanted(self, quantities: Sequence[str]) -> RobotCriteria:
         """What some quantities ask."""
-        stiff, apart = any_needs(quantities, "elasticity"), any_needs(quantities, "capsules")
-        limbs = tuple(LimbCriteria(x.elasticity if stiff else None, x.capsules if apart else BARE) for x in self.limbs)
+        apart, wrong = any_needs(quantities, "capsules"), any_needs(quantities, "errors")
+        stiff = wrong or any_needs(quantities, "elasticity")
+        limbs = tuple(
+            LimbCriteria(x.elasticity if stiff else None, x.capsules if apart else BARE, x.errors if wrong else None)
+            for x in self.limbs
+        )
         return RobotCriteria(limbs if stiff or apart else (), self.platform if apart else 0, self.base if apart else 0)
 
     @property
@@ -97,6 +106,11 @@ class RobotCriteria:
         return any(limb.elasticity is not None and limb.elasticity.spatial for limb in self.limbs)
 
     @property
+    def inexact(self) -> bool:
+        """Whether errors are asked for."""
+        return any(limb.errors is not None for limb in self.limbs)
+
+    @property
     def apart(self) -> bool:
         """Whether distances are asked for."""
         return any(limb.capsules != BARE for limb in self.limbs)
@@ -108,7 +122,12 @@ NO_CRITERIA = RobotCriteria()
 def structural(mechanism: Mechanism, parameters: CriteriaParameters) -> RobotCriteria:
     """What parameters of criteria give for each limb, without their values."""
     numbers, bodies = range(len(mechanism.instances)), parameters.capsules
-    limbs = tuple(LimbCriteria(_elastic(mechanism, parameters, k)[0], _capsules(parameters, k)) for k in numbers)
+    limbs = tuple(
+        LimbCriteria(
+            _elastic(mechanism, parameters, k)[0], _capsules(parameters, k), _inexact(mechanism, parameters, k)[0]
+        )
+        for k in numbers
+    )
     if all(limb == NOTHING for limb in limbs):
         return NO_CRITERIA
     return RobotCriteria(limbs, len(bodies.platform) if bodies else 0, len(bodies.base) if bodies else 0)
@@ -116,8 +135,18 @@ def structural(mechanism: Mechanism, parameters: CriteriaParameters) -> RobotCri
 
 def _elastic(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbElasticity | None, np.ndarray]:
     if parameters.elasticity is None:
-        return None, np.zeros((1, 0))
+        if parameters.errors is None:
+            return None, np.zeros((1, 0))
+        # of a robot that is not overconstrained errors do not depend on elasticity
+        actuators = len(mechanism.actuators)
+        return compliance.of_limb(Elasticity(dict.fromkeys(range(actuators), 1.0)), mechanism, k)
     return compliance.of_limb(parameters.elasticity, mechanism, k)
+
+
+def _inexact(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbErrors | None, np.ndarray]:
+    if parameters.errors is None:
+        return None, np.zeros((1, 0))
+    return compliance.errors_of_limb(parameters.errors, mechanism, k)
 
 
 def _capsules(parameters: CriteriaParameters, k: int) -> LimbCapsules:
@@ -128,7 +157,8 @@ def case_values(family: Family, parameters: CriteriaParameters) -> Values:
     """The case inputs (1, size) of criteria."""
     mechanism, values = family.reference, Values()
     for k in range(len(mechanism.instances)):
-        values |= indexed(k, {"elasticity": _elastic(mechanism, parameters, k)[1]})
+        inputs = {"elasticity": _elastic(mechanism, parameters, k)[1], "errors": _inexact(mechanism, parameters, k)[1]}
+        values |= indexed(k, inputs)
     numbers: list[float] = []
     if (bodies := parameters.capsules) is not None:
         for k, instance in enumerate(mechanism.instances):
@@ -139,8 +169,21 @@ def case_values(family: Family, parameters: CriteriaParameters) -> Values:
     return values | {"capsules": np.array([numbers], dtype=float), "test_load": np.array([load], dtype=float)}
 
 
+def overconstrained(family: Family) -> bool:
+    """Whether limbs have redundant conditions, so that forces, and errors, share themselves by elasticity."""
+    structure = structure_of(family)
+    return any(structure.redundant(k) for k in range(len(structure.mechanism.limbs)))
+
+
+def _spatial(parameters: CriteriaParameters) -> bool:
+    return parameters.elasticity is not None and not parameters.elasticity.actuators_alone
+
+
 def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
     """What leaves a robot without stiffness at the reference pose of the reference design, in words."""
+    if parameters.errors is not None and overconstrained(family) and not _spatial(parameters):
+        yield "errors of an overconstrained robot whose links are rigid"
+        return
     structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     body = family.assemble(values).platform
@@ -155,7 +198,8 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
         mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
         along, lines = directions(family, asked.spatial), arms(family, instance.limb)
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = compliance.limb_stiffness(LimbStatics(mounted, solved), asked, case[0], lines, along)
+            statics = LimbStatics(mounted, solved)
+            share = compliance.limb_stiffness(statics, asked, case[0], lines, along)["stiffness"]
         if not np.isfinite(share).all():
             yield f"limb {instance.name}, which is rigid under a part of what it carries"
             return

@@ -18,7 +18,7 @@ import numpy as np
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
 from tasks.criteria.arms import arms
-from tasks.criteria.compliance import limb_stiffness
+from tasks.criteria.compliance import ErrorModel, limb_stiffness
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
@@ -170,6 +170,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         motion: Array,
         limits: Array = ABSENT,
         elasticity: Array = ABSENT,
+        errors: Array = ABSENT,
     ) -> dict[str, Numbers]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion)
@@ -192,7 +193,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
         if elastic is not None:
             along = criteria.directions(family, elastic.spatial)
-            result["stiffness"] = limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along)
+            model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None
+            result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model)
         if "ends" in shapes:
             result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)
         return result | {name: series[name] for name in asked.series}

@@ -10,18 +10,22 @@ from typing import Any, TypeVar
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.criteria.sections import (
+    AccuracySection,
     BearingSection,
     CapsuleSection,
     CriteriaSection,
+    DeviationSection,
     LinkSection,
     StiffnessSection,
 )
 from robots.criteria.capsules import Capsule, Capsules
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
+from robots.criteria.errors import Errors
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import Need, needs
+from robots.types import TWIST
 from tasks.programs import criteria
 
 KEY = "criteria"
@@ -52,7 +56,8 @@ def read_criteria(report: Report, section: CriteriaSection | None, family: Famil
     elasticity = None if section.stiffness is None else _elasticity(report, section.stiffness, mechanism)
     load = section.stiffness.load if section.stiffness is not None else None
     capsules = None if section.capsules is None else _capsules(report, section, mechanism)
-    result = CriteriaParameters(elasticity, load, capsules)
+    errors = None if section.accuracy is None else _errors(report, section.accuracy, mechanism)
+    result = CriteriaParameters(elasticity, load, capsules, errors)
     if len(report.problems) == before:
         _check(report, family, result)
     return result
@@ -75,13 +80,44 @@ def _elasticity(report: Report, section: StiffnessSection, mechanism: Mechanism)
     links = {name: _link(report, link, (*path, "links", name)) for name, link in section.links.items()}
     known = {name: link for name, link in links.items() if link is not None}
     parts: dict[str, Mapping[str, Any]] = {"actuators": section.actuators, "joints": joints, "links": known}
+    return Elasticity.of(mechanism, **_sound(report, path, partial(Elasticity.of, mechanism), parts))
+
+
+def _sound(
+    report: Report, path: KeyPath, make: Callable[..., object], parts: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The entries of each part that a constructor takes, one after the other; what it refuses is reported."""
     sound: dict[str, dict[str, Any]] = {kind: {} for kind in parts}
     for kind, entries in parts.items():
         for name, value in entries.items():
             tried = {kind: {**sound[kind], name: value}}
-            if _attempt(report, (*path, kind, name), partial(Elasticity.of, mechanism, **tried), key=True) is not None:
+            if _attempt(report, (*path, kind, name), partial(make, **tried), key=True) is not None:
                 sound |= tried
-    return Elasticity.of(mechanism, **sound)
+    return sound
+
+
+def _errors(report: Report, section: AccuracySection, mechanism: Mechanism) -> Errors:
+    path = (KEY, "accuracy")
+    parts: dict[str, Mapping[str, Any]] = {
+        "resolution": section.resolution,
+        "backlash": section.backlash,
+        "lengths": section.lengths,
+        "expansion": section.expansion,
+    }
+    for kind, entries in (("joints", section.joints), ("links", section.links)):
+        parts[kind] = {name: _deviations(report, entry, (*path, kind, name)) for name, entry in entries.items()}
+    if not any(parts.values()):
+        report(path, Got("no errors"), ", ".join(parts), "Leave accuracy out for none.")
+    if bool(section.expansion) != bool(section.warming):
+        report(path, Got("expansion or warming alone"), "both of them, or neither", "Growth is their product.")
+    return Errors.of(mechanism, **_sound(report, path, partial(Errors.of, mechanism), parts), warming=section.warming)
+
+
+def _deviations(report: Report, section: DeviationSection, path: KeyPath) -> tuple[float, ...]:
+    if section.turns is None and section.shifts is None:
+        report(path, Got("neither turns nor shifts"), "one of them, or both")
+    none = (0.0,) * 3
+    return *(section.turns or none), *(section.shifts or none)
 
 
 def _bearing(report: Report, section: BearingSection, path: KeyPath) -> tuple[float, ...]:
@@ -143,9 +179,10 @@ def _capsule(section: CapsuleSection) -> Capsule:
 
 def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
     """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
-    if parameters.elasticity is not None:
+    if parameters.elasticity is not None or parameters.errors is not None:
+        key = "stiffness" if parameters.elasticity is not None else "accuracy"
         for problem in criteria.stiffness_problems(family, parameters):
-            report((KEY, "stiffness"), Got(problem), "parts that give way under all that limbs carry", _HINT)
+            report((KEY, key), Got(problem), "parts that give way under all that limbs carry", _HINT)
     asked = criteria.structural(family.reference, parameters)
     if parameters.capsules is not None and not criteria.pairs(family, asked.wanted(("clearance",))):
         hint = "Give a radius to links of several limbs, or capsules to platform or base."
@@ -155,12 +192,17 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
 _HINT = "Name all actuators, or where joints or links give way links enough that each limb has one in its way."
 
 
-def check_metrics(report: Report, metrics: Sequence[str], section: CriteriaSection | None) -> None:
+def check_metrics(
+    report: Report, metrics: Sequence[str], section: CriteriaSection | None, mechanism: Mechanism | None
+) -> None:
     """Refuse metrics of criteria that the section says nothing for."""
-    if section is None and KEY in report.document.data:
-        return  # what is wrong with it has been told
+    if mechanism is None or (section is None and KEY in report.document.data):
+        return  # what is wrong has been told
+    turning = bool({*TWIST[:3]} & {*mechanism.platform.mobility})
     for index, name in enumerate(metrics):
         for need in needs(name):
+            if need == "elastic turns" and turning:
+                continue
             if need in _LACKS and (hint := _LACKS[need](section)):
                 report(("metrics", index), name, "a metric that the section criteria has what it needs for", hint)
 
@@ -171,7 +213,7 @@ def _stiff(section: CriteriaSection | None) -> StiffnessSection | None:
 
 def _lacks_turns(section: CriteriaSection | None) -> str:
     stiffness = _stiff(section)
-    alone = stiffness is not None and not stiffness.joints and not stiffness.links
+    alone = stiffness is None or not (stiffness.joints or stiffness.links)
     return "Add links or joints to criteria.stiffness: with actuators alone all else is rigid." if alone else ""
 
 
@@ -179,6 +221,7 @@ _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
     "elasticity": lambda s: "" if _stiff(s) else "Add criteria.stiffness: what gives way.",
     "elastic turns": _lacks_turns,
     "test load": lambda s: "" if (part := _stiff(s)) is None or part.load else "Add criteria.stiffness.load.",
+    "errors": lambda s: "" if s is not None and s.accuracy else "Add criteria.accuracy: errors of parts.",
     "capsules": lambda s: "" if s is not None and s.capsules else "Add criteria.capsules: how thick links are.",
 }
 """What to do where a need is not met; empty where it is."""
@@ -197,6 +240,17 @@ def _described(parameters: CriteriaParameters) -> Iterator[tuple[str, Any]]:
                 "actuators": {str(k): value for k, value in sorted(elastic.actuators.items())},
                 "joints": {f"{k}, {j}": list(six) for (k, j), six in sorted(elastic.joints.items())},
                 "links": {f"{k}, {i}": list(body.numbers) for (k, i), body in sorted(elastic.links.items())},
+            },
+        )
+    if (errors := parameters.errors) is not None:
+        yield (
+            "errors",
+            {
+                "actuators": {str(k): value for k, value in sorted(errors.actuators.items())},
+                "joints": {f"{k}, {j}": list(six) for (k, j), six in sorted(errors.joints.items())},
+                "links": {f"{k}, {i}": list(six) for (k, i), six in sorted(errors.links.items())},
+                "lengths": {f"{k}, {i}": value for (k, i), value in sorted(errors.lengths.items())},
+                "growth": {f"{k}, {i}": value for (k, i), value in sorted(errors.growth.items())},
             },
         )
     if parameters.load is not None:

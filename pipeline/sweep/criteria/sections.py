@@ -13,6 +13,9 @@ Point = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Three = Annotated[tuple[Positive, ...], Field(min_length=3, max_length=3)]
 Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
 Pair = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=2)]
+Deviation = Annotated[Number, Field(ge=0)]
+Deviations = Annotated[tuple[Deviation, ...], Field(min_length=3, max_length=3)]
+Errors = Annotated[dict[Text, Deviation], Field(max_length=1000)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
 
@@ -85,8 +88,40 @@ class CapsulesSection(Section):
     )
 
 
+class DeviationSection(Section):
+    """Standard deviations of a joint or a link; absent: zero."""
+
+    turns: Deviations | None = Field(default=None, description="about x, y, z [rad]")
+    shifts: Deviations | None = Field(default=None, description="along x, y, z [m]")
+
+
+class AccuracySection(Section):
+    """Errors of parts, as standard deviations: a tolerance of +- t that three of them fill is t / 3."""
+
+    resolution: Errors = Field(
+        default_factory=dict, description="step of encoders [rad or m] under `all`, or names and patterns of actuators"
+    )
+    backlash: Errors = Field(
+        default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
+    )
+    lengths: Errors = Field(
+        default_factory=dict, description="deviation of lengths of links [m] under `all`, or names and patterns"
+    )
+    links: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="deviations of the ends of links, in the axes of the link"
+    )
+    joints: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="deviations of joints: their places, or their play, in the axes of the joint"
+    )
+    expansion: Errors = Field(
+        default_factory=dict, description="thermal expansion of links [1/K] under `all`, or names and patterns"
+    )
+    warming: Number = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
+
+
 class CriteriaSection(Section):
     """What criteria of design are told of the robot, for their metrics."""
 
     stiffness: StiffnessSection | None = Field(default=None, description="what gives way, for metrics of stiffness")
+    accuracy: AccuracySection | None = Field(default=None, description="errors of parts, for metrics of accuracy")
     capsules: CapsulesSection | None = Field(default=None, description="how thick links are, for `clearance`")

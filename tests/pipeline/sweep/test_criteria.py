@@ -14,8 +14,9 @@ from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from robots.criteria.capsules import Capsules
 from robots.criteria.elasticity import Beam, Elasticity
+from robots.criteria.errors import Errors
 from robots.criteria.parameters import NO_CRITERIA
-from tasks.arrays.criteria import cartesian_stiffness, clearance, deflection, natural_frequencies
+from tasks.arrays.criteria import cartesian_stiffness, clearance, deflection, natural_frequencies, pose_error
 from tests.pipeline.runs import SYNCHRONOUS
 
 HEAD = """\
@@ -26,8 +27,17 @@ time: {stop: 1.0, samples: 5}
 outputs: [platform_position]
 """
 CRITERIA = """\
-metrics: [least_stiffness, largest_stiffness, least_turning_stiffness, deflection, lowest_frequency, clearance]
+metrics:
+  [least_stiffness, largest_stiffness, least_turning_stiffness, deflection, lowest_frequency, clearance,
+   position_deviation, turn_deviation, thermal_shift]
 criteria:
+  accuracy:
+    resolution: {all: 1.0e-4}
+    backlash: {all: 2.0e-4}
+    lengths: {all: 1.0e-5}
+    joints: {'1': {turns: [1.0e-5, 0, 0], shifts: [0, 0, 1.0e-5]}}
+    expansion: {all: 1.0e-5}
+    warming: 10
   stiffness:
     actuators: {all: 2.0e+4}
     links:
@@ -61,7 +71,20 @@ def test_metrics_are_those_of_functions_on_arrays(name: str, tmp_path: Any) -> N
     turns = np.linalg.eigvalsh(stiffness.compliance[:, np.array(turning)[:, None], turning])
     moved = np.linalg.norm(deflection(stiffness, [1, 0, 1, 2, 0, -100])[:, 3:], axis=-1)
     gaps = clearance(robot, Capsules.of(robot.mechanism, {"all": 0.01}), position=position)
+    errors = Errors.of(
+        robot.mechanism,
+        resolution={"all": 1e-4},
+        backlash={"all": 2e-4},
+        lengths={"all": 1e-5},
+        joints={"1": (1e-5, 0, 0, 0, 0, 1e-5)},
+        expansion={"all": 1e-5},
+        warming=10.0,
+    )
+    inexact = pose_error(robot, errors, elasticity, position=position)
     expected = {
+        "position_deviation": inexact.position.max(),
+        "turn_deviation": np.sqrt(np.linalg.eigvalsh(inexact.covariance[:, :3, :3])[:, -1].max()),
+        "thermal_shift": np.linalg.norm(inexact.shift[:, 3:], axis=-1).max(),
         "least_stiffness": stiffness.least.min(),
         "largest_stiffness": stiffness.largest.max(),
         "least_turning_stiffness": 1.0 / turns.max(),
@@ -78,17 +101,17 @@ def test_derivatives_are_those_of_differences() -> None:
     from pipeline.plan.plan import plan
     from tasks.blocks.gradients import metric_rates
 
-    def block(arm: float) -> Any:
-        made = sweep(CRITERIA + f"design: {{grid: {{upper_arm: [{arm!r}]}}}}\n")
+    def block(length: float) -> Any:
+        made = sweep(CRITERIA + f"design: {{grid: {{proximal_length: [{length!r}]}}}}\n", "five_bar")
         return replace(block_of(plan(made), 0), metrics=made.metrics)
 
-    step, here = 1e-5, block(0.25)
+    step, here = 1e-5, block(0.5)
     names = [p.name for p in here.family.parameters]
-    direction = np.array([[1.0 if name == "upper_arm" else 0.0 for name in names]])
-    rates, above, below = (metric_rates(block(0.25 + h), direction) for h in (0.0, step, -step))
+    direction = np.array([[1.0 if name == "proximal_length" else 0.0 for name in names]])
+    rates, above, below = (metric_rates(block(0.5 + h), direction) for h in (0.0, step, -step))
     for name in here.metrics:
         difference = (above[name].values - below[name].values) / (2 * step)
-        np.testing.assert_allclose(rates[name].rates[0], difference, rtol=1e-4, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(rates[name].rates[0], difference, rtol=1e-4, atol=1e-10, err_msg=name)
 
 
 def test_without_the_section_nothing_is_known() -> None:
@@ -119,6 +142,15 @@ def test_without_the_section_nothing_is_known() -> None:
         ("criteria: {stiffness: {links: {all: {tube: [0.1, 0.2], young: 1}}}}\n", "expected zero or more, below outer"),
         ("criteria: {stiffness: {joints: {'6': {}}}}\n", "neither moments nor forces"),
         ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of what it carries"),
+        ("metrics: [position_deviation]\n", "Add criteria.accuracy: errors of parts."),
+        ("criteria: {accuracy: {}}\n", "no errors"),
+        (
+            "criteria: {accuracy: {lengths: {arm: 1.0e-5}}}\n",
+            "an overconstrained robot whose links are rigid",
+        ),
+        ("criteria: {accuracy: {lengths: {spoke: 1.0e-5}}}\n", "No link is called 'spoke'"),
+        ("criteria: {accuracy: {joints: {'6': {}}}}\n", "neither turns nor shifts"),
+        ("criteria: {accuracy: {expansion: {arm: 1.0e-5}}}\n", "expansion or warming alone"),
         ("criteria: {capsules: {links: {spoke: 0.1}}}\n", "No link is called 'spoke'"),
         ("criteria: {capsules: {links: {limb1.arm: 0.1}}}\n", "no two capsules to compare"),
     ],

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from pipeline.documents.files import decode, read_bytes
+from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from robots.parameters import nearest
 
 MAX_BYTES = 4 << 30
 """Bytes of a recording."""
@@ -41,6 +43,28 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
     """The error of a file that cannot be used."""
     return InputError([Problem(name, 0, 0, "", got, expected, hint)])
+
+
+def column_of(recording: str, tables: Sequence[Table], name: str | int, file: int | None, key: str) -> np.ndarray:
+    """The column of a name or number in one of the files of a recording. Raises InputError."""
+    searched = range(len(tables)) if file is None else [file - 1]
+    if any(k >= len(tables) for k in searched):
+        raise refused(recording, f"{key} in file {file} of {len(tables)}", "one of its files")
+    hits = []
+    for k in searched:
+        table = tables[k]
+        if isinstance(name, int):
+            hits += [list(table.values())[name - 1]] if name <= len(table) else []
+        elif name in table:
+            hits.append(table[name])
+    if len(hits) == 1:
+        return hits[0]
+    if hits:
+        hint = "Say which by the key file, counted from 1."
+        raise refused(recording, f"column {name!r} of {key} in {len(hits)} files", "one of them", hint)
+    known = [column for k in searched for column in tables[k]]
+    hint = f"It has {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}; {nearest(str(name), known)}"
+    raise refused(recording, f"no column {name!r} for {key}", "a column of the file", sentence(hint))
 
 
 def _text(data: bytes, name: str) -> Table:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from scipy.io import savemat
 
 from pipeline.cli import cli
 from pipeline.errors import InputError
-from pipeline.identification.machines import results
+from pipeline.identification.machines import recorded, results
 from pipeline.identification.machines.description import parse_description, read_description
 from pipeline.identification.machines.identify import MachineIdentification, identify_recordings
 from pipeline.identification.machines.page import page
@@ -25,6 +26,7 @@ from pipeline.robot_files.reader import parse_robot
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
+from storage.store import open_arrays
 from tasks import inverse_dynamics
 from tests.tasks.identification.machines.synthetic import chain, series
 
@@ -280,6 +282,54 @@ def test_the_command_takes_a_robot_and_files(tmp_path: Path) -> None:
     without = CliRunner().invoke(cli, arguments)
     assert without.exit_code == 2
     assert "--columns: got none; expected a recording description" in without.output
+
+
+@pytest.mark.parametrize("form", ["catalogue", "robot file", "urdf"])
+def test_a_store_of_recordings_gives_the_same_bits(
+    tmp_path: Path, identified: MachineIdentification, form: str
+) -> None:
+    text = DESCRIPTION
+    if form != "catalogue":
+        name = "arm.yaml" if form == "robot file" else "arm.urdf"
+        results.save_robot(identified, tmp_path / name)
+        text = text.replace("robot: planar_3r", f"robot: {name}")
+    path, store = written(tmp_path, text), str(tmp_path / "recordings.zarr")
+    command = ["identify", str(path), "--output", str(tmp_path / "first.csv"), "--store", store]
+    first = CliRunner().invoke(cli, command)
+    assert first.exit_code == 0, first.output
+    for gone in ("one.csv", "two.csv", "machine.yaml", "arm.yaml", "arm.urdf"):
+        (tmp_path / gone).unlink(missing_ok=True)
+    second = CliRunner().invoke(cli, ["identify", store, "--output", str(tmp_path / "second.csv")])
+    assert second.exit_code == 0, second.output
+    assert (tmp_path / "first.csv").read_bytes() == (tmp_path / "second.csv").read_bytes()
+    arrays, record = open_arrays(store)
+    entry = json.loads(record)["recordings"][0]
+    assert entry["name"] == "one.csv"
+    assert len(entry["files"][0]["sha256"]) == 64
+    assert np.array_equal(arrays["raw.0.position"], columns_of_text(1))
+    assert arrays["prepared.1.acceleration"].shape == arrays["raw.1.force"].shape
+    again = CliRunner().invoke(cli, ["identify", store, "--store", store])
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+
+
+def columns_of_text(seed: int) -> np.ndarray:
+    """Positions as the file has them."""
+    return np.vectorize(lambda value: float(f"{value:.9g}"))(columns(seed)[:, 1:4])
+
+
+def test_a_damaged_store_of_recordings_is_refused(tmp_path: Path, identified: MachineIdentification) -> None:
+    (tmp_path / "files").mkdir()
+    description = read_description(written(tmp_path / "files"))
+    store = tmp_path / "recordings.zarr"
+    recorded.save_recordings(replace(identified, description=description), str(store))
+    chunk = store / "raw.0.force" / "c.0.0"
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 1
+    chunk.write_bytes(data)
+    done = CliRunner().invoke(cli, ["identify", str(store)])
+    assert done.exit_code == 2
+    assert "raw.0.force/c.0.0 is not what was written" in done.output.replace("\n", " ")
 
 
 @pytest.mark.skipif(

@@ -78,7 +78,12 @@ def dataset(
 @click.option("--validation", multiple=True, metavar="FILE", help="A recording for validation; may be given again.")
 @click.option("--test", multiple=True, metavar="FILE", help="A recording for a test; may be given again.")
 @click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
-@click.option("--robot", "robot_file", type=click.Path(path_type=Path), help="A new .yaml or .urdf of the robot found.")
+@click.option(
+    "--robot",
+    "robot_file",
+    type=click.Path(path_type=Path),
+    help="A new .yaml, .urdf or .xml (MJCF) of the robot found.",
+)
 @click.option("--report", "page", type=click.Path(path_type=Path), help="A new HTML file with curves and parameters.")
 @click.option("--dataset", "netcdf", type=click.Path(path_type=Path), help="A new .nc file for the xarray dataset.")
 @click.option("--store", help="A new store for recordings, raw and prepared, to identify again from.")

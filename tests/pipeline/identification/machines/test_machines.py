@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
 from dataclasses import replace
@@ -18,18 +19,21 @@ from pipeline.errors import InputError
 from pipeline.identification.machines import recorded, results
 from pipeline.identification.machines.description import parse_description, read_description
 from pipeline.identification.machines.identify import MachineIdentification, identify_recordings
+from pipeline.identification.machines.mjcf_text import mjcf_text
 from pipeline.identification.machines.page import page
 from pipeline.identification.machines.tables import read_table
 from pipeline.identification.machines.urdf_text import roll_pitch_yaw
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
 from robots import catalog
+from robots.formats.description import describe
 from robots.model import Robot
 from robots.parameters import ParameterError
 from storage.store import open_arrays
 from tasks import inverse_dynamics
 from tests.tasks.identification.machines.synthetic import chain, series
 
+HAS_ROSBAGS = importlib.util.find_spec("rosbags") is not None
 EXAMPLES = Path(__file__).parents[4] / "examples" / "recordings"
 RECORDINGS = os.environ.get("LIMBSWEEP_RECORDINGS", "")
 NAMES = ("t", "q1", "q2", "q3", "f1", "f2", "f3")
@@ -130,6 +134,31 @@ def test_columns_of_every_kind_of_file(tmp_path: Path, form: str) -> None:
     assert "gain" not in found
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> None:
+    rosbag1 = pytest.importorskip("rosbags.rosbag1")
+    typesys = pytest.importorskip("rosbags.typesys")
+    store = typesys.get_typestore(typesys.Stores.ROS1_NOETIC)
+    kinds = store.types
+    table = columns(1)[:20]
+    with rosbag1.Writer(tmp_path / "run.bag") as writer:
+        topics = ["/joint_states", "/other/joint_states"] if several else ["/joint_states"]
+        for topic in topics:
+            connection = writer.add_connection(topic, "sensor_msgs/msg/JointState", typestore=store)
+            for number, row in enumerate(table):
+                stamp = kinds["builtin_interfaces/msg/Time"](sec=100, nanosec=round(row[0] * 1e9))
+                header = kinds["std_msgs/msg/Header"](seq=number, stamp=stamp, frame_id="")
+                message = kinds["sensor_msgs/msg/JointState"](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
+                raw = store.serialize_ros1(message, "sensor_msgs/msg/JointState")
+                writer.write(connection, 100_000_000_000 + round(row[0] * 1e9), raw)
+    found = read_table(tmp_path / "run.bag")
+    prefix = "joint_states." if several else ""
+    np.testing.assert_allclose(found[f"{prefix}time"], table[:, 0], atol=1e-7)
+    np.testing.assert_array_equal(found[f"{prefix}position.b"], table[:, 2])
+    np.testing.assert_array_equal(found[f"{prefix}effort.c"], table[:, 6])
+    assert f"{prefix}velocity.a" not in found
+
+
 def test_results_are_written(identified: MachineIdentification, tmp_path: Path) -> None:
     results.save_parameters(identified, tmp_path / "found.csv")
     with (tmp_path / "found.csv").open() as file:
@@ -174,9 +203,37 @@ def test_angles_of_urdf_are_those_of_the_rotation() -> None:
         assert np.allclose(again, rotation, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["planar_3r", "five_axis_tree"])
+def test_mujoco_has_the_same_forces_by_the_mjcf_of_a_robot(name: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    robot = catalog.build(name)
+    model = mujoco.MjModel.from_xml_string(mjcf_text(describe(robot), {robot.mechanism.actuators[0]: (0.7, 0.0)}))
+    state, joints = mujoco.MjData(model), robot.mechanism.freedoms
+    random = np.random.default_rng(3)
+    q, qd, qdd = random.normal(size=(3, 5, len(joints)))
+    friction = {"law": "viscous", "viscous": 0.7, "joints": [robot.mechanism.actuators[0]]}
+    expected = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=friction)
+    at = [model.joint(joint).dofadr[0] for joint in joints]
+    for row in range(5):
+        for target, values in ((state.qpos, q), (state.qvel, qd), (state.qacc, qdd)):
+            target[at] = values[row]
+        mujoco.mj_inverse(model, state)
+        np.testing.assert_allclose(state.qfrc_inverse[at], expected[row], rtol=1e-6, atol=1e-8)
+
+
+def test_loops_are_equalities_of_an_mjcf_and_platforms_are_refused() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(mjcf_text(describe(catalog.build("three_loop_leg"))))
+    assert model.neq >= 3
+    state = mujoco.MjData(model)
+    mujoco.mj_forward(model, state)
+    assert np.abs(state.efc_pos[: state.ne]).max() < 1e-6
+    with pytest.raises(ValueError, match="has a platform, which this file cannot say; expected a chain"):
+        mjcf_text(describe(catalog.build("five_bar")))
+
+
 def test_a_robot_with_loops_has_no_urdf() -> None:
     from pipeline.identification.machines.urdf_text import urdf_text
-    from robots.formats.description import describe
 
     with pytest.raises(ValueError, match="closed loops or a platform, which URDF cannot say"):
         urdf_text(describe(catalog.build("five_bar")))
@@ -224,7 +281,8 @@ def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[s
         ("a.csv", b"a,b\n", "no rows"),
         ("a.mat", b"nothing", "no MAT file"),
         ("a.npz", b"nothing", "no archive"),
-        ("a.bag", b"x", "got the ending '.bag'; expected one of .csv"),
+        ("a.bag", b"nothing", "no bag of ROS" if HAS_ROSBAGS else "no package rosbags"),
+        ("a.xlsx", b"x", "got the ending '.xlsx'; expected one of .csv"),
     ],
 )
 def test_files_that_are_wrong_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:

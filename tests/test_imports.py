@@ -46,6 +46,7 @@ ORDER = {
         "motion",
         "simulation",
         "identification",
+        "calibration",
         "blocks",
         "tasks",
     ),

@@ -12,6 +12,13 @@ from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.description import CONSISTENT, RecordingDescription
 from robots.formats.description import Description as RobotDescription
 from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
+from tasks.identification.machines.closed_loop import (
+    CLOSED_LOOP,
+    INSTRUMENTAL,
+    OUTPUT_ERROR,
+    fit_instrumental,
+    fit_output_error,
+)
 from tasks.identification.machines.fitting import (
     MachineFit,
     RecordedMachine,
@@ -32,7 +39,8 @@ WEIGHTED = "weighted"
 class MachineIdentification:
     """A fit of a machine's recordings, parameters that its bodies can have, and what a user should know of them.
 
-    warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage.
+    warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
+    signals as they were read.
     """
 
     description: RecordingDescription
@@ -43,6 +51,7 @@ class MachineIdentification:
     warnings: tuple[str, ...]
     delay: float
     seconds: dict[str, float]
+    raw: tuple[Signals, ...]
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -100,14 +109,14 @@ def _filter(recording: Prepared) -> str:
 def identify_recordings(description: RecordingDescription) -> MachineIdentification:
     """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
     clock = _Clock()
-    signals = description.signals()
-    findings = [f for s in signals for f in check_signals(description.robot, s, description.limits)]
+    raw = tuple(description.signals())
+    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits)]
     _refuse(findings, description)
-    signals = [_filled(recording) for recording in signals]
+    signals = [_filled(recording) for recording in raw]
     clock("read")
     prepared = tuple(prepare(recording, description.preparation) for recording in signals)
     machine = RecordedMachine(description.robot, description.model, prepared)
-    method = WEIGHTED if description.method == CONSISTENT else description.method
+    method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
     if machine.runs:
         clock("prepare")
     findings += check_machine(machine)
@@ -117,7 +126,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     if description.estimates_stribeck:
         machine = with_stribeck(machine, method)
     machine = with_coupled_friction(machine, method)
-    fit = fit_machine(machine, method, eliminate=description.eliminate)
+    machine, fit = _fitted(machine, method, description)
     clock("fit")
     standard = standard_parameters_of(machine, fit)
     if description.method == CONSISTENT:
@@ -126,9 +135,20 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     fit = judged(machine, fit)
     notes = [str(finding) for finding in findings]
     clock("judge")
-    return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), (*notes, *warnings(machine, fit)), delay, clock.seconds
-    )
+    said = (*notes, *warnings(machine, fit))
+    return MachineIdentification(description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw)
+
+
+def _fitted(
+    machine: RecordedMachine, method: str, description: RecordingDescription
+) -> tuple[RecordedMachine, MachineFit]:
+    """The fit by the description's method, and the machine along the motions that it is of."""
+    if description.method == INSTRUMENTAL:
+        return machine, fit_instrumental(machine, description.controller, eliminate=description.eliminate)
+    if description.method == OUTPUT_ERROR:
+        assert description.controller is not None, "checked when the description was read"
+        return fit_output_error(machine, description.controller, method, eliminate=description.eliminate)
+    return machine, fit_machine(machine, method, eliminate=description.eliminate)
 
 
 def _consistent(

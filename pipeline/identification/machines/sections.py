@@ -82,6 +82,14 @@ class ModelSection(Section):
     columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
 
 
+class ControllerSection(Section):
+    """A position controller, see `tasks.identification.machines.closed_loop.Controller`."""
+
+    position_gain: Numbers
+    velocity_gain: Numbers
+    reference_rate: bool = True
+
+
 class EstimateSection(Section):
     """The estimator, and whether parameters that the data do not tell are left out."""
 
@@ -102,6 +110,8 @@ class DescriptionFile(Section):
     position: SignalSection
     velocity: SignalSection | None = None
     force: SignalSection
+    reference: SignalSection | None = None
+    controller: ControllerSection | None = None
     gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
     zero: Numbers | None = None
     limits: dict[Text, Pair] = Field(default_factory=dict)

@@ -301,10 +301,17 @@ def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
     return position[numbers], velocity[numbers], acceleration[numbers]
 
 
-def fit_machine(machine: RecordedMachine, method: str = "weighted", *, eliminate: bool = False) -> MachineFit:
+def fit_machine(
+    machine: RecordedMachine,
+    method: str = "weighted",
+    *,
+    eliminate: bool = False,
+    instruments: Sequence[Run] | None = None,
+) -> MachineFit:
     """Estimate the parameters of a machine from its recordings for training.
 
-    eliminate: leave out parameters that the data do not tell, one after another. Raises ParameterError.
+    eliminate: leave out parameters that the data do not tell, one after another. instruments: runs of the same rows
+    along motions without noise; rows are then weighted by actuator, whatever the method. Raises ParameterError.
     """
     if method not in METHODS:
         raise ParameterError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
@@ -320,17 +327,24 @@ def fit_machine(machine: RecordedMachine, method: str = "weighted", *, eliminate
         raise ParameterError(
             f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
         )
-    found = estimators.estimate(method, matrix[:, kept], forces, labels)
+
+    def solved(chosen: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
+        own = [_columns(part, chosen) for part in parts]
+        if instruments is None:
+            return estimators.estimate(method, matrix[:, list(chosen)], forces, labels), own
+        return _instrumental(own, [_columns(run.rows(base), chosen) for run in instruments], labels)
+
+    found, rows = solved(kept)
     while eliminate and len(kept) > 1:
-        weighted, _ = _weighted([_columns(part, kept) for part in parts], found.values)
+        weighted, _ = _weighted(rows, found.values)
         spread = statistics.deviations(weighted, found.values)
         worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
         trial = [k for place, k in enumerate(kept) if place != worst]
-        following = estimators.estimate(method, matrix[:, trial], forces, labels)
         if not _may_go(found.values[worst], spread[worst]):
             break
-        kept, found = trial, following
-    weighted, noise = _weighted([_columns(part, kept) for part in parts], found.values)
+        kept = trial
+        found, rows = solved(kept)
+    weighted, noise = _weighted(rows, found.values)
     stacked, _ = statistics.stacked(weighted)
     residuals = [part.residuals(found.values) for part in weighted]
     errors, by_actuator = _errors(machine.runs, base.groups.shape[0], kept, found.values, base)
@@ -354,6 +368,26 @@ def fit_machine(machine: RecordedMachine, method: str = "weighted", *, eliminate
         weights=1.0 / noise,
         runs=machine.runs,
     )
+
+
+def _instrumental(
+    parts: Sequence[FitRows], instruments: Sequence[FitRows], labels: np.ndarray
+) -> tuple[estimators.Estimate, list[FitRows]]:
+    """Least squares in two stages: the matrix projected on instruments, which errors of the motion do not touch."""
+    matrix, forces = statistics.stacked(parts)
+    seen = statistics.stacked(instruments)[0]
+    values = estimators.estimate("weighted", matrix, forces, labels).values
+    found = estimators.Estimate(values, values, np.nan, np.nan)
+    for _ in range(2):
+        noise = _weighted(parts, found.values)[1][labels]
+        sizes = np.linalg.norm(seen / noise[:, None], axis=0)
+        mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
+        found = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
+        left = forces - matrix @ found.values
+        found = estimators.Estimate(
+            found.values, found.deviations, found.condition, float(np.sqrt(np.mean(left**2))), found.iterations
+        )
+    return found, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
 
 
 def _errors(
@@ -402,4 +436,8 @@ def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRow
     counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
     noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
     noise = np.maximum(noise, np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0))
-    return [FitRows(part.matrix / noise[:, None], part.forces / noise, part.good) for part in parts], noise
+    weighted = []
+    for part in parts:
+        measured = None if part.measured is None else part.measured / noise[:, None]
+        weighted.append(FitRows(part.matrix / noise[:, None], part.forces / noise, part.good, measured))
+    return weighted, noise

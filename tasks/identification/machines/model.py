@@ -48,7 +48,8 @@ class MachineModel:
     """What a machine has beside its bodies.
 
     friction: law of every actuator; offset: a constant force in each; drives (drive, actuator): rows of drives that
-    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; own: columns of the user's;
+    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; width (actuator,): velocity that
+    smooths the sign of velocities in dry friction, absent: sharp; own: columns of the user's;
     joints: friction of any joints by groups, see `tasks.regressor`, or where reactions load what changes them
     `tasks.identification.machines.coupled`; shared: limbs that are copies share parameters.
     """
@@ -61,6 +62,7 @@ class MachineModel:
     joints: Friction = None
     shared: bool = True
     gravity: tuple[float, float, float] = GRAVITY
+    width: tuple[float, ...] = ()
 
     @property
     def _options(self) -> Options:
@@ -131,21 +133,23 @@ class MachineModel:
 
     def _friction(self, actuator: int, force: str) -> list[tuple[str, str, Callable[..., np.ndarray]]]:
         viscous = f"{force} s/rad" if force == "N m" else f"{force} s/m"
+        sign = _smooth_sign(self.width[actuator]) if self.width else _sharp_sign
         if self.friction == "none":
             return []
         if self.friction == "viscous":
             return [("viscous", viscous, _velocity)]
         if self.friction == USUAL:
-            return [("coulomb", force, _sign), ("viscous", viscous, _velocity)]
+            return [("coulomb", force, sign), ("viscous", viscous, _velocity)]
         if self.friction == "asymmetric":
             return [
-                ("coulomb_forward", force, _forward(_sign)),
-                ("coulomb_reverse", force, _reverse(_sign)),
+                ("coulomb_forward", force, _forward(sign)),
+                ("coulomb_reverse", force, _reverse(sign)),
                 ("viscous_forward", viscous, _forward(_velocity)),
                 ("viscous_reverse", viscous, _reverse(_velocity)),
             ]
         slow = self.stribeck_velocity[actuator] if self.stribeck_velocity else 0.01
-        return [("coulomb", force, _sign), ("viscous", viscous, _velocity), ("stribeck", force, _fading(slow))]
+        fading = _fading(slow, sign)
+        return [("coulomb", force, sign), ("viscous", viscous, _velocity), ("stribeck", force, fading)]
 
 
 Shape = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -155,8 +159,12 @@ def _one(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -
     return np.ones_like(velocity)
 
 
-def _sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+def _sharp_sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
     return np.sign(velocity)
+
+
+def _smooth_sign(width: float) -> Shape:
+    return lambda position, velocity, acceleration: np.tanh(velocity / width)
 
 
 def _velocity(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
@@ -175,8 +183,10 @@ def _reverse(shape: Shape) -> Shape:
     return lambda position, velocity, acceleration: shape(position, velocity, acceleration) * (velocity < 0)
 
 
-def _fading(slow: float) -> Shape:
-    return lambda position, velocity, acceleration: np.sign(velocity) * np.exp(-((velocity / slow) ** 2))
+def _fading(slow: float, sign: Shape) -> Shape:
+    return lambda position, velocity, acceleration: (
+        sign(position, velocity, acceleration) * np.exp(-((velocity / slow) ** 2))
+    )
 
 
 def _along(row: np.ndarray, shape: Shape) -> Callable[[ActuatorMotion], np.ndarray]:

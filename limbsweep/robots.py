@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from pipeline.robot_files.robots import load, read, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
+    from robots.formats.branch import on_branch
     from robots.model import Family, Robot
 
-__all__ = ["FAMILIES", "Family", "Robot", "build", "catalog", "family", "load", "read", "write"]
+__all__ = ["FAMILIES", "Family", "Robot", "build", "catalog", "family", "load", "on_branch", "read", "write"]
 
 _HOMES = {
     "FAMILIES": "robots.catalog",
@@ -21,6 +22,7 @@ _HOMES = {
     "catalog": "robots.catalog:",
     "family": "robots.catalog",
     "load": "pipeline.robot_files.robots",
+    "on_branch": "robots.formats.branch",
     "read": "pipeline.robot_files.robots",
     "write": "pipeline.robot_files.robots",
 }

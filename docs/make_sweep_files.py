@@ -28,6 +28,7 @@ from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
     (sections.SweepFile, "The file"),
+    (sections.BranchSection, "`branch`"),
     (sections.AxesSection, "`design`, and what it shares with `friction`"),
     (sections.ColumnSection, "Values of a parameter, under `grid` and `list`"),
     (sections.SampleSection, "`sample`"),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from robots.criteria.capsules import Capsule, Capsules
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.errors import Errors
+    from robots.formats.branch import on_branch
     from robots.model import Family, Robot
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "catalog",
     "family",
     "load",
+    "on_branch",
     "read",
     "write",
 ]
@@ -46,6 +48,7 @@ _HOMES = {
     "catalog": "robots.catalog:",
     "family": "robots.catalog",
     "load": "pipeline.robot_files.robots",
+    "on_branch": "robots.formats.branch",
     "read": "pipeline.robot_files.robots",
     "write": "pipeline.robot_files.robots",
 }

@@ -17,10 +17,11 @@ from pipeline.robot_files.names import is_file, read_robot_beside
 from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
-from pipeline.sweep.sections import RobotSection, SweepFile
+from pipeline.sweep.sections import BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
 from robots.formats import writing
+from robots.formats.branch import Branched, BranchError, assembly_of, branched
 from robots.formats.description import Description
 from robots.model import Family
 from robots.parameters import Parameter, nearest
@@ -42,6 +43,35 @@ class DesignAxis:
 
 def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
     """Read the description that the key `robot` gives or names a file of, and the name of the robot; None if none."""
+    description, name = _whole(report, file, folder)
+    if file.branch is None or name is None:
+        return description, name
+    return _assembled(report, file, file.branch, description, name), name
+
+
+def _assembled(
+    report: Report, file: SweepFile, section: BranchSection, description: Description | None, name: str
+) -> Description | None:
+    """Read the branch of a robot that has been read; the robot without it where it has none, which is reported."""
+    if file.robots is not None:
+        report(
+            ("branch",), Got("a branch beside several robots"), "one robot", "Make a sweep of its own for it.", key=True
+        )
+        return description
+    family = FAMILIES.get(name) if description is None else description.family
+    if family is None:
+        return description
+    known = {p.name: p.default for p in family.parameters}
+    values = known | {key: float(x) for key, x in file.parameters.items() if key in known}
+    try:
+        asked = assembly_of(family.reference, section.joints, section.position, section.rotation)
+        return branched(family, asked, values)
+    except BranchError as error:
+        report(("branch", *error.path), Got(error.got), error.expected, error.hint)
+        return description
+
+
+def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
     robot: object = file.robot
     document = report.document
     if robot is not None and not isinstance(robot, str | dict):
@@ -122,6 +152,9 @@ def inline(report: Report, description: Description | None) -> str:
     """Write the content of the robot file into the text of the sweep, in place of its name."""
     document = report.document
     robot = document.data.get("robot")
+    if isinstance(description, Branched):  # the text says so by itself
+        base = description.base.assemble if description.base else None
+        description = base if isinstance(base, Description) else None
     if description is None or not isinstance(robot, str):
         return document.text
     lines = document.text.split("\n")

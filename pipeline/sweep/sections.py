@@ -257,6 +257,17 @@ Acceleration = Annotated[Number, Field(ge=-GRAVITY, le=GRAVITY)]
 Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
 
+class BranchSection(Section):
+    """Another assembly of the robot, by rough numbers; joints and actuators count from what is found there."""
+
+    joints: dict[Text, dict[Text, Number]] = Field(
+        default_factory=dict,
+        description="rough positions of joints [rad or m] by limb and joint, as they count without it",
+    )
+    position: Numbers | None = Field(default=None, description="reference position of the platform [m]")
+    rotation: tuple[Numbers, ...] | None = Field(default=None, description="its rotation there, rows of a matrix")
+
+
 class SweepFile(Section):
     """A whole sweep file."""
 
@@ -268,6 +279,9 @@ class SweepFile(Section):
     )
     robots: Robots | None = Field(
         default=None, description="several robots, as a list or each with sections of its own: a store for each"
+    )
+    branch: BranchSection | None = Field(
+        default=None, description="another working or assembly mode of the robot; default: that of its reference pose"
     )
     parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters of the robot, not swept")
     design: AxesSection | None = Field(default=None, description="designs; default: one, of the fixed parameters")

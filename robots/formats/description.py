@@ -55,6 +55,11 @@ class Description:
     joined: tuple[int, ...] = ()
     variants: tuple[Variant, ...] = ()
 
+    @property
+    def written(self) -> bool:
+        """Whether a robot file can say all of it."""
+        return type(self) is Description
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content in hexadecimal; floats count with all their bits."""
@@ -146,7 +151,7 @@ def family_of(name: str, description: Description | None) -> Family:
 def describe(robot: Robot) -> Description:
     """The robot as it stands, in numbers; that of a robot file keeps its parameters, with these values as defaults."""
     family = robot.family
-    if isinstance(family.assemble, Description):
+    if isinstance(family.assemble, Description) and family.assemble.written:
         given = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
         return replace(family.assemble, parameters=given)
     return Description(family.name, family.title, family.source, (), (), fill(robot.mechanism, {}))

@@ -1,4 +1,9 @@
-"""The pose of the platform that belongs to actuator positions, by Newton's method from a guess."""
+"""The pose of the platform that belongs to actuator positions, on the assembly branch of a guess.
+
+Newton's method finds a pose; a way from the guess along which J_IK stays regular shows that it is assembled as the
+guess is. Where there is none, or nothing was found, the actuators are moved from those of the guess straight to those
+that are wanted, in steps that keep J_IK regular.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +19,12 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.kernels.batches import checked, common_batch
+from tasks.metrics.poses import weights
 
 STEPS = 60
 SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
+SMALL_CHANGE = 0.8  # of J_IK in a step, relative: from 1 a singularity of the platform could lie between its ends
+LEAST_SHARE = 2.0**-9  # of a way: below it a way has come to an end
 MATCHED = 1e-10  # actuator positions count as met up to this [m, rad], relative where they are large
 
 
@@ -37,8 +45,10 @@ def forward_kinematics(
 ) -> ForwardKinematics:
     """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
 
-    Angles of joints count modulo full turns, those of drives do not. Finds the assembly that the guess leads to; a step
-    out of the workspace is halved until it is not. Samples that do not settle hold NaN and have status NOT_CONVERGED.
+    Angles of joints count modulo full turns, those of drives do not. Finds a pose on the assembly branch of the guess:
+    one that the platform can come to from there without passing a singularity (where there are several, the one that
+    Newton's method leads to). Samples without such a pose, or that do not settle, hold NaN and have status
+    NOT_CONVERGED.
     Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
     """
     home = robot.mechanism.platform.home
@@ -52,10 +62,11 @@ def forward_kinematics(
     def flat(values: np.ndarray, *core: int) -> np.ndarray:
         return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
 
-    search = _Search(robot, flat(start, 3), flat(turned, 3, 3), flat(wanted, wanted.shape[-1]))
-    for _ in range(STEPS):
-        if not search.advance():
-            break
+    begin = flat(start, 3), flat(turned, 3, 3)
+    search = _Search(robot, *begin, flat(wanted, wanted.shape[-1]))
+    search.run()
+    search.found &= _connected(search, *begin)
+    _follow(search, *begin)
     p = np.where(search.found[:, None], search.position, np.nan)
     r = np.where(search.found[:, None, None], search.rotation, np.nan)
     status = np.where(search.found, Status.OK, Status.NOT_CONVERGED).astype(np.int8)
@@ -76,6 +87,12 @@ class _Search:
         self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
         self.step = np.full((len(position), 6), np.nan)
         self.found, self.lost = np.zeros((2, len(position)), dtype=bool)
+
+    def run(self) -> None:
+        """Go on until all samples are found or lost, or have taken STEPS."""
+        for _ in range(STEPS):
+            if not self.advance():
+                break
 
     def advance(self) -> bool:
         """One step of all samples that are neither found nor lost; whether there were any."""
@@ -111,3 +128,70 @@ class _Search:
         step = self.step[chosen]
         self.position[chosen] = self.before[0][chosen] + step[:, 3:]
         self.rotation[chosen] = Rotation.from_rotvec(step[:, :3]).as_matrix() @ self.before[1][chosen]
+
+
+def _changes(search: _Search, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """How much J_IK (n, actuator, freedom) has changed, relative to itself: a norm without unit (n,)."""
+    scale = weights(search.robot.mechanism)
+    change = np.linalg.pinv(before / scale) @ (after / scale) - np.eye(len(scale))
+    return np.abs(change).sum(axis=-1).max(axis=-1)
+
+
+def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Which of the poses that were found the platform comes to straight from others, J_IK regular on the way (n,)."""
+    result = np.zeros(len(position), dtype=bool)
+    chosen = np.flatnonzero(search.found)
+    if not len(chosen):
+        return result
+    turn = Rotation.from_matrix(np.swapaxes(rotation[chosen], 1, 2) @ search.rotation[chosen]).as_rotvec()
+    shift = search.position[chosen] - position[chosen]
+    place, share, ended = np.zeros(len(chosen)), np.ones(len(chosen)), np.zeros(len(chosen), dtype=bool)
+    now = inverse_dynamics(search.robot, position=position[chosen], rotation=rotation[chosen], full=True)
+    ended |= now.status != Status.OK
+    matrices = now.jacobian.copy()
+    while len(moving := np.flatnonzero(~ended & (place < 1.0))):
+        ahead = np.minimum(place[moving] + share[moving], 1.0)
+        whole = ahead == 1.0
+        p = position[chosen[moving]] + shift[moving] * ahead[:, None]
+        r = rotation[chosen[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
+        p[whole], r[whole] = search.position[chosen[moving[whole]]], search.rotation[chosen[moving[whole]]]
+        solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
+        good = solved.status == Status.OK
+        good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
+        place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
+        share[moving] *= np.where(good, 2.0, 0.5)
+        ended[moving] |= share[moving] < LEAST_SHARE
+    result[chosen] = ~ended
+    return result
+
+
+def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None:
+    """Find what has not been found yet: actuators go straight from where they are at poses to where they are wanted."""
+    chosen = np.flatnonzero(~search.found)
+    if not len(chosen):
+        return
+    p, r, wanted = position[chosen].copy(), rotation[chosen].copy(), search.wanted[chosen]
+    solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
+    start = actuator_positions(search.robot, position=p, rotation=r)
+    way = wanted - start
+    way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
+    place, share = np.zeros(len(chosen)), np.full(len(chosen), 0.125)
+    ended, matrices = solved.status != Status.OK, solved.jacobian.copy()
+    while len(moving := np.flatnonzero(~ended & (place < 1.0))):
+        ahead = np.minimum(place[moving] + share[moving], 1.0)
+        target = np.where((ahead == 1.0)[:, None], wanted[moving], start[moving] + way[moving] * ahead[:, None])
+        step = _Search(search.robot, p[moving], r[moving], target)
+        step.run()
+        good = step.found.copy()
+        if good.any():
+            at = inverse_dynamics(search.robot, position=step.position[good], rotation=step.rotation[good], full=True)
+            near = (at.status == Status.OK) & (_changes(search, matrices[moving[good]], at.jacobian) < SMALL_CHANGE)
+            good[good] = near
+            done = moving[good]
+            p[done], r[done], place[done] = step.position[good], step.rotation[good], ahead[good]
+            matrices[done] = at.jacobian[near]
+        share[moving] *= np.where(good, 2.0, 0.5)
+        ended[moving] |= share[moving] < LEAST_SHARE
+    found = chosen[~ended]
+    search.found[found] = True
+    search.position[found], search.rotation[found] = p[~ended], r[~ended]

@@ -73,7 +73,7 @@ class Writer:
             return (self._family(robot.family, robot), own if self.names else {})
         if isinstance(robot, Family):
             return self._family(robot, Robot.of(robot, {})), {}
-        if isinstance(robot, Description):
+        if isinstance(robot, Description) and robot.written:
             return f"robot: {writing.flow(robot)}\n", {}
         if isinstance(robot, Mapping):
             return yaml_text({"robot": plain(robot, "robot")}), {}
@@ -84,7 +84,8 @@ class Writer:
         if catalog.FAMILIES.get(family.name) is family:
             return yaml_text({"robot": family.name})
         try:
-            description = family.assemble if isinstance(family.assemble, Description) else describe(robot)
+            assemble = family.assemble
+            description = assemble if isinstance(assemble, Description) and assemble.written else describe(robot)
             return f"robot: {writing.flow(description)}\n"
         except ValueError as error:
             hint = "Write a robot file, or add it to the catalogue."
@@ -106,7 +107,9 @@ class Writer:
     def names(self) -> tuple[str, ...]:
         """Names of the robot's parameters; none where they are not known yet, or the robot is written in numbers."""
         family = self.family
-        data = family and (catalog.FAMILIES.get(family.name) is family or isinstance(family.assemble, Description))
+        data = family and catalog.FAMILIES.get(family.name) is family
+        if family and isinstance(family.assemble, Description):
+            data = family.assemble.written
         return tuple(parameter.name for parameter in family.parameters) if family and data else ()
 
     def _swept(self, design: object) -> set[str]:

@@ -1,0 +1,236 @@
+"""A robot assembled in another way: its reference configuration is another one, and everything counts from there.
+
+Working modes are the solutions of limbs for one pose of the platform (an elbow to the other side), assembly modes the
+parts of its workspace that singularities of the platform separate. Both are told by rough numbers: where joints are,
+where the platform is. Loops are closed from there once, for given values of the parameters; kernels go on from there
+for other values, so that what they return is on this branch or has a status.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation, Slerp
+
+from robots.formats.assembly import Setting, close, counted_from
+from robots.formats.description import Description
+from robots.formats.tree import rows, vector
+from robots.model import Family, Frame, Limb, Mechanism, Robot
+from robots.parameters import nearest
+from robots.types import Number
+
+CLOSED = 1e-9
+"""Residuals [m, or cosine] up to which a limb is assembled."""
+WAY = 60
+"""Steps in which the platform is brought to where it is wanted, so that limbs stay as they are assembled."""
+SAME = 1e-9
+"""Difference of positions of joints that are the same."""
+HELD = 1e-9
+"""Ways [m, rad] of a platform along what its limbs hold."""
+
+
+class BranchError(ValueError):
+    """A branch that a robot does not have: the keys that lead to it, what was got, what was expected, advice."""
+
+    def __init__(self, path: tuple[str, ...], got: str, expected: str, hint: str = "") -> None:
+        super().__init__(f"{'.'.join(('branch', *path))}: got {got}; expected {expected}. {hint}".rstrip())
+        self.path, self.got, self.expected, self.hint = path, got, expected, hint
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Rough numbers of another configuration: positions of joints by limb and name [rad or m], pose of the platform."""
+
+    joints: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
+    home: Frame | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Branched(Description):
+    """A family whose limbs are assembled in another way.
+
+    `groups` says for each limb of the robot which of the assembled ones it is; `assembled` has for each of these the
+    limb that it is a copy of; `reference` where its joints are.
+    """
+
+    base: Family | None = None
+    asked: tuple[object, ...] = ()
+    home: Frame | None = None
+    groups: tuple[int, ...] = ()
+    assembled: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def digest(self) -> str:  # type: ignore[override]
+        """SHA-256 of what was asked for: what was found from it may differ in its last bits between machines."""
+        base = self.base.assemble if self.base else None
+        said = base.digest if isinstance(base, Description) else self.name
+        return hashlib.sha256(repr((said, self.asked)).encode()).hexdigest()
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        whole = self.base.assemble(values)
+        limbs = tuple(replace(whole.limbs[k], name=name) for name, k in self.assembled)
+        pairs = zip(whole.instances, self.groups, strict=True)
+        instances = tuple(replace(instance, limb=group) for instance, group in pairs)
+        platform = whole.platform if self.home is None else replace(whole.platform, home=self.home)
+        return counted_from(replace(whole, limbs=limbs, instances=instances, platform=platform), self.reference)
+
+
+def on_branch(
+    robot: Robot,
+    *,
+    joints: Mapping[str, Mapping[str, float]] | None = None,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> Robot:
+    """The robot assembled in another way, near rough positions of joints and a pose of its platform.
+
+    joints: positions [rad or m] by limb and joint, counted as those of `robot`; joints and limbs that are not there are
+    found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new
+    reference pose of the platform (absent: as it is). All variables of the result, those of actuators too, count from
+    its own reference configuration. Raises BranchError.
+    """
+    asked = assembly_of(robot.family.reference, joints or {}, position, rotation)
+    return Robot(branched(robot.family, asked, robot.values).family, robot.values)
+
+
+def assembly_of(
+    mechanism: Mechanism,
+    joints: Mapping[str, Mapping[str, float]],
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> Assembly:
+    """Rough numbers, checked against a mechanism. Raises BranchError."""
+    if not joints and position is None and rotation is None:
+        raise BranchError((), "nothing", "joints, or a pose of the platform", "Leave it out for the usual branch.")
+    home = None
+    if position is not None or rotation is not None:
+        home = _home(mechanism, position, rotation)
+    names = [instance.name for instance in mechanism.instances]
+    for limb, values in joints.items():
+        if limb not in names:
+            raise BranchError(("joints", str(limb)), repr(limb), "a limb of the robot", _advice(limb, names))
+        tree = [link.joint for link in mechanism.limbs[mechanism.instances[names.index(limb)].limb].links]
+        for joint, value in values.items():
+            path = ("joints", limb, str(joint))
+            if joint not in tree:
+                raise BranchError(path, repr(joint), "a joint of its tree", _advice(joint, tree))
+            if not isinstance(value, int | float) or not np.isfinite(value) or isinstance(value, bool):
+                raise BranchError(path, repr(value), "a finite number [rad or m]")
+    for instance in mechanism.instances:
+        if any(drive.position is not None for drive in mechanism.limbs[instance.limb].drives):
+            hint = "Such positions count from the reference configuration that there is."
+            raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
+    told = tuple((limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items())
+    return Assembly(told, home)
+
+
+def _advice(name: str, known: Sequence[str]) -> str:
+    hint = nearest(str(name), known)
+    return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
+
+
+def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike | None) -> Frame:
+    """The new reference pose: one that the platform can move to."""
+    if mechanism.is_chain:
+        key = "position" if position is not None else "rotation"
+        raise BranchError((key,), "a pose", "none for a chain, which has no platform", "Say where its joints are.")
+    platform = mechanism.platform
+    old_place, old_turn = (np.array(x, dtype=float) for x in (platform.home.position, platform.home.rotation))
+    place = old_place if position is None else np.asarray(position, dtype=float)
+    turn = old_turn if rotation is None else np.asarray(rotation, dtype=float)
+    for key, value, shape in (("position", place, (3,)), ("rotation", turn, (3, 3))):
+        if value.shape != shape or not np.isfinite(value).all():
+            raise BranchError((key,), f"an array of shape {value.shape}", f"finite numbers of shape {shape}")
+    if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0:
+        raise BranchError(("rotation",), "a matrix that is no rotation", "rows of a rotation (3, 3)")
+    ways = {"rotation": Rotation.from_matrix(turn @ old_turn.T).as_rotvec(), "position": place - old_place}
+    for (key, way), names in zip(ways.items(), (("wx", "wy", "wz"), ("vx", "vy", "vz")), strict=True):
+        for name, value in zip(names, way, strict=True):
+            if name not in platform.mobility and abs(value) > HELD:
+                hint = f"It moves along {', '.join(platform.mobility)}."
+                raise BranchError((key,), f"{value:.3g} along {name}", "a pose that the platform can move to", hint)
+    return Frame(rows(turn), vector(place))
+
+
+def branched(family: Family, asked: Assembly, values: Mapping[str, float]) -> Branched:
+    """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
+    mechanism = family.assemble(values)
+    home = mechanism.platform.home if asked.home is None else asked.home
+    rough = dict(asked.joints)
+    found: list[tuple[int, np.ndarray]] = []
+    groups: list[int] = []
+    for instance in mechanism.instances:
+        limb = mechanism.limbs[instance.limb]
+        ways = list(_way(mechanism.platform.home, home)) if asked.home is not None else [home]
+        settings = [Setting(limb, instance, pose) for pose in ways]
+        positions, left = _assembled(settings, limb, dict(rough.get(instance.name, ())))
+        if left > CLOSED:
+            hint = "Give positions of more joints, nearer to where they are."
+            got = f"positions from which limb {instance.name} stays {left:.1g} apart (m, or cosines)"
+            raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
+        same = (k for k, (of, x) in enumerate(found) if of == instance.limb and np.abs(x - positions).max() < SAME)
+        groups.append(next(same, len(found)))
+        if groups[-1] == len(found):
+            found.append((instance.limb, positions))
+    names = list(_names([mechanism.limbs[of].name for of, _ in found]))
+    reference = tuple(
+        (name, tuple((link.joint, float(x)) for link, x in zip(mechanism.limbs[of].links, positions, strict=True)))
+        for name, (of, positions) in zip(names, found, strict=True)
+    )
+    return Branched(
+        family.name,
+        family.title,
+        family.source,
+        family.parameters,
+        (),
+        family.reference,
+        reference=reference,
+        base=family,
+        asked=(asked, tuple(sorted(values.items()))),
+        home=asked.home,
+        groups=tuple(groups),
+        assembled=tuple((name, of) for name, (of, _) in zip(names, found, strict=True)),
+    )
+
+
+def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, float]) -> tuple[np.ndarray, float]:
+    """Positions of all joints near rough ones, and what stays open; as it is assembled where there are none."""
+    values, left = np.zeros(len(limb.links)), 0.0
+    if not rough:
+        for setting in settings:
+            values, left = close(setting, values)
+        return values, left
+    named = [k for k, link in enumerate(limb.links) if link.joint in rough]
+    values[named] = [rough[limb.links[k].joint] for k in named]
+    values, _ = close(settings[-1], values, named)
+    return close(settings[-1], values)
+
+
+def _way(start: Frame, end: Frame) -> Iterator[Frame]:
+    """Poses on the way of the platform."""
+    turns = Rotation.from_matrix([np.array(start.rotation, dtype=float), np.array(end.rotation, dtype=float)])
+    places = np.array([start.position, end.position], dtype=float)
+    for share, turn in zip(
+        np.linspace(0.0, 1.0, WAY), Slerp([0.0, 1.0], turns)(np.linspace(0.0, 1.0, WAY)), strict=True
+    ):
+        yield (
+            end if share == 1.0 else Frame(rows(turn.as_matrix()), vector(places[0] + (places[1] - places[0]) * share))
+        )
+
+
+def _names(limbs: Sequence[str]) -> Iterator[str]:
+    """A name for each assembled limb: that of the limb, numbered from the second copy on."""
+    taken: list[str] = []
+    for name in limbs:
+        count, new = 1, name
+        while new in taken:
+            count += 1
+            new = f"{name}_{count}"
+        taken.append(new)
+        yield new

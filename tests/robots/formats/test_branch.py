@@ -1,0 +1,197 @@
+"""Other working and assembly modes: limbs assembled in another way, beside plane geometry and the other mode."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline import Sweep, run
+from pipeline.errors import InputError
+from robots import catalog
+from robots.expressions.expression import parse
+from robots.formats.branch import BranchError, assembly_of, on_branch
+from robots.model import Robot
+from robots.status import Status
+from tasks import forward_kinematics, inverse_dynamics, inverse_kinematics
+from tasks.arrays.inverse import actuator_positions
+
+ROBOT = catalog.build("five_bar")
+NEAR, FAR, WIDTH = (ROBOT.values[name] for name in ("proximal_length", "distal_length", "base_half_width"))
+HOME = np.array(ROBOT.mechanism.platform.home.position, dtype=float)
+FLAT = -np.sqrt(NEAR**2 - (FAR - WIDTH) ** 2)
+"""Height at which both distal links lie on one line."""
+
+
+def near_home(count: int, seed: int = 1) -> np.ndarray:
+    return HOME + np.random.default_rng(seed).uniform(-0.1, 0.1, (count, 3)) * [1.0, 0.0, 1.0]
+
+
+def elbows(position: np.ndarray, sides: tuple[int, int]) -> np.ndarray:
+    """Directions of the arms (n, 2) [rad] from x to z: circle meets circle, the elbow on a side of the line."""
+    angles = []
+    for centre, side in zip((WIDTH, -WIDTH), sides, strict=True):
+        u, w = position[:, 0] - centre, position[:, 2]
+        reach = np.hypot(u, w)
+        cosine = (NEAR**2 + reach**2 - FAR**2) / (2.0 * NEAR * reach)
+        angles.append(np.arctan2(w, u) + side * np.arccos(cosine))
+    return np.stack(angles, axis=-1)
+
+
+def turned(robot: Robot, position: np.ndarray) -> np.ndarray:
+    """Turns of the arms as the robot has them, up to their signs."""
+    solved = inverse_kinematics(robot, position=position)
+    assert (solved.status == Status.OK).all()
+    return solved.position[:, :, 0]
+
+
+MODES = {(1, -1): {}, (-1, -1): {"left": {"1": 1.5}}, (1, 1): {"right": {"1": 1.5}}}
+
+
+@pytest.mark.parametrize(
+    "joints", [{"left": {"1": 1.5}}, {"right": {"1": 1.5}}, {"left": {"1": 1.5}, "right": {"1": 1.5}}]
+)
+def test_working_modes_are_the_other_solutions_of_two_circles(joints: dict[str, dict[str, float]]) -> None:
+    position = near_home(30)
+    usual, other = turned(ROBOT, position), turned(on_branch(ROBOT, joints=joints), position)
+    both = [elbows(np.vstack([HOME, position]), sides) for sides in itertools.product((1, -1), repeat=2)]
+    both = [np.unwrap(angles - angles[0], axis=0)[1:] for angles in both]
+    for k, limb in enumerate(("left", "right")):
+        same = np.abs(other[:, k] - usual[:, k]).max() < 1e-9
+        assert same == (limb not in joints)
+        fits = [
+            min(np.abs(other[:, k] - sign * angles[:, i]).max() for sign in (1, -1) for i in (0, 1)) for angles in both
+        ]
+        assert min(fits) < 1e-9
+
+
+def test_forces_of_another_mode_do_the_work_of_the_platform() -> None:
+    robot, position = on_branch(ROBOT, joints={"left": {"1": 1.5}}), near_home(20)
+    rates = np.random.default_rng(2).uniform(-1.0, 1.0, (20, 6)) * [0, 0, 0, 1, 0, 1]
+    load = np.array([0.0, 0.0, 0.0, 3.0, 0.0, -7.0])
+    state = {"position": position, "twist": rates}
+    bare, solved = (inverse_dynamics(robot, **state, **more, full=True) for more in ({}, {"load": load}))
+    power = np.sum((solved.force - bare.force) * solved.velocity, axis=-1)
+    np.testing.assert_allclose(power, -rates @ load, rtol=1e-9, atol=1e-9)
+
+
+def test_beyond_a_singularity_of_the_platform() -> None:
+    above = HOME * [1, 0, 1] + [0.0, 0.0, FLAT + 0.05 - HOME[2]]
+    position = above + np.random.default_rng(3).uniform(-0.02, 0.02, (20, 3)) * [1.0, 0.0, 1.0]
+    assert (inverse_dynamics(ROBOT, position=position, full=True).status == Status.SINGULARITY_CROSSED).all()
+    robot = on_branch(ROBOT, position=above)
+    solved = inverse_dynamics(robot, position=position, full=True)
+    assert (solved.status == Status.OK).all()
+    assert (inverse_dynamics(robot, position=HOME, full=True).status == Status.SINGULARITY_CROSSED).all()
+    actuators = actuator_positions(robot, position=position)
+    found = forward_kinematics(robot, actuator_position=actuators)
+    np.testing.assert_allclose(found.position, position, atol=1e-9)
+    # the other assembly of the same motors is below
+    below = forward_kinematics(ROBOT, actuator_position=actuator_positions(ROBOT, position=position))
+    assert (below.status == Status.OK).all()
+    assert (below.position[:, 2] < FLAT).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_forward_kinematics_stays_on_its_assembly(scale: float) -> None:
+    """Of both points where the distal links meet, the one of the reference pose or none."""
+    wanted = np.random.default_rng(4).uniform(-scale, scale, (200, 2))
+    found = forward_kinematics(ROBOT, actuator_position=wanted)
+    solved = found.status == Status.OK
+    assert solved.sum() > 40
+    assert np.isnan(found.position[~solved]).all()
+    q = inverse_kinematics(ROBOT, position=found.position[solved])
+    back = actuator_positions(ROBOT, position=found.position[solved])
+    turns = back - wanted[solved]
+    np.testing.assert_allclose(turns, 2 * np.pi * np.round(turns / (2 * np.pi)), atol=1e-8)
+    assert (q.status == Status.OK).all()
+    home = inverse_dynamics(ROBOT, position=HOME, full=True).jacobian
+    there = inverse_dynamics(ROBOT, position=found.position[solved], full=True).jacobian
+    assert (np.linalg.det(there) * np.linalg.det(home) > 0).all()
+
+
+def test_limbs_with_loops() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    other = on_branch(robot, joints={instance.name: {"1": 2.0} for instance in robot.mechanism.instances[:1]})
+    assert len(other.mechanism.limbs) == 2
+    home = np.array(robot.mechanism.platform.home.position, dtype=float)
+    position = home + np.random.default_rng(5).uniform(-0.05, 0.05, (10, 3))
+    usual, solved = inverse_kinematics(robot, position=position), inverse_kinematics(other, position=position)
+    assert (solved.status == Status.OK).all()
+    np.testing.assert_allclose(solved.position[:, 1:], usual.position[:, 1:], atol=1e-9)
+    assert np.abs(solved.position[:, 0] - usual.position[:, 0]).max() > 1e-3
+
+
+def test_another_assembly_of_a_chain() -> None:
+    robot = catalog.build("three_loop_leg")
+    (limb,) = robot.mechanism.limbs
+    free = robot.mechanism.freedoms[0]
+    other = on_branch(robot, joints={robot.mechanism.instances[0].name: {free: 0.3}})
+    assert abs(dict(dict(other.family.assemble.reference)[limb.name])[free]) > 0.0  # type: ignore[attr-defined]
+    assert inverse_kinematics(other, q=[0.05]).status == Status.OK
+
+
+BAD = [
+    ({}, "got nothing; expected joints"),
+    ({"joints": {"middle": {"1": 1.0}}}, "a limb of the robot"),
+    ({"joints": {"left": {"elbow": 1.0}}}, "a joint of its tree"),
+    ({"joints": {"left": {"1": np.nan}}}, "a finite number"),
+    (
+        {"position": [0.0, 0.3, HOME[2]]},
+        "0.3 along vy; expected a pose that the platform can move to. It moves along vx, vz",
+    ),
+    ({"position": [0.0, 0.0, -9.0]}, "positions near to where its loops close"),
+    ({"position": [0.0, 0.0]}, "expected finite numbers of shape"),
+    ({"rotation": np.ones((3, 3))}, "rows of a rotation"),
+]
+
+
+@pytest.mark.parametrize(("asked", "message"), BAD)
+def test_what_a_robot_does_not_have(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(BranchError, match=message.replace("(", r"\(")):
+        on_branch(ROBOT, **asked)  # type: ignore[arg-type]
+
+
+def test_chains_have_no_pose_and_some_drives_count_from_where_they_are() -> None:
+    with pytest.raises(BranchError, match="none for a chain"):
+        on_branch(catalog.build("three_loop_leg"), position=[0.0, 0.0, 0.0])
+    whole = catalog.family("irb6").reference
+    (limb,) = whole.limbs
+    drives = tuple(replace(drive, position=parse("2 * shoulder", "number")) for drive in limb.drives)
+    with pytest.raises(BranchError, match="whose drives follow an expression"):
+        assembly_of(replace(whole, limbs=(replace(limb, drives=drives),)), {"arm": {"shoulder": 0.1}})
+
+
+SWEEP = """
+limbsweep: 1
+robot: five_bar
+{branch}
+design: {{grid: {{proximal_length: {{values: [0.53, 0.535]}}}}}}
+trajectories: {{up: {{kind: line_sine, amplitude: [0.02, 0, 0.02], period: 1.0}}}}
+time: {{stop: 0.2, step: 0.1}}
+outputs: [actuator_force, platform_position, platform_twist, platform_acceleration]
+"""
+
+
+def test_a_sweep_asks_for_it() -> None:
+    plain = Sweep.from_text(SWEEP.format(branch=""))
+    sweep = Sweep.from_text(SWEEP.format(branch="branch: {joints: {left: {'1': 1.5}}}"))
+    assert plain.fingerprint != sweep.fingerprint
+    assert Sweep.from_text(sweep.text).fingerprint == sweep.fingerprint
+    usual, other = run(plain), run(sweep)
+    assert (other["status"] == Status.OK).all()
+    state = {name: other[f"platform_{name}"].to_numpy()[0] for name in ("position", "twist", "acceleration")}
+    for design, length in enumerate((0.53, 0.535)):
+        robot = on_branch(catalog.build("five_bar"), joints={"left": {"1": 1.5}})
+        expected = inverse_dynamics(Robot(robot.family, {**robot.values, "proximal_length": length}), **state)
+        np.testing.assert_allclose(other["actuator_force"].to_numpy()[design, ..., :, :].reshape(-1, 2), expected)
+    assert not np.allclose(usual["actuator_force"], other["actuator_force"])
+
+
+def test_messages_of_a_sweep_name_the_key() -> None:
+    with pytest.raises(InputError, match=r"branch\.joints\.middle"):
+        Sweep.from_text(SWEEP.format(branch="branch: {joints: {middle: {'1': 1.5}}}"))
+    with pytest.raises(InputError, match="branch: got nothing"):
+        Sweep.from_text(SWEEP.format(branch="branch: {}"))

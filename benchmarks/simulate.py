@@ -38,7 +38,7 @@ _PLATFORM = {"kind": "quintic", "end": [0.05, 0.02, 0.03], "duration": 0.5}
 _JOINTS = {"kind": "quintic", "end": 0.2, "duration": 0.5}
 ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
     "delta_3rr2rrr": (_PLATFORM, 2000.0, 20.0),
-    "five_bar": ({**_PLATFORM, "end": [0.05, 0.02, 0.0]}, 200.0, 2.0),
+    "five_bar": ({**_PLATFORM, "end": [0.05, 0.0, 0.02]}, 200.0, 2.0),
     "irb6": (_JOINTS, 1.0, 0.02),
     "hexapod_6rrrprr": (_PLATFORM, 2e5, 2e3),
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
 from pipeline.plan.memory import DOUBLE, OVERHEAD
 from pipeline.plan.model import (
@@ -167,6 +168,10 @@ class SimulationPlan(Plan):
 
 def plan_simulations(sweep: Sweep) -> SimulationPlan:
     """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
+    if sweep.user_metrics:
+        got, rule = "metrics that are functions", "none in a sweep of simulations"
+        hint = "Store outputs, and compute them from these."
+        raise InputError([Problem(sweep.name, 0, 0, "metrics", got, rule, hint)])
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
     rows = [SIMULATED[name] for name in names]

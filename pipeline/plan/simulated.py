@@ -112,7 +112,7 @@ class SimulationPlan(Plan):
     def block_memory(self) -> int:
         """Bytes that the task of a block holds at most."""
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
-        joints = sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances)
+        joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
         strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
         return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
 
@@ -135,7 +135,7 @@ class SimulationPlan(Plan):
         runs = 3 if any(name.startswith("integration_error") for name in self.layout.variables) else 1
         return SimulatedWork(
             robot=self.sweep.robot,
-            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            joints=sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances),
             actuators=len(self.mechanism.actuators),
             samples=self.cases * steps * runs,
             friction_sets=1,
@@ -181,10 +181,10 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     cell = sum(_cell_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, cell, "results", sweep)
     block = _block(sizes, cell, _inner(sweep))
-    made = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
-    require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    require_files(made)
-    return made
+    result = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
+    require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
+    require_files(result)
+    return result
 
 
 def stored_names(sweep: Sweep) -> tuple[str, ...]:

@@ -232,12 +232,12 @@ class SimulationReader:
             return None
         actuators = mechanism.actuators
         if section.values is not None:
-            given = section.values if isinstance(section.values, tuple) else (section.values,) * len(actuators)
-            if len(given) != len(actuators):
+            levels = section.values if isinstance(section.values, tuple) else (section.values,) * len(actuators)
+            if len(levels) != len(actuators):
                 rule = f"a number for each actuator: {', '.join(actuators)}"
-                self.report((*path, "values"), list(given), rule)
+                self.report((*path, "values"), list(levels), rule)
                 return None
-            return np.array([[0.0, *given]])
+            return np.array([[0.0, *levels]])
         reader = TrajectoryReader(self.report, self.files, Mover())
         unit = "1" if section.of == "current" else "N m or N"
         return reader.points({"file": section.file}, path, {"t": "s", **dict.fromkeys(actuators, unit)})

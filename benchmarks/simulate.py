@@ -38,7 +38,7 @@ _PLATFORM = {"kind": "quintic", "end": [0.05, 0.02, 0.03], "duration": 0.5}
 _JOINTS = {"kind": "quintic", "end": 0.2, "duration": 0.5}
 ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
     "delta_3rr2rrr": (_PLATFORM, 2000.0, 20.0),
-    "five_bar": ({**_PLATFORM, "end": [0.05, 0.02, 0.0]}, 200.0, 2.0),
+    "five_bar": ({**_PLATFORM, "end": [0.05, 0.0, 0.02]}, 200.0, 2.0),
     "irb6": (_JOINTS, 1.0, 0.02),
     "hexapod_6rrrprr": (_PLATFORM, 2e5, 2e3),
 }
@@ -95,15 +95,19 @@ def tree(size: Size) -> Iterator[Figure]:
     """A tree that falls from several states: MuJoCo's rollout with the same method, and the ratio of times."""
     cases, count = (256, 200) if size.full else (8, 20)
     robot = catalog.build(TREE)
-    start = np.random.default_rng(3).uniform(-0.3, 0.3, (cases, len(robot.mechanism.freedoms)))
-    state = {name: start[:, k].tolist() for k, name in enumerate(robot.mechanism.freedoms)}
+    random, names = np.random.default_rng(3), robot.mechanism.freedoms
+    start, rates = (random.uniform(-0.3, 0.3, (cases, len(names))) for _ in range(2))
+    state = {name: start[:, k].tolist() for k, name in enumerate(names)}
+    state |= {f"{name}_rate": rates[:, k].tolist() for k, name in enumerate(names)}
     block = _block(TREE, count * STEP, outputs=["joint_position"], simulation={"state": {"list": state}})
     mine, arrays = _timed(partial(compute.whole, block))
     position = arrays["joint_position"][0, 0, 0, :, -1, 0, : start.shape[1]]
+    if np.abs(position - start).max() < CLOSE:
+        raise CheckError(f"{TREE}: nothing moves")
     yield Figure(f"{TREE}, released, rk4", mine / cases / count * 1e6, "us/step", f"{cases} cases side by side")
     for engine in able("rollout"):
         model = engine.tree(skeleton(robot.mechanism), (0.0, 0.0, -9.81))
-        seconds, other = _timed(partial(model.rollout, start, np.zeros_like(start), STEP, count))
+        seconds, other = _timed(partial(model.rollout, start, rates, STEP, count))
         apart = float(np.abs(other - position).max())
         _require_close(f"{TREE}, {engine.name}", apart)
         yield Figure(f"{TREE}, {engine.name}", seconds / cases / count * 1e6, "us/step", engine.ways["rollout"])

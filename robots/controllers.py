@@ -139,5 +139,5 @@ def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict
 
 def parameter_of(names: Sequence[str], parameter: str, coordinate: str) -> str:
     """Which of the names that are given says the value of a parameter for a coordinate; empty for its default."""
-    own = f"{parameter}_{coordinate}"
-    return own if own in names else parameter if parameter in names else ""
+    single = f"{parameter}_{coordinate}"
+    return single if single in names else parameter if parameter in names else ""

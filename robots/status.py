@@ -48,6 +48,10 @@ ADVICE: dict[Status, str] = {
 """What a user can do about each status."""
 
 
-def flags() -> dict[str, int]:
+OF_SIMULATIONS = (Status.DIVERGED,)
+"""What only simulations give."""
+
+
+def flags(*, simulated: bool = False) -> dict[str, int]:
     """Names and codes, for the attributes of a stored status."""
-    return {status.name: int(status) for status in Status}
+    return {status.name: int(status) for status in Status if simulated or status not in OF_SIMULATIONS}

@@ -65,7 +65,7 @@ def contents(plan: Plan) -> dict[str, Any]:
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
         "attributes": attributes(plan.sweep) | _uniqueness(plan),
         "units": {name: unit for name, unit in spellings.items() if name in plan.layout.variables},
-        "flags": flags(),
+        "flags": flags(simulated=plan.sweep.simulation is not None),
         "sources": plan.sweep.sources,
     }
 

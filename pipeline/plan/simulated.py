@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
 from pipeline.plan.memory import DOUBLE, OVERHEAD
 from pipeline.plan.model import (
@@ -111,7 +112,7 @@ class SimulationPlan(Plan):
     def block_memory(self) -> int:
         """Bytes that the task of a block holds at most."""
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
-        joints = sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances)
+        joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
         strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
         return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
 
@@ -134,7 +135,7 @@ class SimulationPlan(Plan):
         runs = 3 if any(name.startswith("integration_error") for name in self.layout.variables) else 1
         return SimulatedWork(
             robot=self.sweep.robot,
-            joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
+            joints=sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances),
             actuators=len(self.mechanism.actuators),
             samples=self.cases * steps * runs,
             friction_sets=1,
@@ -167,6 +168,10 @@ class SimulationPlan(Plan):
 
 def plan_simulations(sweep: Sweep) -> SimulationPlan:
     """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
+    if sweep.user_metrics:
+        got, rule = "metrics that are functions", "none in a sweep of simulations"
+        hint = "Store outputs, and compute them from these."
+        raise InputError([Problem(sweep.name, 0, 0, "metrics", got, rule, hint)])
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
     rows = [SIMULATED[name] for name in names]
@@ -176,10 +181,10 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     cell = sum(_cell_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, cell, "results", sweep)
     block = _block(sizes, cell, _inner(sweep))
-    made = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
-    require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    require_files(made)
-    return made
+    result = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
+    require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
+    require_files(result)
+    return result
 
 
 def stored_names(sweep: Sweep) -> tuple[str, ...]:

@@ -107,8 +107,7 @@ class ControlLoop:
         """
         due = number % self.periods == 0
         asked = self._asked(number, motion, wanted, here, there)
-        given = self._limited(number, asked, due)
-        self._held = np.where(due, given, self._held)
+        self._held = np.where(due, self._limited(number, asked, due), self._held)
         if number == 0:
             self._line[:] = self._held
         else:
@@ -145,14 +144,14 @@ class ControlLoop:
 
     def _limited(self, number: int, asked: np.ndarray, due: np.ndarray) -> np.ndarray:
         s = self.settings
-        given = np.clip(asked, -s.force_limit, s.force_limit)
+        force = np.clip(asked, -s.force_limit, s.force_limit)
         if number > 0:
             most = s.rate_limit * (self.periods * self.step)
-            given = np.clip(given, self._held - most, self._held + most)
-        saturated = (given != asked) & np.isfinite(asked)
+            force = np.clip(force, self._held - most, self._held + most)
+        saturated = (force != asked) & np.isfinite(asked)
         self._saturated = np.where(due, saturated, self._saturated)
         self.lost += saturated & due
-        return given
+        return force
 
     def _errors(
         self, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse, due: np.ndarray

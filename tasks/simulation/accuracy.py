@@ -14,13 +14,15 @@ def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) ->
     """The largest error of position over the instants that are kept [m or rad], and the same as a share; (samples,).
 
     Of a chain that of its independent joints; of a platform that of its position and of its orientation. The share is
-    of the largest distance from the start in the same measure; 0 where nothing is off. NaN where a run came to its end.
+    of the largest distance from the start in the same measure; 0 where nothing is off. NaN where the run came to its
+    end, infinite where the finer one alone did: then there is no estimate.
     Source: Hairer, Norsett and Wanner 1993, Solving Ordinary Differential Equations I, section II.4.
     """
     factor = 2.0 ** ORDER[method]
     coarse, fine = run.series["motion"], finer.series["motion"]
     error = _distance(coarse, fine, chain).max(axis=0) * (factor / (factor - 1.0))
     reach = _distance(coarse, np.broadcast_to(coarse[:1], coarse.shape), chain).max(axis=0)
+    error = np.where(np.isnan(error) & np.isfinite(reach), np.inf, error)
     share = np.where(error == 0.0, 0.0, error / np.where(reach == 0.0, np.finfo(float).tiny, reach))
     return error, share
 

@@ -204,5 +204,11 @@ ROWS: tuple[Row, ...] = (
         "simulation.state.grid.x: got an unknown parameter",
     ),
     changed("S10 key", "kind: pd,", "kinds: pd,", "simulation.controller.kinds: got an unknown key", "'kind'?"),
+    changed(
+        "S12 width",
+        "trajectories:",
+        "friction: {law: coulomb_viscous, parameters: {coulomb: 1.0, width: 0.0}}\ntrajectories:",
+        "friction: got width of 0; expected a width above 0 in a simulation",
+    ),
     Row("S11 unstable", ("DIVERGED", "lower the gains"), UNSTABLE, command=CHECK, status=0),
 )

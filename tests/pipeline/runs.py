@@ -18,7 +18,7 @@ from dask._task_spec import Task
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import graph
 from pipeline.monitor.events import BlockDone, BlockFailed, Event
-from pipeline.plan import plan
+from pipeline.plan import model, plan
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
@@ -72,7 +72,7 @@ def cut_finely(monkeypatch: pytest.MonkeyPatch, small: int = 41, wanted: int = 1
     monkeypatch.setattr(plan, "SMALL_BLOCK", small)
     monkeypatch.setattr(plan, "WANTED_BLOCKS", wanted)
     monkeypatch.setattr(plan, "FRICTION_SAMPLES", friction)
-    monkeypatch.setattr(plan, "MAX_FILES", 10**9)  # blocks as small as these make many
+    monkeypatch.setattr(model, "MAX_FILES", 10**9)  # blocks as small as these make many
 
 
 def content_hash(results: xarray.Dataset | Path) -> str:

@@ -23,6 +23,7 @@ from tasks.kernels import cache, kernel
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
 STUDIES = sorted((EXAMPLES / "studies").glob("*.yaml"))
+SIMULATIONS = sorted((EXAMPLES / "simulations").glob("*.yaml"))
 LONG = ("friction_share", "hexapod_6rrrprr", "hexapod_ball_screws", "hexapod_stiffness")
 """Large programs, friction in all joints from their reactions and hexapods: slow tests."""
 MOST = 300_000
@@ -41,6 +42,13 @@ def interpreted() -> Iterator[None]:
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
 def test_an_example_is_valid_and_small(path: Path) -> None:
     assert 0 < plan(Sweep.from_yaml(path)).samples <= MOST
+
+
+@pytest.mark.parametrize("path", SIMULATIONS, ids=lambda path: path.stem)
+def test_a_simulation_is_valid(path: Path) -> None:
+    sweep = Sweep.from_yaml(path)
+    assert sweep.simulation is not None
+    assert plan(sweep).samples > 0
 
 
 def test_every_robot_has_an_example() -> None:

@@ -172,8 +172,9 @@ def cut(block: Block, part: CaseRanges) -> Block:
 
 
 def first_case(block: Block) -> Block:
-    """The block of the first case of a block."""
-    return cut(block, (slice(0, 1), slice(0, 1), slice(0, 1)))
+    """The block of the first case of a block; of simulations the first step that is stored."""
+    first = cut(block, (slice(0, 1), slice(0, 1), slice(0, 1)))
+    return first if block.simulation is None else replace(first, times=block.times[:2])
 
 
 def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None = None) -> str:

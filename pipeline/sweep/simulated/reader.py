@@ -16,6 +16,7 @@ from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
 from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
@@ -32,6 +33,9 @@ RELEASE = "release"
 
 WHOLE = 1e-9
 """Share of a step by which a time may miss a whole number of steps."""
+
+MAX_SETS = 10**6
+"""Friction sets that are looked at."""
 
 MAX_STEPS = 10**8
 """Steps of one simulation."""
@@ -69,6 +73,9 @@ class SimulationReader:
                         ("trajectories", trajectory.name, "kind"), trajectory.kind, "a motion over time",
                         "The points of a grid cannot be followed; take another kind.",
                     )  # fmt: skip
+                if trajectory.load is not None:
+                    path, hint = ("trajectories", trajectory.name, loads.KEY), "Take it away, or leave out simulation."
+                    report(path, Got("a load on the platform"), "no load, which simulations do not have", hint)
             return tuple(read)
         if read:
             what = "forces" if section.forces else "a simulation without a controller"
@@ -86,6 +93,7 @@ class SimulationReader:
     def axes(self, friction: FrictionAxis | None) -> SimulationAxes | None:
         """What is simulated; None where something keeps it from being read."""
         self._refuse_others()
+        self._refuse_sharp_widths(friction)
         step, every = self._step()
         method = self._method(friction)
         if self.mechanism is None:
@@ -127,6 +135,16 @@ class SimulationReader:
                 self.report((key,), Got(f"{key} beside a simulation"), "no such section", hints[key])
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
+
+    def _refuse_sharp_widths(self, friction: FrictionAxis | None) -> None:
+        """Refuse a friction law that is smoothed over nothing: one that sticks is another program."""
+        if friction is None or self.report.problems:
+            return
+        for group in friction.groups:
+            name = f"{group.name}_width" if group.name else "width"
+            if "width" in group.parameters and not friction.values(0, min(friction.size, MAX_SETS))[name].all():
+                hint = "Leave it out where friction is to stick, or take a sweep for each."
+                self.report(("friction",), Got(f"{name} of 0"), "a width above 0 in a simulation", hint)
 
     def _step(self) -> tuple[float, int]:
         grid = self.grid or TimeGrid(1.0, 2)
@@ -214,12 +232,12 @@ class SimulationReader:
             return None
         actuators = mechanism.actuators
         if section.values is not None:
-            given = section.values if isinstance(section.values, tuple) else (section.values,) * len(actuators)
-            if len(given) != len(actuators):
+            levels = section.values if isinstance(section.values, tuple) else (section.values,) * len(actuators)
+            if len(levels) != len(actuators):
                 rule = f"a number for each actuator: {', '.join(actuators)}"
-                self.report((*path, "values"), list(given), rule)
+                self.report((*path, "values"), list(levels), rule)
                 return None
-            return np.array([[0.0, *given]])
+            return np.array([[0.0, *levels]])
         reader = TrajectoryReader(self.report, self.files, Mover())
         unit = "1" if section.of == "current" else "N m or N"
         return reader.points({"file": section.file}, path, {"t": "s", **dict.fromkeys(actuators, unit)})

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from pipeline.errors import InputError
 from pipeline.execution.graph import block_graph
+from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.memory import pair_bytes
-from pipeline.plan.plan import BLOCK_BYTES, BLOCK_MEMORY, BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, plan
+from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
+from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, plan
 from storage.layout import Layout, lengths
 from storage.schema import lookup
 from storage.store import StoreWriter
@@ -167,7 +169,7 @@ def test_rows_say_what_will_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_parts_are_even() -> None:
-    assert [module._even(size, 4) for size in (1, 4, 5, 8, 9)] == [1, 4, 3, 4, 3]
+    assert [model.even(size, 4) for size in (1, 4, 5, 8, 9)] == [1, 4, 3, 4, 3]
 
 
 def test_regions_of_blocks_have_the_sizes_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,12 +217,12 @@ metrics: [peak_force]
 
 
 def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    most = module.MAX_FILES
+    most = model.MAX_FILES
     cut_finely(monkeypatch, small=2000, wanted=10**9)
-    monkeypatch.setattr(module, "MAX_FILES", most)
+    monkeypatch.setattr(model, "MAX_FILES", most)
     with pytest.raises(InputError, match=r"got 3,000,008 files; expected at most 1,000,000\. Take fewer outputs"):
         plan(sweep(HUGE))
-    monkeypatch.setattr(module, "MAX_FILES", 10**7)
+    monkeypatch.setattr(model, "MAX_FILES", 10**7)
     plan(sweep(HUGE))
     tracemalloc.start()
     made = plan(sweep(HUGE))
@@ -249,6 +251,6 @@ def test_a_grid_of_1e8_designs_with_conditions_is_planned_in_seconds(capsys: pyt
         print(f"\n{dict(rows)['samples']} samples, {made.blocks} blocks: {seconds:.1f} s, {peak / 1e6:.0f} MB at most")
 
 
-def _range(made: module.Plan, index: int) -> tuple[int, int]:
+def _range(made: model.Plan, index: int) -> tuple[int, int]:
     bounds = made.layout.bounds(index)["design"]
     return bounds.start, bounds.stop

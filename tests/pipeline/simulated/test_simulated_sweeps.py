@@ -1,0 +1,109 @@
+"""Sweeps of simulations as any others: dims, resuming, lazy arrays, more designs, what `check` prints, reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from pipeline import append, compute, lazy, run, verify
+from pipeline.cli import cli
+from pipeline.monitor.events import BlockDone, Event
+from pipeline.plan import simulated
+from pipeline.plan.plan import plan
+from pipeline.report.data.results import by_design
+from pipeline.sweep.model import Sweep
+from storage import open_results
+from tests.pipeline.runs import SYNCHRONOUS, content_hash
+
+TEXT = """\
+limbsweep: 1
+robot: planar_3r
+design: {grid: {length_1: [0.4, 0.5]}}
+friction: {law: coulomb_viscous, grid: {viscous: [0.0, 0.1]}}
+trajectories: {move: {kind: quintic, end: 0.1, duration: 0.02}}
+simulation:
+  controller: {kind: pd, parameters: {kd: 5.0}}
+  gains: {grid: {kp: [100.0, 300.0]}}
+  state: {list: {joint_1: [0.0, 0.05, 0.1]}}
+time: {stop: 0.02, step: 0.002}
+outputs: [tracking_error, joint_position]
+metrics: [rms_tracking_error, integration_error, lost_steps]
+"""
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulated, "FEW_CASES", 6)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "s.zarr"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulated, "FEW_CASES", 6)
+        run(Sweep.from_text(TEXT), path, SYNCHRONOUS)
+    return path
+
+
+def test_a_store_has_the_dims_of_all_axes(whole: Path) -> None:
+    results = open_results(whole)
+    assert plan(Sweep.from_text(TEXT)).blocks == 4
+    case = ("design", "friction", "trajectory", "gains", "state")
+    assert results["tracking_error"].dims == (*case, "time", "actuator")
+    assert results["rms_tracking_error"].dims == (*case, "actuator")
+    assert results["kp"].values.tolist() == [100.0, 300.0]
+    assert results["joint_1"].dims == ("state",)
+    assert (results["worst_status"] == 0).all()
+    assert results.attrs["title"] == "planar_3r: simulation"
+    assert not verify(whole, recompute=1.0).findings
+
+
+def test_a_run_that_was_interrupted_ends_with_the_same_store(whole: Path, tmp_path: Path) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, BlockDone):
+            raise KeyboardInterrupt
+
+    path = tmp_path / "s.zarr"
+    with pytest.raises(KeyboardInterrupt):
+        run(Sweep.from_text(TEXT), path, SYNCHRONOUS, [stop])
+    events: list[Event] = []
+    run(Sweep.from_text(TEXT), path, SYNCHRONOUS, [events.append])
+    assert 0 < sum(isinstance(event, BlockDone) for event in events) < 4
+    assert content_hash(path) == content_hash(whole)
+
+
+def test_without_a_store_the_bits_are_the_same(whole: Path) -> None:
+    sweep, stored = Sweep.from_text(TEXT), open_results(whole)
+    for results in (compute(sweep), lazy(sweep).compute(scheduler="synchronous")):
+        for name in stored.data_vars:
+            assert np.array_equal(results[name].values, stored[name].values, equal_nan=True), name
+
+
+def test_designs_are_appended(whole: Path, tmp_path: Path) -> None:
+    first, longer = (TEXT.replace("[0.4, 0.5]", values) for values in ("[0.4]", "[0.4, 0.5]"))
+    run(Sweep.from_text(first), tmp_path / "s.zarr", SYNCHRONOUS)
+    grown = append(tmp_path / "s.zarr", Sweep.from_text(longer), SYNCHRONOUS)
+    stored = open_results(whole)
+    for name in stored.data_vars:
+        assert np.array_equal(grown[name].values, stored[name].values, equal_nan=True), name
+
+
+def test_check_says_what_is_simulated(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(TEXT)
+    result = CliRunner().invoke(cli, ["check", "--quick", str(tmp_path / "s.yaml")])
+    assert result.exit_code == 0, result.stderr
+    for line in ("pd in the actuator space, rk4 by 0.002 s", "gain sets", "initial states", "cases           24"):
+        assert line in result.stdout
+
+
+def test_a_report_takes_gains_and_states_as_designs(whole: Path) -> None:
+    table = by_design(open_results(whole))
+    assert table["rms_tracking_error"].dims == ("design", "friction", "trajectory", "actuator")
+    assert table.sizes["design"] == 12
+    one = table.isel(design=7)
+    assert (one["length_1"], one["kp"], one["joint_1"]) == (0.5, 100.0, 0.05)
+    stored = open_results(whole)["rms_tracking_error"].isel(design=1, gains=0, state=1)
+    assert np.array_equal(one["rms_tracking_error"].values, stored.values)

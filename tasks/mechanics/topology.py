@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
-from robots.types import TWIST
+from robots.types import TRANSLATION, TWIST
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import (
     NO_BLOCKS,
@@ -29,6 +29,7 @@ from tasks.mechanics.embedding import (
 )
 from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
 
+ROTATION = TWIST[:3]
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
@@ -46,7 +47,11 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
     instance = next(each for each in mechanism.instances if each.limb == limb_index)
     base, mount = mount_pose(instance.base), mount_pose(instance.platform)
     home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
-    generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
+    mobility, arm = mechanism.platform.mobility, np.zeros(3)
+    if set(mobility) & set(ROTATION) and not set(mobility) >= set(TRANSLATION):
+        # a platform that cannot shift everywhere turns about its own origin, not about the mount frame of a limb
+        arm = base.rotation.T @ mount_pose(mechanism.platform.home).rotation @ mount.position
+    generic = _generic_configurations(limb, home, base.rotation, mobility, arm)
     before = _loop_choices(limb, [states for states, _ in generic])
     return replace(before, tip_rows=_tip_rows(limb, before, generic))
 
@@ -237,7 +242,7 @@ def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
 
 
 def _generic_configurations(
-    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str]
+    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str], arm: np.ndarray
 ) -> list[tuple[list[JointState], Pose]]:
     random = np.random.default_rng(20240501)
     size = max(float(np.linalg.norm(home.position)), 1e-3)
@@ -248,7 +253,8 @@ def _generic_configurations(
             free = [TWIST.index(name) for name in mobility]
             step[free] = random.uniform(-_REACH, _REACH, len(free))
         shift = base_rotation.T @ step[3:] * size
-        target = Pose(_small_rotation(base_rotation.T @ step[:3]) @ home.rotation, home.position + shift)
+        turn = _small_rotation(base_rotation.T @ step[:3])
+        target = Pose(turn @ home.rotation, home.position + shift + (turn @ arm - arm))
         result.append((_assembled(limb, target), target))
     return result
 

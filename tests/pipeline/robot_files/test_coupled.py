@@ -12,6 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.template import sweep_text
 from robots import catalog
 from robots.catalog.literature.articulated import par4_parts
 from robots.formats import writing
@@ -197,3 +199,11 @@ def test_an_agile_eye_from_a_sketch_is_that_of_the_catalogue() -> None:
     )
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.jacobian, expected.jacobian, atol=1e-11)
+
+
+def test_ratings_of_a_parallel_robot_are_limits_and_friction_of_its_first_sweep() -> None:
+    rating = "{position: [-1.5, 1.5], velocity: 20, force: 40, viscous: 0.1}"
+    description = parse_robot(f"{FIVE_BAR}ratings: {{left.1: {rating}, right.1: {rating}}}\n", "rated.yaml")
+    sweep = Sweep.from_text(sweep_text(description.family, writing.flow(description)))
+    assert (sweep.limits.joints[0, 0].low, sweep.limits.joints[1, 0].high) == (-1.5, 1.5)
+    assert sweep.limits.actuators[1].force == 40.0

@@ -75,7 +75,7 @@ def _literal(joint: str) -> str:
 def limits(family: Family) -> str:
     """Write ranges and capacities of joints as the file of the robot has them; nothing where it has none."""
     known, mechanism = ratings(family), family.reference
-    if not mechanism.is_chain or not known:
+    if not known:
         return ""
     joints = [f"    {_names([name])[1:-1]}: {text}" for name, text in _ranges(known)]
     driven = [name for name in mechanism.actuators if name in known]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
-from robots.types import TWIST
+from robots.types import TRANSLATION, TWIST
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import (
     NO_BLOCKS,
@@ -29,6 +29,7 @@ from tasks.mechanics.embedding import (
 )
 from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
 
+ROTATION = TWIST[:3]
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
@@ -46,7 +47,11 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
     instance = next(each for each in mechanism.instances if each.limb == limb_index)
     base, mount = mount_pose(instance.base), mount_pose(instance.platform)
     home = joined_pose(inverse_pose(base), joined_pose(mount_pose(mechanism.platform.home), mount))
-    generic = _generic_configurations(limb, home, base.rotation, mechanism.platform.mobility)
+    mobility, arm = mechanism.platform.mobility, np.zeros(3)
+    if set(mobility) & set(ROTATION) and not set(mobility) >= set(TRANSLATION):
+        # a platform that cannot shift everywhere turns about its own origin, not about the mount frame of a limb
+        arm = base.rotation.T @ mount_pose(mechanism.platform.home).rotation @ mount.position
+    generic = _generic_configurations(limb, home, base.rotation, mobility, arm)
     before = _loop_choices(limb, [states for states, _ in generic])
     return replace(before, tip_rows=_tip_rows(limb, before, generic))
 
@@ -56,9 +61,13 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     (limb,) = mechanism.limbs
     random = np.random.default_rng(20240501)
     starts = [random.uniform(-_REACH, _REACH, len(limb.links)) * (1.0 if sample else 0.0) for sample in range(SAMPLES)]
-    generic = [
-        _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)]) for each in starts
-    ]
+    if limb.coordinates:
+        generic = [_followed(limb, mechanism.freedoms, each) for each in starts]
+    else:
+        generic = [
+            _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)])
+            for each in starts
+        ]
     made = _loop_choices(limb, generic if limb.loops else [])
     followers = {coupling.joint for coupling in limb.couplings}
     independent = {limb.links[i].joint for i in made.independent}
@@ -237,7 +246,7 @@ def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
 
 
 def _generic_configurations(
-    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str]
+    limb: Limb, home: Pose, base_rotation: np.ndarray, mobility: Sequence[str], arm: np.ndarray
 ) -> list[tuple[list[JointState], Pose]]:
     random = np.random.default_rng(20240501)
     size = max(float(np.linalg.norm(home.position)), 1e-3)
@@ -248,7 +257,8 @@ def _generic_configurations(
             free = [TWIST.index(name) for name in mobility]
             step[free] = random.uniform(-_REACH, _REACH, len(free))
         shift = base_rotation.T @ step[3:] * size
-        target = Pose(_small_rotation(base_rotation.T @ step[:3]) @ home.rotation, home.position + shift)
+        turn = _small_rotation(base_rotation.T @ step[:3])
+        target = Pose(turn @ home.rotation, home.position + shift + (turn @ arm - arm))
         result.append((_assembled(limb, target), target))
     return result
 
@@ -259,8 +269,30 @@ def _small_rotation(vector: np.ndarray) -> np.ndarray:
     return np.asarray(Rotation.from_rotvec(vector).as_matrix())
 
 
-def _assembled(limb: Limb, target: Pose | None, start: Sequence[JointState] = ()) -> list[JointState]:
-    """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too."""
+def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
+    """Joint states of a chain at values of its freedoms, followed from the reference configuration in short steps.
+
+    Those of a platform are too many to be thrown about at random: from far away Gauss-Newton steps end anywhere, or
+    nowhere, as rounding has it. Slides are in units of the size of the chain.
+    """
+    given = [limb.index(name) for name in freedoms]
+    size = max(np.abs(np.array(cut.frame_a.position, dtype=float)).max(initial=0.0) for cut in limb.loops)
+    states = [HOME] * len(limb.links)
+    for share in np.linspace(0.25, 1.0, 4):
+        for k in given:
+            unit = 1.0 if limb.links[k].joint_kind.turns else min(1.0, size)
+            states[k] = HOME.moved(limb.links[k], float(share * values[k] * unit))
+        states = _assembled(limb, None, states, held=given)
+    return states
+
+
+def _assembled(
+    limb: Limb, target: Pose | None, start: Sequence[JointState] = (), held: Sequence[int] = ()
+) -> list[JointState]:
+    """Joint states of a limb whose tip is at the platform: Gauss-Newton on all rows, redundant ones too.
+
+    Joints that are `held` stay where they are.
+    """
     states = list(start) or [HOME] * len(limb.links)
     if not (limb.loops or limb.tips):
         return states
@@ -268,6 +300,8 @@ def _assembled(limb: Limb, target: Pose | None, start: Sequence[JointState] = ()
         residual, matrix = _all_rows(limb, states, target)
         if np.abs(residual).max() < 1e-13:
             break
+        if held:
+            matrix[:, list(held)] = 0.0
         step = np.linalg.lstsq(matrix, -residual, rcond=1e-9)[0]
         states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
     if np.abs(residual).max() > 1e-9:

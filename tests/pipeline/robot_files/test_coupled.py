@@ -8,9 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.template import sweep_text
 from robots import catalog
 from robots.catalog.literature.articulated import par4_parts
 from robots.formats import writing
@@ -148,3 +151,59 @@ def test_a_value_of_no_parameter_is_told() -> None:
         InputError, match=r"got 'distal_lenght'; expected a parameter of the robot\. Did you mean 'distal_"
     ):
         parse_robot(text, "uneven.yaml")
+
+
+AGILE = """\
+limbsweep: 1
+name: eye
+limbs:
+  arm:
+    links:
+      - {joint: one, body: proximal, parent: base, kind: revolute, axis: x, inertia: {mass: 0.1}}
+      - joint: two
+        body: distal
+        parent: proximal
+        kind: revolute
+        axis: y
+        placement: {position: [-0.1, 0.1, 0]}
+        inertia: {mass: 0.1}
+    tips: [{joint: three, kind: revolute, a: distal, frame_a: {position: [0, -0.1, 0.08]}, frame_b: {}}]
+    actuated: [one]
+    reference: {one: 0.2, two: -0.1}
+instances:
+  a: {limb: arm, base: {position: [0.1, 0, 0]}, platform: {position: [0, 0, 0.08]}}
+  b:
+    limb: arm
+    base: {rotation: [[0, 0, 1], [1, 0, 0], [0, 1, 0]], position: [0, 0.1, 0]}
+    platform: {rotation: [[0, 0, 1], [1, 0, 0], [0, 1, 0]], position: [0.08, 0, 0]}
+  c:
+    limb: arm
+    base: {rotation: [[0, 1, 0], [0, 0, 1], [1, 0, 0]], position: [0, 0, 0.1]}
+    platform: {rotation: [[0, 1, 0], [0, 0, 1], [1, 0, 0]], position: [0, 0.08, 0]}
+platform:
+  mobility: [wx, wy, wz]
+  inertia: {mass: 0.3, moments: [0.001, 0.001, 0.001]}
+  home: {rotation: HOME}
+"""
+
+
+def test_an_agile_eye_from_a_sketch_is_that_of_the_catalogue() -> None:
+    """Its home is turned, equally for all limbs, and the angles of their joints there are not known."""
+    turn = Rotation.from_rotvec(np.full(3, 0.15)).as_matrix()
+    rows = ", ".join(f"[{', '.join(map(repr, map(float, row)))}]" for row in turn)
+    description = parse_robot(AGILE.replace("HOME", f"[{rows}]"), "eye.yaml")
+    ours, theirs = Robot.of(description.family, {}), catalog.build("agile_eye")
+    poses = Rotation.from_rotvec(np.random.default_rng(2).uniform(-0.3, 0.3, (20, 3))).as_matrix()
+    found, expected = (
+        inverse_dynamics(robot, position=np.zeros(3), rotation=poses, full=True) for robot in (ours, theirs)
+    )
+    assert (found.status == Status.OK).all()
+    np.testing.assert_allclose(found.jacobian, expected.jacobian, atol=1e-11)
+
+
+def test_ratings_of_a_parallel_robot_are_limits_and_friction_of_its_first_sweep() -> None:
+    rating = "{position: [-1.5, 1.5], velocity: 20, force: 40, viscous: 0.1}"
+    description = parse_robot(f"{FIVE_BAR}ratings: {{left.1: {rating}, right.1: {rating}}}\n", "rated.yaml")
+    sweep = Sweep.from_text(sweep_text(description.family, writing.flow(description)))
+    assert (sweep.limits.joints[0, 0].low, sweep.limits.joints[1, 0].high) == (-1.5, 1.5)
+    assert sweep.limits.actuators[1].force == 40.0

@@ -27,7 +27,7 @@ from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
 from pipeline.execution.graph import Granularity, block_of
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy.window import TASK_RATE, batch
+from pipeline.execution.policy.window import batch
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -52,13 +52,7 @@ LENGTHS = ((5.0, 16), (0.5, 160))
 """Seconds of a block, and blocks for each thread, on the large cluster."""
 
 PAPER = (10, 100, 1000, 10_000)
-"""Cores for which is told how long a task has to be."""
-
-LOAD = 0.5
-"""Share of its time that the busiest process, scheduler or coordinator, may compute before tasks wait for it."""
-
-ENDS = 2.0
-"""Rounds of tasks lost at both ends of a run: threads wait for their first task, and for the last of the others."""
+"""Cores for which is told what coordinator and scheduler compute."""
 
 VARIED = 0.2
 """How much longer or shorter blocks take than their mean."""
@@ -118,31 +112,35 @@ def busy(size: Size) -> Iterator[Figure]:
 def _large(parts: Parts, limbs: int, size: Size) -> Iterator[Figure]:
     """A thousand threads, with blocks of several lengths, and what larger clusters would need, on paper."""
     workers, threads = LARGE if size.full else (2, 2)
-    dearest = 0.0
     for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
         together = batch(workers * threads, seconds, workers * threads * rounds)
         run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, "block")
         what = f"blocks of {seconds:g} s, {together} in a task; {rounds} blocks a thread"
         yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
-        for name, busy in (("coordinator", run.coordinator), ("scheduler", run.scheduler)):
-            what = f"{1e3 * busy * run.seconds / run.tasks:.2g} ms for each of {run.tasks} tasks"
-            yield Figure(f"  {name}", 100.0 * busy, "%", f"share of the time that its process computed; {what}")
-            dearest = max(dearest, busy * run.seconds / run.tasks)
+        what = f"time that its process computed, {together} blocks in a task"
+        yield Figure("  coordinator", 1e3 * run.coordinator / run.blocks, "ms/block", what)
+        yield Figure("  scheduler", 1e3 * run.scheduler / run.tasks, "ms/task", what)
+    yield from _on_paper(run.coordinator / run.blocks, run.scheduler / run.tasks)
+
+
+def _on_paper(block: float, task: float) -> Iterator[Figure]:
+    """What coordinator and scheduler need of a core on larger clusters, from seconds for a block and for a task."""
     for cores in PAPER:
-        seconds = max(cores * dearest / LOAD, cores / TASK_RATE)
-        hours = cores * seconds * ENDS / 0.1 / 3600
-        what = f"a task at least, so that scheduler and coordinator keep up; 90 % of a sweep of {hours:.3g} core hours"
-        yield Figure(f"{cores} cores, on paper", seconds, "s", what)
+        together = batch(cores, BLOCK_SECONDS, cores * 10_000)
+        blocks = cores / BLOCK_SECONDS
+        what = f"of a core for the coordinator, {100.0 * task * blocks / together:.2g} % for the scheduler: "
+        what += f"{blocks:g} blocks of {BLOCK_SECONDS:g} s each second, {together} in a task"
+        yield Figure(f"{cores} cores, on paper", 100.0 * block * blocks, "%", what)
 
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """The share of busy threads, its seconds and tasks, the shares of the time that two processes computed."""
+    """The share of busy threads, its blocks and tasks, the seconds that two processes computed."""
 
     share: float
     chosen: str
     """The granularity that a run would choose."""
-    seconds: float
+    blocks: int
     tasks: int
     coordinator: float
     scheduler: float
@@ -170,8 +168,8 @@ def _simulated(parts: Parts, workers: int, threads: int, rounds: int, granularit
                 require(ledger.count == made.blocks, f"{ledger.count} of {made.blocks} blocks have a receipt")
         work = sum(_varied(index) for index in range(made.blocks)) * parts.total(len(made.limbs))
         share = work / (workers * threads * seconds)
-        computed = [(end - start) / seconds for start, end in zip(before, after, strict=True)]
-        return SimulatedRun(share, choose_granularity(made, client), seconds, executor.futures, *computed)
+        computed = [end - start for start, end in zip(before, after, strict=True)]
+        return SimulatedRun(share, choose_granularity(made, client), made.blocks, executor.futures, *computed)
 
 
 class Sleeping(RunLoop):

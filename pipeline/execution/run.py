@@ -93,10 +93,10 @@ def run(
         with_metrics(sweep, metrics) if metrics else sweep,
         store,
         as_cluster(one_of(cluster, client)),
-        (*listeners, *_lines(progress)),
+        tuple(listeners),
         granularity,
         timeouts,
-        NotebookProgress() if progress is not False and in_notebook() else None,
+        _shown(progress),
     )
     if task.asynchronous:
         return task.begin()  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
@@ -151,7 +151,7 @@ class _Task:
     listeners: tuple[Listener, ...]
     granularity: Granularity | None
     timeouts: Timeouts
-    progress: NotebookProgress | None = None
+    progress: NotebookProgress | LineProgress | None = None
 
     @property
     def asynchronous(self) -> bool:
@@ -208,11 +208,13 @@ class _Task:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _lines(progress: bool | None) -> tuple[Listener, ...]:
-    """Lines of progress, where they are asked for outside a notebook."""
-    if not progress or in_notebook():
-        return ()
-    return (LineProgress(lambda text: print(text, file=sys.stderr, flush=True)),)
+def _shown(progress: bool | None) -> NotebookProgress | LineProgress | None:
+    """What shows how far a run is: below the cell of a notebook, or as lines where they are asked for."""
+    if progress is False:
+        return None
+    if in_notebook():
+        return NotebookProgress()
+    return LineProgress(lambda text: print(text, file=sys.stderr, flush=True)) if progress else None
 
 
 def _loading(cluster: Connectable) -> str:

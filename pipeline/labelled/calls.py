@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline.labelled.table import ARGUMENTS, Dims, FunctionResult
 from robots.model import Robot
@@ -25,7 +25,7 @@ def call(
     /,
     *places: object,
     parameters: Mapping[str, Any] | None = None,
-    **arguments: Any,
+    **arguments: object,
 ) -> Any:
     """Call a function; DataArrays among arguments or `parameters` make the result a DataArray or a Dataset.
 
@@ -51,7 +51,7 @@ def call(
     return _labelled(plain, dict(parameters or {}), moving, rest, results)
 
 
-def _is_labelled(value: object) -> bool:
+def _is_labelled(value: object) -> TypeGuard[xr.DataArray]:
     return hasattr(value, "dims") and hasattr(value, "coords")
 
 
@@ -169,7 +169,7 @@ def _labelled(
     return named
 
 
-def _design_values(function: str, name: str, value: Any) -> xr.DataArray:
+def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) -> xr.DataArray:
     """Values of a parameter with names of their dims. Raises ValueError for an array without."""
     import xarray as xr
 
@@ -181,7 +181,7 @@ def _design_values(function: str, name: str, value: Any) -> xr.DataArray:
     return xr.DataArray(value)
 
 
-def _with_core(name: str, value: Any) -> tuple[xr.DataArray, Dims]:
+def _with_core(name: str, value: ArrayLike | xr.DataArray) -> tuple[xr.DataArray, Dims]:
     """An array with names of its own for the dims of one sample, so that they meet those of no other array."""
     import xarray as xr
 

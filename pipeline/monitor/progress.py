@@ -31,6 +31,8 @@ from pipeline.monitor.events import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pipeline.monitor.samples import FailedSamples
+
 LINE_EVERY = 10.0
 """Least time between two plain lines of progress [s]."""
 
@@ -166,6 +168,14 @@ class LineProgress:
                 self._write(summary(event))
             case _ if text := note(event):
                 self._write(text)
+
+    def results(self, failed: FailedSamples) -> None:
+        """Say what of the results failed."""
+        for line in failed.lines():
+            self._write(line)
+
+    def stopped(self, error: BaseException) -> None:
+        """The error says itself why there are no results."""
 
 
 @contextmanager

@@ -68,8 +68,9 @@ def size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> i
     """
     workers = list(workers)
     wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
-    # a task of a whole block that waits on a worker takes no memory yet, tasks of limbs would begin
-    share = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if parallel <= 1.0 else 0)
+    # a task of a whole block that waits on a worker takes no memory yet; tasks of limbs would begin
+    waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
+    share = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
     spare = SPARE_BLOCKS + share if wanted and all(worker.running for worker in workers) else 0
     room = min(MOST, sum(worker.holds(memory) for worker in workers))
     return max(1, min(wanted + spare, int(room)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+import limbsweep as ls
 from pipeline.monitor.events import BlockDone, BlockFailed, Finished, Started
 from pipeline.monitor.notebook import EVERY, NOTES, NotebookProgress, in_notebook
 from pipeline.monitor.samples import FailedSamples, FailedStatus
@@ -69,3 +72,16 @@ def test_failures_are_named_and_text_is_text() -> None:
 
 def test_these_tests_run_in_no_notebook() -> None:
     assert not in_notebook()
+
+
+def test_a_script_gets_lines_where_it_asks_for_them(capsys: pytest.CaptureFixture[str]) -> None:
+    far = {"far": {"kind": "line_sine", "amplitude": [9, 0, 0]}}
+    sweep = ls.sweep("five_bar", trajectories=far, time=(1, 0.25), metrics=["peak_force"])
+    ls.run(sweep)
+    assert capsys.readouterr().err == ""
+    ls.run(sweep, progress=True)
+    first, second, *failed = capsys.readouterr().err.splitlines()
+    assert first == "1 blocks, a task for each, 5 samples"
+    assert second.startswith("5 samples in 0:00:0")
+    assert failed[0] == "2 of 5 samples failed (40 %) and hold NaN:"
+    assert "NOT_REACHABLE" in failed[1]

@@ -149,5 +149,5 @@ def test_a_window_asks_now_and_then() -> None:
     window = Window(client, clock=now)  # type: ignore[arg-type]
     assert [window() for _ in range(5)] == [2 + SPARE_BLOCKS] * 5
     now.now += 5.0
-    assert [window() for _ in range(5)] == [4 + SPARE_BLOCKS] * 5
+    assert [window() for _ in range(5)] == [4 + SPARE_BLOCKS + 1] * 5
     assert client.asked == 2

@@ -111,6 +111,9 @@ def _repair_and_run(store: Path) -> None:
     _small(store)
 
 
+Campaign = Callable[[Scenario, Path, int, int], Iterator[str]]
+"""What fails a scenario at every so manyth step, with a seed, in a folder; it yields lines of figures."""
+
 SCENARIOS: dict[str, Scenario] = {
     each.name: each
     for each in (
@@ -251,25 +254,30 @@ def _require_same(scenario: Scenario, store: Path, expected: Mapping[str, str], 
     assert checked.is_sound, f"{what}: {checked.findings[0]}"
 
 
-def main(words: list[str] | None = None) -> int:
-    """Run the campaigns that the command line asks for; 1 where one fails."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def for_scenarios(campaign: Campaign, what: str, description: str | None, words: list[str] | None) -> int:
+    """Run a campaign for the scenarios that the command line asks for, and print its figures; 1 where one fails."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.campaigns.{what}", description=description)
     parser.add_argument("--scenario", choices=[*SCENARIOS, "all"], default="all")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    given = parser.parse_args(words)
-    print(f"seed {given.seed}", flush=True)
-    os.fsync = lambda fd: None  # a process that dies loses nothing that the system has; only power would
-    for name, each in SCENARIOS.items():
-        if given.scenario in (name, "all"):
-            with tempfile.TemporaryDirectory(prefix="limbsweep-crashes-") as folder:
+    options = parser.parse_args(words)
+    print(f"seed {options.seed}", flush=True)
+    for name, scenario in SCENARIOS.items():
+        if options.scenario in (name, "all"):
+            with tempfile.TemporaryDirectory(prefix=f"limbsweep-{what}-") as folder:
                 try:
-                    for line in campaign(each, Path(folder), given.every, given.seed):
+                    for line in campaign(scenario, Path(folder), options.every, options.seed):
                         print(line, flush=True)
                 except AssertionError as error:
                     print(f"FAILED: {error}", flush=True)
                     return 1
     return 0
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the campaigns that the command line asks for; 1 where one fails."""
+    os.fsync = lambda fd: None  # a process that dies loses nothing that the system has; only power would
+    return for_scenarios(campaign, "crashes", __doc__, words)
 
 
 if __name__ == "__main__":

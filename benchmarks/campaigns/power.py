@@ -10,12 +10,10 @@ of the bytes, and one that has kept each by chance: `python -m benchmarks.campai
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.campaigns.crashes import SCENARIOS, Scenario, _require_same, results
+from benchmarks.campaigns.crashes import Scenario, _require_same, for_scenarios, results
 
 CALLS = ("mkdir", "rename", "replace", "unlink", "rmdir", "pwrite", "ftruncate", "fsync")
 Disk = Literal["dropped", "torn", "chance"]
@@ -183,22 +181,7 @@ def campaign(scenario: Scenario, folder: Path, every: int = 1, seed: int = 0) ->
 
 def main(words: list[str] | None = None) -> int:
     """Run the campaigns that the command line asks for; 1 where one fails."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.campaigns.power", description=__doc__)
-    parser.add_argument("--scenario", choices=[*SCENARIOS, "all"], default="all")
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    options = parser.parse_args(words)
-    print(f"seed {options.seed}", flush=True)
-    for name, scenario in SCENARIOS.items():
-        if options.scenario in (name, "all"):
-            with tempfile.TemporaryDirectory(prefix="limbsweep-power-") as folder:
-                try:
-                    for text in campaign(scenario, Path(folder), options.every, options.seed):
-                        print(text, flush=True)
-                except AssertionError as error:
-                    print(f"FAILED: {error}", flush=True)
-                    return 1
-    return 0
+    return for_scenarios(campaign, "power", __doc__, words)
 
 
 if __name__ == "__main__":

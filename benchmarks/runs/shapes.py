@@ -1,8 +1,8 @@
 """Memory of one block against what its plan says, for sweeps of many shapes; each in a process of its own.
 
 What NumPy and Python allocate while the tasks of the block run in threads, kernels warm and nothing kept from before,
-so that neither the load of the machine nor the allocator of the system counts; and what the process grows by. A program:
-`python -m benchmarks.runs.shapes FILE` prints one JSON object for the sweep in FILE.
+so that neither the load of the machine nor the allocator of the system counts. Beside it, what the process grows by.
+A program: `python -m benchmarks.runs.shapes FILE` prints one JSON object for the sweep in FILE.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -22,10 +23,11 @@ from storage.growth import Growing, abandon, begin, commit, grown, is_growing
 from storage.integrity import check_blocks, check_files, check_ledger, open_for_repair
 from storage.layout import Layout
 from storage.ledger import generation_name
-from storage.manifest import Manifest
+from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.local import LocalFolder
 from storage.store import create, describe, metadata, open_results
+from storage.writer import METADATA
 from tests.storage.cases import ATTRIBUTES, FEW, fill, lasting
 
 MOST = 6
@@ -48,6 +50,7 @@ class StoreMachine(RuleBasedStateMachine):
         os.fsync, self.fsync = lambda descriptor: None, os.fsync  # type: ignore[assignment]
         self.damaged: set[str] = set()
         self.copies: dict[str, bytes] = {}
+        self.ages: list[dict[str, bytes]] = []
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
@@ -112,6 +115,37 @@ class StoreMachine(RuleBasedStateMachine):
     def keep_a_copy(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(self.shards()))
         self.copies[key] = (self.path / key).read_bytes()
+
+    @precondition(lambda self: self.is_sound())
+    @rule()
+    def keep_the_age(self) -> None:
+        """Keep metadata, manifest and ledger as they are now."""
+        names = [MANIFEST, METADATA, f"{generation_name(self.manifest.generation)}.jsonl"]
+        self.ages.append({name: (self.path / name).read_bytes() for name in names})
+
+    @precondition(lambda self: self.is_sound() and self.ages)
+    @rule(data=st.data())
+    def replay_an_older_age(self, data: st.DataObject) -> None:
+        """One file of an older age in the place of today's: right numbers of some age, or an error."""
+        age = data.draw(st.sampled_from(self.ages))
+        key = data.draw(st.sampled_from(sorted(age)))
+        file = self.path / key
+        today = file.read_bytes() if file.exists() else None
+        file.write_bytes(age[key])
+        try:
+            results, layout = open_results(self.path), self.layout
+            for name in layout.variables:
+                assert (results[name].values == lasting(layout, name)).all(), (key, name)
+        except StoreError:
+            assert age[key] != today
+        finally:
+            file.unlink() if today is None else file.write_bytes(today)
+
+    @precondition(lambda self: self.is_sound())
+    @rule()
+    def verify(self) -> None:
+        assert [*check_files(self.path), *check_ledger(self.path)] == []
+        assert [finding for block in check_blocks(self.path) for finding in block.findings] == []
 
     def put(self, key: str, content: bytes | None) -> None:
         file = self.path / key
@@ -183,3 +217,13 @@ StoreMachine.TestCase.settings = settings(
     max_examples=12, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestStore = StoreMachine.TestCase
+
+
+class LongStoreMachine(StoreMachine):
+    """The same for many stores and more steps."""
+
+
+LongStoreMachine.TestCase.settings = settings(
+    max_examples=400, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestStoreAtLength = pytest.mark.slow(LongStoreMachine.TestCase)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from tests.pipeline.runs import (
     SYNCHRONOUS,
     compute_other_bits,
     content_hash,
-    cut_finely,
     done,
     sweep,
     wrap_blocks,
@@ -34,30 +32,8 @@ BOTH = DESIGNS.replace("viscous: {values: [0.0, 0.05, 0.1]}", "viscous: {values:
 LARGER = {"designs": DESIGNS, "friction": FRICTION, "both": BOTH}
 
 
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of five designs on one trajectory with two friction sets: the last ones of both axes are shorter."""
-    cut_finely(monkeypatch, small=41 * 5, friction=41 * 5 * 2)
-
-
-@pytest.fixture(autouse=True)
-def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    few(monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sound") / "s.zarr"
-    with pytest.MonkeyPatch.context() as patch:
-        few(patch)
-        run(sweep(FEW), path, SYNCHRONOUS)
-    return path
-
-
-@pytest.fixture
-def path(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("here.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
-    return Path(shutil.copytree(sound, tmp_path / "s.zarr"))
+CUT = {"small": 41 * 5, "friction": 41 * 5 * 2}
+"""Blocks of five designs on one trajectory with two friction sets: the last ones of both axes are shorter."""
 
 
 def limbsweep(*arguments: str) -> Result:

@@ -25,14 +25,8 @@ from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, swee
 Damage = Callable[[Path], None]
 
 
-def cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Into blocks of two designs."""
-    cut_finely(monkeypatch, small=41 * 4, friction=41 * 4 * 3)
-
-
-@pytest.fixture(autouse=True)
-def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    cut(monkeypatch)
+CUT = {"small": 41 * 4, "friction": 41 * 4 * 3}
+"""Blocks of two designs."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +35,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("sound")
     larger = FEW.replace("0.28, 0.31]", "0.28, 0.31, 0.33]")
     with pytest.MonkeyPatch.context() as patch:
-        cut(patch)
+        cut_finely(patch, **CUT)
         run(sweep(FEW), folder / "plain.zarr", SYNCHRONOUS)
         shutil.copytree(folder / "plain.zarr", folder / "grown.zarr")
         append(folder / "grown.zarr", sweep(larger), SYNCHRONOUS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from pipeline import run, verify
+from pipeline import verify
 from pipeline.cli import cli
 from pipeline.stores import names
 from pipeline.stores.recompute import stored_sweep
@@ -27,36 +26,14 @@ from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.store import StoreWriter
-from tests.pipeline.runs import FEW, SYNCHRONOUS, compute_other_bits, content_hash, cut_finely, sweep, wrap_blocks
+from tests.pipeline.runs import SYNCHRONOUS, compute_other_bits, content_hash, wrap_blocks
 from tests.storage.formats import turn_into
 
 BLOCKS = 8
 
 
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut into eight blocks."""
-    cut_finely(monkeypatch, small=41 * 8, friction=41 * 8 * 2)
-
-
-@pytest.fixture(autouse=True)
-def _cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    few(monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sound") / "s.zarr"
-    with pytest.MonkeyPatch.context() as patch:
-        few(patch)
-        run(sweep(FEW), path, SYNCHRONOUS)
-    return path
-
-
-@pytest.fixture
-def path(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("here.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
-    return Path(shutil.copytree(sound, tmp_path / "s.zarr"))
+CUT = {"small": 41 * 8, "friction": 41 * 8 * 2}
+"""Eight blocks."""
 
 
 def layout(path: Path) -> Layout:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import from_currents, torque_constants
     from tasks.motion.direct import simulate, simulate_adaptive
+    from tasks.motion.fastest import fastest_motion
     from tasks.motion.profiles import profile
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "equations_of_motion",
     "excite",
     "export",
+    "fastest_motion",
     "figure",
     "forward_dynamics",
     "forward_kinematics",
@@ -164,6 +166,7 @@ _HOMES = {
     "clearance": "tasks.arrays.criteria",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
+    "fastest_motion": "tasks.motion.fastest",
     "forward_dynamics": "tasks.arrays.equations",
     "forward_kinematics": "tasks.arrays.forward_kinematics",
     "friction_along": "tasks.friction.states:along",

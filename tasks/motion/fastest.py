@@ -82,12 +82,12 @@ def fastest_motion(
     rate = swept.velocity
     with np.errstate(divide="ignore", invalid="ignore"):
         top = ((quickest / np.abs(rate)) ** 2).min(axis=1)
-    found = _passes(plane, top, 1.0 / (points - 1)) if (status == Status.OK).all() else None
-    if found is None:
+    passes = _passes(plane, top, 1.0 / (points - 1)) if (status == Status.OK).all() else None
+    if passes is None:
         nothing = np.full(points, np.nan)
         empty = np.full((points, count), np.nan)
         return FastestMotion(np.inf, progress, nothing, nothing.copy(), empty, empty.copy(), status)
-    x, a = found
+    x, a = passes
     speed = np.sqrt(x)
     steps = 2.0 / (points - 1) / (speed[1:] + speed[:-1])
     time = np.concatenate([[0.0], np.cumsum(steps)])
@@ -190,10 +190,10 @@ def _passes(plane: _Plane, top: np.ndarray, step: float) -> tuple[np.ndarray, np
     points = len(top)
     reach: list[Interval] = [(0.0, 0.0)] * points
     for point in reversed(range(points - 1)):
-        found = _controllable(plane, point, top[point], reach[point + 1], 2.0 * step)
-        if found is None:
+        interval = _controllable(plane, point, top[point], reach[point + 1], 2.0 * step)
+        if interval is None:
             return None
-        reach[point] = found
+        reach[point] = interval
     if reach[0][0] > 0.0:
         return None
     x, a = np.zeros(points), np.zeros(points)

@@ -103,7 +103,7 @@ def test_the_duration_is_that_of_the_field_s_library(name: str) -> None:
     robot, asked = case(name)
     asked.pop("velocity", None)
     result = fastest_motion(robot, **asked, points=41)
-    assert result.duration == pytest.approx(theirs(robot, asked, 41), rel=1e-4)
+    assert result.duration == pytest.approx(theirs(robot, asked, 41), rel=1e-6)
 
 
 def test_a_mass_on_a_line_moves_from_bang_to_bang() -> None:

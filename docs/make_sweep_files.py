@@ -40,7 +40,7 @@ SECTIONS = (
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
     (criteria.CriteriaSection, "`criteria`"),
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
-    (criteria.LinkSection, "A link, under its name in `links` of `stiffness`"),
+    (criteria.LinkMaterialSection, "A link, under its name in `links` of `stiffness`"),
     (criteria.BearingSection, "A joint, under its name in `joints` of `stiffness`"),
     (criteria.AccuracySection, "`accuracy` of `criteria`"),
     (criteria.DeviationSection, "A joint or a link, under its name in `accuracy`"),

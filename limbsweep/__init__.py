@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import from_currents, torque_constants
     from tasks.motion.direct import simulate, simulate_adaptive
+    from tasks.motion.fastest import fastest_motion
     from tasks.motion.profiles import profile
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "equations_of_motion",
     "excite",
     "export",
+    "fastest_motion",
     "figure",
     "forward_dynamics",
     "forward_kinematics",
@@ -174,6 +176,7 @@ _HOMES = {
     "clearance": "tasks.arrays.criteria",
     "constraint_forces": "pipeline.labelled.functions",
     "equations_of_motion": "pipeline.labelled.functions",
+    "fastest_motion": "tasks.motion.fastest",
     "forward_dynamics": "pipeline.labelled.functions",
     "forward_kinematics": "pipeline.labelled.functions",
     "friction_along": "tasks.friction.states:along",

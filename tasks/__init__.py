@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.direct import simulate, simulate_adaptive
+    from tasks.motion.fastest import fastest_motion
     from tasks.motion.profiles import profile
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "clearance",
     "constraint_forces",
     "equations_of_motion",
+    "fastest_motion",
     "forward_dynamics",
     "forward_kinematics",
     "inertia_element",
@@ -54,6 +56,7 @@ _HOMES = {
     "clearance": "tasks.arrays.criteria",
     "constraint_forces": "tasks.arrays.bearings",
     "equations_of_motion": "tasks.arrays.equations",
+    "fastest_motion": "tasks.motion.fastest",
     "forward_dynamics": "tasks.arrays.equations",
     "forward_kinematics": "tasks.arrays.forward_kinematics",
     "inertia_element": "tasks.arrays.elements",

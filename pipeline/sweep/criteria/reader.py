@@ -15,7 +15,7 @@ from pipeline.sweep.criteria.sections import (
     CapsuleSection,
     CriteriaSection,
     DeviationSection,
-    LinkSection,
+    LinkMaterialSection,
     StiffnessSection,
 )
 from robots.criteria.capsules import Capsule, Capsules
@@ -127,7 +127,7 @@ def _bearing(report: Report, section: BearingSection, path: KeyPath) -> tuple[fl
     return *(section.moments or rigid), *(section.forces or rigid)
 
 
-def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | LinkCompliance | None:
+def _link(report: Report, section: LinkMaterialSection, path: KeyPath) -> Beam | LinkCompliance | None:
     present = section.model_fields_set
     kinds = [kind for kind in KINDS if kind in present]
     if len(kinds) != 1:
@@ -144,7 +144,7 @@ def _link(report: Report, section: LinkSection, path: KeyPath) -> Beam | LinkCom
     return None if missing or other else _attempt(report, path, lambda: _body(kind, section))
 
 
-def _body(kind: str, section: LinkSection) -> Beam | LinkCompliance:
+def _body(kind: str, section: LinkMaterialSection) -> Beam | LinkCompliance:
     s = section
     if kind == "tube":
         outer, inner = (*(s.tube or ()), 0.0)[:2]

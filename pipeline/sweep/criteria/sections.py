@@ -19,7 +19,7 @@ Errors = Annotated[dict[Text, Deviation], Field(max_length=1000)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
 
-class LinkSection(Section):
+class LinkMaterialSection(Section):
     """What a link is made of: a tube, a box, a beam of known stiffness, or a matrix."""
 
     tube: Annotated[tuple[Number, ...], Field(min_length=1, max_length=2)] | None = Field(
@@ -58,7 +58,7 @@ class StiffnessSection(Section):
     joints: Annotated[dict[Text, BearingSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="bearings under `all`, or names and patterns of joints"
     )
-    links: Annotated[dict[Text, LinkSection], Field(max_length=1000)] = Field(
+    links: Annotated[dict[Text, LinkMaterialSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="links under `all`, or names and patterns such as `'rod_*'`"
     )
     load: Six | None = Field(

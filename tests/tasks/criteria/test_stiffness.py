@@ -23,7 +23,7 @@ from tests.tasks.moving import motion
 
 YOUNG, RIGIDITY = 70e9, 70e9 / 2.6
 SPRINGS = 2e4
-ROBOTS = ("delta_3rr2rrr", "gough_stewart", "five_bar", "delta_4rr2rrr", "irsbot2")
+ROBOTS = ("delta_3rr2rrr", "gough_stewart", "five_bar", "delta_4rr2rrr", "delta_3r2us", "irsbot2")
 
 
 def poses(robot: Robot, count: int = 3) -> dict[str, Any]:

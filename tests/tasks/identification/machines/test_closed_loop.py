@@ -26,7 +26,7 @@ from tasks.identification.machines.preparation import Preparation, Prepared, Sig
 from tests.tasks.identification.machines.synthetic import FRICTION, STEP, series
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
-DURATION = 4.0
+DURATION = 3.0
 
 
 @cache

@@ -12,7 +12,6 @@ from scipy.interpolate import CubicSpline
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks import simulate
 from tasks.identification.machines.closed_loop import (
     Controller,
     fit_instrumental,
@@ -23,6 +22,7 @@ from tasks.identification.machines.closed_loop import (
 from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
+from tasks.motion.chains import simulate_chain
 from tests.tasks.identification.machines.synthetic import FRICTION, STEP, series
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
@@ -42,8 +42,8 @@ def clean() -> tuple[Robot, np.ndarray, np.ndarray, np.ndarray]:
         return np.asarray(gains[0] * (goal(at) - q) + gains[1] * (goal(at, 1) - qd))
 
     start = {"q": reference[0], "qd": np.asarray(goal(0.0, 1))}
-    motion = simulate(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
-    forces = np.stack([force(t, q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])
+    motion = simulate_chain(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
+    forces = np.stack([force(np.array(t), q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])
     return robot, reference, motion.q, forces
 
 

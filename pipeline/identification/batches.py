@@ -65,29 +65,29 @@ class Loader:
     def windows(self) -> int:
         """Number of windows of this worker."""
         data = open_results(self.store)
-        return len(self._shuffled(data)[0]) * self._each(data)
+        return len(self._shuffled(data)[0]) * self._windows_of_case(data)
 
     def __getitem__(self, number: int) -> dict[str, Any]:
         """One window, the same in every pass: each variable (window, ...), labels as numbers. Raises IndexError."""
         data = open_results(self.store)
-        cases, each = self._cases(data), self._each(data)
-        if not 0 <= number < len(cases) * each:
-            raise IndexError(f"window {number}: expected a number from 0 to {len(cases) * each - 1}")
-        windows = self._windows(data, tuple(cases[number // each]))
-        return self._converted({name: values[number % each] for name, values in windows.items()})
+        cases, count = self._cases(data), self._windows_of_case(data)
+        if not 0 <= number < len(cases) * count:
+            raise IndexError(f"window {number}: expected a number from 0 to {len(cases) * count - 1}")
+        windows = self._windows(data, tuple(cases[number // count]))
+        return self._converted({name: values[number % count] for name, values in windows.items()})
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the batches of one pass; the last may be smaller."""
         return self.after(0)
 
     def after(self, batches: int) -> Iterator[dict[str, Any]]:
-        """Iterate over the batches of a pass without the first ones, whose windows are hardly read: to go on exactly."""
+        """Iterate over the batches of a pass without the first ones, which are hardly read: to go on exactly."""
         data = open_results(self.store)
-        (cases, random), each, skipped = self._shuffled(data), self._each(data), batches * self.batch
+        (cases, random), count, skipped = self._shuffled(data), self._windows_of_case(data), batches * self.batch
         pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self._names}
         for start in range(0, len(cases), MIXED):
             mixed = cases[start : start + MIXED]
-            order = random.permutation(len(mixed) * each)
+            order = random.permutation(len(mixed) * count)
             left = order[min(skipped, len(order)) :]
             skipped = max(skipped - len(order), 0)
             if not len(left):
@@ -102,7 +102,7 @@ class Loader:
         if next(iter(pool.values())).size:
             yield self._converted(pool)
 
-    def _each(self, data: Dataset) -> int:
+    def _windows_of_case(self, data: Dataset) -> int:
         """Windows of a case."""
         return int(data.sizes["time"] // (self.window or data.sizes["time"]))
 

@@ -204,11 +204,11 @@ def read_calibration(
     file, problems = validate_keys(CalibrationFile, report.document)
     report.take(problems)
     report.raise_if_any()
-    reader = _Reader(report, file, [*([Path(folder)] if folder is not None else []), Path(name).parent])
+    reader = _DescriptionOfPoses(report, file, [*([Path(folder)] if folder is not None else []), Path(name).parent])
     return reader.description()
 
 
-class _Reader:
+class _DescriptionOfPoses:
     """Reads a description section by section; problems go to `report`."""
 
     def __init__(self, report: Report, file: CalibrationFile, folders: list[Path]) -> None:

@@ -488,17 +488,21 @@ def _instrumental(
     matrix, forces = statistics.stacked(parts)
     seen = statistics.stacked(instruments)[0]
     values = estimators.estimate("weighted", matrix, forces, labels).values
-    found = estimators.Estimate(values, values, np.nan, np.nan)
+    solution = estimators.Estimate(values, values, np.nan, np.nan)
     for _ in range(2):
-        noise = _weighted(parts, found.values)[1][labels]
+        noise = _weighted(parts, solution.values)[1][labels]
         sizes = np.linalg.norm(seen / noise[:, None], axis=0)
         mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
-        found = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
-        left = forces - matrix @ found.values
-        found = estimators.Estimate(
-            found.values, found.deviations, found.condition, float(np.sqrt(np.mean(left**2))), found.iterations
+        solution = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
+        left = forces - matrix @ solution.values
+        solution = estimators.Estimate(
+            solution.values,
+            solution.deviations,
+            solution.condition,
+            float(np.sqrt(np.mean(left**2))),
+            solution.iterations,
         )
-    return found, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
+    return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
 
 
 def _errors(

@@ -79,9 +79,9 @@ def with_gains(machine: RecordedMachine, method: str = "weighted", *, eliminate:
     kept = len(fit.kept)
     own = np.linalg.qr(whole[:, :kept] / np.linalg.norm(whole[:, :kept], axis=0))[0]
     left = whole[:, kept:] - own @ (own.T @ whole[:, kept:])
-    told = np.linalg.norm(left, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
-    if not told.all():
-        name = machine.robot.mechanism.actuators[int(np.argmin(told))]
+    is_seen = np.linalg.norm(left, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
+    if not is_seen.all():
+        name = machine.robot.mechanism.actuators[int(np.argmin(is_seen))]
         raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
     spread = statistics.deviations(joined, np.concatenate([fit.values, factors]))
     return Gains(factors, spread[kept:], scaled, replace(fit, deviations=spread[:kept]))

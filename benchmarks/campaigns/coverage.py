@@ -108,7 +108,8 @@ def foreign(robot: Robot, moving: Moving, heavier: float = 1.0) -> tuple[np.ndar
     else:
         from benchmarks.peers.mujoco import Tree as MujocoTree
 
-        turned = np.tile(np.array(robot.mechanism.platform.home.rotation), (len(np.asarray(moving["twist"])), 1, 1))
+        home: np.ndarray = np.array(robot.mechanism.platform.home.rotation, dtype=float)
+        turned: np.ndarray = np.tile(home, (len(np.asarray(moving["twist"])), 1, 1))
         target = Target.of({"rotation": turned, **{name: np.asarray(value) for name, value in moving.items()}})
         closure = Closure(bones, bones.motion(robot, moving)[0])
         closed = closure.close(target)
@@ -179,7 +180,7 @@ def coverage(name: str, seeds: int, own: bool = False) -> Iterator[tuple[str, st
     for case, is_right, change in cases(truth):
         before, now, warned, count = [], [], [], seeds
         if case == "coarse encoders" and not truth.robot.mechanism.is_chain:
-            count = max(seeds // 10, 1)  # each of them solves all poses again
+            count = max(seeds // 5, 1)  # each of them solves all poses again
         for seed in range(count):
             random = np.random.default_rng([seed, 77])
             force = change(random, truth.force)

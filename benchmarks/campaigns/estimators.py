@@ -17,11 +17,12 @@ from scipy.interpolate import CubicSpline
 
 from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog
-from tasks import inverse_dynamics, simulate
+from tasks import inverse_dynamics
 from tasks.identification.machines.closed_loop import Controller, fit_instrumental, fit_output_error
 from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, with_coupled_friction
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Signals, prepare
+from tasks.motion.chains import simulate_chain
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
@@ -59,10 +60,10 @@ def closed_loop(seeds: int) -> Iterator[Row]:
         gains = CONTROLLER.position_gain, CONTROLLER.velocity_gain
         return np.asarray(gains[0] * (goal(t) - q) + gains[1] * (goal(t, 1) - qd))
 
-    motion = simulate(
+    motion = simulate_chain(
         robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, q=reference[0], qd=goal(0.0, 1)
     )
-    forces = np.stack([force(t, q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])
+    forces = np.stack([force(np.array(t), q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])
     for seed in range(seeds):
         random = np.random.default_rng([seed, 5])
         q = motion.q + random.normal(size=motion.q.shape) * 1e-3

@@ -20,7 +20,7 @@ from pipeline.documents.section import Integer, Number, Section, Text
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
-from pipeline.identification.machines.sections import Column, Numbers, Positive, RecordingSection
+from pipeline.identification.machines.sections import Column, FilesSection, Numbers, Positive
 from pipeline.identification.machines.tables import Table, column_of, read_table, refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
@@ -86,7 +86,7 @@ class CalibrationFile(Section):
     title: Text = ""
     robot: Text
     parameters: dict[Text, Number] = Field(default_factory=dict)
-    poses: Annotated[tuple[RecordingSection, ...], Field(min_length=1, max_length=100)]
+    poses: Annotated[tuple[FilesSection, ...], Field(min_length=1, max_length=100)]
     actuators: ActuatorColumns
     position: PositionColumns | None = None
     rotation: RotationColumns | None = None
@@ -204,11 +204,11 @@ def read_calibration(
     file, problems = validate_keys(CalibrationFile, report.document)
     report.take(problems)
     report.raise_if_any()
-    reader = _Reader(report, file, [*([Path(folder)] if folder is not None else []), Path(name).parent])
+    reader = _DescriptionOfPoses(report, file, [*([Path(folder)] if folder is not None else []), Path(name).parent])
     return reader.description()
 
 
-class _Reader:
+class _DescriptionOfPoses:
     """Reads a description section by section; problems go to `report`."""
 
     def __init__(self, report: Report, file: CalibrationFile, folders: list[Path]) -> None:
@@ -289,7 +289,7 @@ class _Reader:
         if section.sign is not None and (len(section.sign) != count or any(abs(sign) != 1 for sign in section.sign)):
             self.report(("actuators", "sign"), list(section.sign), f"1 or -1 for each of {count} actuators")
 
-    def _poses(self, robot: Robot, section: RecordingSection, files: list[Path]) -> Poses:
+    def _poses(self, robot: Robot, section: FilesSection, files: list[Path]) -> Poses:
         name = section.name or " + ".join(path.name for path in files)
         tables = [read_table(path) for path in files]
         actuators = _columns(name, tables, self.file.actuators.columns, "actuators") * _factor(self.file.actuators.unit)

@@ -116,10 +116,10 @@ def calibrate(
             trial = values.copy()
             trial[kept] += share * change
             try:
-                found = problem.rows(trial, poses, reading)
+                rows = problem.rows(trial, poses, reading)
             except ParameterError:
-                found = None
-            if found is not None and np.linalg.norm(found[1]) <= np.linalg.norm(residuals) * (1.0 + 1e-9):
+                rows = None
+            if rows is not None and np.linalg.norm(rows[1]) <= np.linalg.norm(residuals) * (1.0 + 1e-9):
                 break
             share *= 0.5
             if share < 1e-4:
@@ -127,7 +127,7 @@ def calibrate(
                     f"{poses.name}: no step makes residuals smaller; expected measurements of this robot, in its "
                     "units; look at columns, units and the frame"
                 )
-        values, (reading, residuals, slopes) = trial, found
+        values, (reading, residuals, slopes) = trial, rows
         if (np.abs(share * change) <= SETTLED * deviations + 1e-13 * problem.sizes[kept]).all():
             break
     else:

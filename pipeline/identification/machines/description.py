@@ -16,18 +16,25 @@ from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
 from pipeline.errors import Problem
-from pipeline.identification.machines.sections import DescriptionFile, OwnColumnSection, RecordingSection, SignalSection
+from pipeline.identification.machines.sections import (
+    DescriptionFile,
+    OwnColumnSection,
+    PayloadSection,
+    RecordingSection,
+    SignalSection,
+)
 from pipeline.identification.machines.tables import Table, column_of, read_table, refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
 from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import Robot
+from robots.model import Inertia, Robot
 from robots.parameters import nearest
+from tasks.identification.columns import BODY, body_parameters, shared_columns
 from tasks.identification.machines.checks import KINDS
 from tasks.identification.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
-from tasks.identification.machines.fitting import METHODS
+from tasks.identification.machines.fitting import METHODS, Payload
 from tasks.identification.machines.model import FADING, ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
 from tasks.identification.machines.preparation import Preparation, Signals
 
@@ -66,6 +73,8 @@ class RecordingDescription:
     estimates_stribeck: bool
     method: str
     eliminate: bool
+    estimates_gains: bool
+    payloads: tuple[Payload | None, ...]
     accept: tuple[str, ...]
     controller: Controller | None
     title: str
@@ -215,6 +224,8 @@ class _DescriptionReader:
             estimates_stribeck=estimates_stribeck,
             method=self.file.estimate.method,
             eliminate=self.file.estimate.eliminate,
+            estimates_gains=self.file.estimate.gains,
+            payloads=self._payloads(robot, files),
             accept=self.file.accept,
             controller=self._controller(count),
             title=self.file.title or f"Identification of {robot.name}",
@@ -368,6 +379,31 @@ class _DescriptionReader:
             return None
         return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
 
+    def _payloads(self, robot: Robot, files: list[tuple[str, str]]) -> tuple[Payload | None, ...]:
+        """Payload of each recording; nothing where none has one."""
+        if self.file.estimate.gains and self.file.estimate.method in (CONSISTENT, *CLOSED_LOOP):
+            self.report(("estimate", "gains"), True, f"a linear method: {', '.join(METHODS)}", "Take weighted.")
+        sections = [section.payload for section in self.file.recordings]
+        if not any(sections):
+            return ()
+        known = dict.fromkeys(column.owner for column in shared_columns(robot.family)[0] if column.parameter in BODY)
+        payloads: list[Payload | None] = []
+        for k, section in enumerate(sections):
+            path: KeyPath = ("recordings", k, "payload")
+            if section is None:
+                payloads.append(None)
+                continue
+            if section.body not in known:
+                self.report(
+                    (*path, "body"), section.body, "a body with inertia", sentence(nearest(section.body, known))
+                )
+            if (section.mass is None) == (section.unknown is None):
+                self.report(path, Got("both or none of mass and unknown"), "mass of a known payload, or unknown: NAME")
+            if len(section.moments) not in (3, 6):
+                self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
+            payloads.append(_payload(section, k))
+        return tuple(payloads)
+
     def _controller(self, count: int) -> Controller | None:
         section = self.file.controller
         if section is None:
@@ -397,6 +433,16 @@ class _DescriptionReader:
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+
+
+def _payload(section: PayloadSection, number: int) -> Payload:
+    """The ten parameters of a payload about the origin of its body."""
+    if section.unknown is not None or section.mass is None:
+        return Payload(section.unknown or f"payload_{number + 1}", section.body)
+    xx, yy, zz, xy, xz, yz = (*section.moments, 0.0, 0.0, 0.0)[:6]
+    x, y, z = section.centre
+    inertia = Inertia(section.mass, (x, y, z), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return Payload(f"payload_{number + 1}", section.body, tuple(body_parameters(inertia).tolist()))
 
 
 def _measures(section: SignalSection, allowed: set[str]) -> bool:

@@ -28,6 +28,7 @@ from tasks.identification.machines.fitting import (
 )
 from tasks.identification.machines.judgement import judged, warnings, with_delay
 from tasks.identification.machines.model import FADING
+from tasks.identification.machines.payloads import Gains, with_gains
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
 from tasks.identification.machines.standard import Standard, identified_robot, standard_parameters_of
 from tasks.identification.machines.stribeck import with_stribeck
@@ -52,6 +53,7 @@ class MachineIdentification:
     delay: float
     seconds: dict[str, float]
     raw: tuple[Signals, ...]
+    gains: Gains | None = None
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -62,10 +64,19 @@ class MachineIdentification:
         for recording in self.machine.recordings:
             share = fit.errors[recording.name]
             by_actuator = ", ".join(f"{x:.1%}" for x in fit.actuator_errors[recording.name])
+            raw = self.machine.raw_error(recording, fit)
             yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
+            yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         if self.delay:
             yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"
+        if self.gains is not None:
+            names = self.machine.robot.mechanism.actuators
+            pairs = zip(names, self.gains.factors, self.gains.deviations, strict=True)
+            yield (
+                "factors of forces",
+                ", ".join(f"{name} {factor:.4g} +- {spread:.1g}" for name, factor, spread in pairs),
+            )
         if self.machine.model.friction == FADING:
             speeds = ", ".join(f"{x:.3g}" for x in self.machine.model.stribeck_velocity)
             yield "Stribeck velocities", speeds
@@ -115,7 +126,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     signals = [_filled(recording) for recording in raw]
     clock("read")
     prepared = tuple(prepare(recording, description.preparation) for recording in signals)
-    machine = RecordedMachine(description.robot, description.model, prepared)
+    machine = RecordedMachine(description.robot, description.model, prepared, payloads=description.payloads)
     method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
     if machine.runs:
         clock("prepare")
@@ -126,7 +137,12 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     if description.estimates_stribeck:
         machine = with_stribeck(machine, method)
     machine = with_coupled_friction(machine, method)
-    machine, fit = _fitted(machine, method, description)
+    gains = None
+    if description.estimates_gains:
+        gains = with_gains(machine, method, eliminate=description.eliminate)
+        machine, fit = gains.machine, gains.fit
+    else:
+        machine, fit = _fitted(machine, method, description)
     clock("fit")
     standard = standard_parameters_of(machine, fit)
     if description.method == CONSISTENT:
@@ -136,7 +152,9 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     notes = [str(finding) for finding in findings]
     clock("judge")
     said = (*notes, *warnings(machine, fit))
-    return MachineIdentification(description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw)
+    return MachineIdentification(
+        description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw, gains
+    )
 
 
 def _fitted(

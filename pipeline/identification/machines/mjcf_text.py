@@ -65,7 +65,8 @@ def _body(parent: ElementTree.Element, link: Link, friction: tuple[float, float]
     damping, dry = friction or (0.0, 0.0)
     numbers = {"armature": float(link.armature), "damping": damping, "frictionloss": dry}
     said = {name: repr(float(value)) for name, value in numbers.items() if value}
-    ElementTree.SubElement(body, "joint", name=link.joint, type=KINDS[link.kind], axis=_numbers(link.axis), **said)
+    joint = {"name": link.joint, "type": KINDS[link.kind], "axis": _numbers(link.axis), **said}
+    ElementTree.SubElement(body, "joint", joint)
     return body
 
 

@@ -67,7 +67,7 @@ def save_recordings(result: MachineIdentification, store: LocationLike) -> None:
                 "name": signals.name,
                 "role": signals.role,
                 "files": [_origin(path) for path in files.paths],
-                "prepared": _made(prepared),
+                "prepared": _chosen(prepared),
             }
             for signals, files, prepared in zip(
                 result.raw, description.recordings, result.machine.recordings, strict=True
@@ -86,7 +86,7 @@ def _origin(path: Path) -> dict[str, Any]:
     return {"name": path.name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def _made(prepared: Prepared) -> dict[str, Any]:
+def _chosen(prepared: Prepared) -> dict[str, Any]:
     """What preparation has chosen and done."""
     used = {name: value for name, value in vars(prepared.used).items() if value not in (None, np.inf)}
     return {"step": prepared.step, **used, "outliers_replaced": prepared.replaced}

@@ -175,7 +175,7 @@ def _bag(data: bytes, name: str) -> Table:
         with AnyReader([path.parent if is_part else path], default_typestore=get_typestore(Stores.LATEST)) as reader:
             chosen = [connection for connection in reader.connections if connection.msgtype == JOINT_STATE]
             for connection, stamp, raw in reader.messages(connections=chosen) if chosen else ():
-                message = reader.deserialize(raw, connection.msgtype)
+                message: Any = reader.deserialize(raw, connection.msgtype)
                 sent = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
                 series.setdefault(connection.topic, []).append((sent or 1e-9 * stamp, message))
     except Exception as error:  # its readers raise whatever a broken file leads to

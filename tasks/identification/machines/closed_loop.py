@@ -105,12 +105,14 @@ def simulated(
     ParameterError for a robot whose actuators are not its freedoms, for a recording without reference, and for a
     simulation that does not settle, as of parameters that no machine has.
     """
-    first = along_reference(machine.robot, recording) if near is None else near
-    motion: ActuatorMotion = (first.position, first.velocity, first.acceleration)
-    loop = _Loop(recording, controller, reference_of(machine.robot, recording))
-    change = np.inf
-    for width in WIDTHS if near is None else WIDTHS[-1:]:
-        motion, change = loop.settled(_Equations(smooth(machine, width), values), motion)
+    loop, change = _Loop(recording, controller, reference_of(machine.robot, recording)), np.inf
+    beginnings = [] if near is None else [(near, WIDTHS[-1:])]
+    for first, widths in (*beginnings, (along_reference(machine.robot, recording), WIDTHS)):
+        motion: ActuatorMotion = (first.position, first.velocity, first.acceleration)
+        for width in widths:
+            motion, change = loop.settled(_Equations(smooth(machine, width), values), motion)
+        if change < SETTLED:
+            break
     if not change < SETTLED:
         raise ParameterError(
             f"{recording.name}: the simulation under the controller does not settle (positions change by {change:.2g} "
@@ -234,18 +236,25 @@ def fit_instrumental(
     reference itself. Raises ParameterError.
     """
     training = [recording for recording in machine.recordings if recording.role == TRAIN]
-    values = first_values(machine)
-    along = [along_reference(machine.robot, recording) for recording in training]
+    if controller is None:
+        along = [along_reference(machine.robot, recording) for recording in training]
+        return replace(_with_instruments(machine, along, eliminate), method=INSTRUMENTAL)
+    values, known = first_values(machine), dict[str, Prepared]()
     for _ in range(ROUNDS):
-        if controller is not None:
-            pairs = zip(training, along, strict=True)
-            along = [simulated(machine, values, recording, controller, near) for recording, near in pairs]
+        known = {
+            recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
+            for recording in training
+        }
         before = values
-        fit = fit_machine(machine, eliminate=eliminate, instruments=_moved(machine, along).runs)
+        fit = _with_instruments(machine, list(known.values()), eliminate)
         values = fit.all_values
-        if controller is None or _is_steady(fit, before):
+        if _is_steady(fit, before):
             return replace(fit, method=INSTRUMENTAL)
     raise _unsettled(INSTRUMENTAL)
+
+
+def _with_instruments(machine: RecordedMachine, along: Sequence[Prepared], eliminate: bool) -> MachineFit:
+    return fit_machine(machine, eliminate=eliminate, instruments=_moved(machine, along).runs)
 
 
 def fit_output_error(
@@ -255,12 +264,13 @@ def fit_output_error(
 
     Recordings for validation are simulated as well: their errors are those of the simulation. Raises ParameterError.
     """
-    values = first_values(machine)
-    along = [along_reference(machine.robot, recording) for recording in machine.recordings]
+    values, known = first_values(machine), dict[str, Prepared]()
     for _ in range(ROUNDS):
-        pairs = zip(machine.recordings, along, strict=True)
-        along = [simulated(machine, values, recording, controller, near) for recording, near in pairs]
-        before, moved = values, _moved(machine, along)
+        known = {
+            recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
+            for recording in machine.recordings
+        }
+        before, moved = values, _moved(machine, list(known.values()))
         fit = fit_machine(moved, method, eliminate=eliminate)
         values = fit.all_values
         if _is_steady(fit, before):

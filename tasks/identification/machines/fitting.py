@@ -10,20 +10,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
 from tasks.arrays.inputs import Moving
 from tasks.identification import estimators
-from tasks.identification.base import BaseParameters
-from tasks.identification.columns import Column
+from tasks.identification.base import BaseParameters, from_matrix
+from tasks.identification.columns import BODY, Column, shared_columns
 from tasks.identification.machines import residuals as statistics
 from tasks.identification.machines.coupled import FRICTION, CoupledFriction
 from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite, nominal
 from tasks.identification.machines.motion import actuator_motion, robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
+from tasks.identification.regressor import regressor
+from tasks.identification.states import random_motion
 
+SIZE = len(BODY)
 TRAIN = "train"
 METHODS = (*estimators.ESTIMATORS,)
 STEPS = 25
@@ -129,39 +133,142 @@ class MachineFit:
 
 
 @dataclass(frozen=True)
+class Payload:
+    """What is fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
+
+    Recordings with the same unknown payload have its name.
+    """
+
+    name: str
+    body: str
+    values: tuple[float, ...] | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns."""
+        return tuple(Column(self.name, parameter, unit) for parameter, unit in BODY.items())
+
+    def places(self, columns: Sequence[Column]) -> list[int]:
+        """Numbers of the columns of its body. Raises ParameterError for a body that has none."""
+        numbers = [k for k, column in enumerate(columns) if column.owner == self.body and column.parameter in BODY]
+        if len(numbers) != SIZE:
+            known = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
+            raise ParameterError(
+                f"payload: got the body {self.body!r}; expected one with inertia; {nearest(self.body, known)}"
+            )
+        return numbers
+
+
+def base_with_payloads(
+    base: BaseParameters, robot: Robot, payloads: Sequence[Payload], columns: Sequence[Column]
+) -> BaseParameters:
+    """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
+    moving = random_motion(robot, 4 * SIZE)
+    own = shared_columns(robot.family)[0]
+    whole = regressor(robot, shared=True, **moving)
+    groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
+    for payload in payloads:
+        rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)
+        part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns])
+        independent += [start + k for k in part.independent]
+        groups.append(part.groups)
+        start += SIZE
+    return BaseParameters(
+        tuple(independent), block_diag(*groups), tuple(column.name for column in columns), base.margin
+    )
+
+
+@dataclass(frozen=True)
 class RecordedMachine:
     """A robot, what its model has beside bodies, and prepared recordings of it.
 
-    point: base parameters that forces are linearised at where they are not linear; absent: the robot's own.
+    point: base parameters that forces are linearised at where they are not linear; absent: the robot's own. payloads:
+    of each recording, where there are some.
     """
 
     robot: Robot
     model: MachineModel
     recordings: tuple[Prepared, ...]
     point: tuple[float, ...] = ()
+    payloads: tuple[Payload | None, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """All columns."""
+        """All columns; those of unknown payloads come last."""
+        return (*self._own_columns, *(column for payload in self._unknown for column in payload.columns))
+
+    @cached_property
+    def _own_columns(self) -> tuple[Column, ...]:
         return self.model.columns(self.robot)
+
+    @property
+    def _unknown(self) -> list[Payload]:
+        """Unknown payloads, each once."""
+        names = {payload.name: payload for payload in self.payloads if payload is not None and payload.values is None}
+        return list(names.values())
+
+    def is_loaded(self, recording: Prepared) -> bool:
+        """Whether a recording was made with a known payload."""
+        payload = self._payload(recording)
+        return payload is not None and payload.values is not None
+
+    def _payload(self, recording: Prepared) -> Payload | None:
+        names = [other.name for other in self.recordings]
+        return self.payloads[names.index(recording.name)] if self.payloads and recording.name in names else None
 
     @cached_property
     def base(self) -> BaseParameters:
-        """Base parameters at random states."""
-        return base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
+        """Base parameters at random states, of unknown payloads those that their body's motion tells."""
+        base = base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
+        return base_with_payloads(base, self.robot, self._unknown, self.columns) if self._unknown else base
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Rows of every recording. Raises ParameterError for one with nothing left."""
         coupled = self.model.coupled(self.robot)
         if coupled is None:
-            return tuple(run_of(self.robot, recording, self._rows) for recording in self.recordings)
-        tangent = TangentModel(self.robot, self.model, coupled, self.base, self.point)
-        return tuple(run_of(self.robot, recording, tangent.rows) for recording in self.recordings)
+            return tuple(run_of(self.robot, recording, self._rows_of(recording)) for recording in self.recordings)
+        if self.payloads:
+            raise ParameterError(
+                "payload: got one and friction that reactions load, which it changes; expected one of them; leave "
+                "recordings with payload out"
+            )
+        return tuple(run_of(self.robot, recording, self.tangent(coupled).rows) for recording in self.recordings)
 
-    def _rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-        matrix = self.model.matrix(self.robot, moving, actuators)
-        return matrix, np.zeros(matrix.shape[:2])
+    def tangent(self, coupled: CoupledFriction) -> TangentModel:
+        """The model about `point`, where friction is coupled with reactions."""
+        return TangentModel(self.robot, self.model, coupled, self.base, self.point)
+
+    def raw_error(self, recording: Prepared, fit: MachineFit) -> float:
+        """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
+
+        At one of a few samples, see `run_of`; what is no number or cannot be reached is left out.
+        """
+        thin = thinned(recording)[0]
+        coupled = self.model.coupled(self.robot)
+        rows = self._rows_of(recording) if coupled is None else self.tangent(coupled).rows
+        matrix, remainder = rows(robot_motion(self.robot, thin), (thin.position, thin.velocity, thin.acceleration))
+        predicted = self.base.reduced(matrix) @ fit.all_values + remainder
+        good = finite(predicted) & thin.usable
+        return relative(thin.force[good], predicted[good])
+
+    def _rows_of(self, recording: Prepared) -> Rows:
+        payload = self._payload(recording)
+
+        def rows(moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
+            matrix = self.model.matrix(self.robot, moving, actuators)
+            remainder = np.zeros(matrix.shape[:2])
+            if payload is None and not self._unknown:
+                return matrix, remainder
+            own = np.zeros((*remainder.shape, SIZE))
+            if payload is not None:
+                own = matrix[:, :, payload.places(self._own_columns)]
+                if payload.values is not None:
+                    remainder = own @ np.array(payload.values)
+            is_on = [payload is not None and unknown.name == payload.name for unknown in self._unknown]
+            return np.concatenate([matrix, *(own if on else own * 0.0 for on in is_on)], axis=2), remainder
+
+        return rows
 
     @cached_property
     def unshared(self) -> RecordedMachine | None:
@@ -170,7 +277,8 @@ class RecordedMachine:
         if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
             return None
         joints = None if self.model.coupled(self.robot) else self.model.joints
-        return RecordedMachine(self.robot, replace(self.model, shared=False, joints=joints), self.recordings)
+        model = replace(self.model, shared=False, joints=joints)
+        return RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
 
     def at(self, point: np.ndarray) -> RecordedMachine:
         """The machine linearised at other base parameters, which are the same combinations."""
@@ -215,6 +323,18 @@ class TangentModel:
         return rates @ self.base.groups, forces - rates @ point
 
 
+def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
+    """The recording at the samples that a regressor is computed at, and which of its own these are.
+
+    A filter that cuts far below the rate makes most samples superfluous before it, too.
+    """
+    stride = max(1, recording.every // 8)
+    chosen = np.arange(0, len(recording.force), stride)
+    series = ("position", "velocity", "acceleration", "force", "usable", "resting")
+    parts = {name: getattr(recording, name)[chosen] for name in series}
+    return replace(recording, step=recording.step * stride, **parts), chosen
+
+
 Rows = Callable[[Moving, ActuatorMotion], tuple[np.ndarray, np.ndarray]]
 
 
@@ -223,19 +343,10 @@ def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
 
     rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
     """
-    actuators: ActuatorMotion = (recording.position, recording.velocity, recording.acceleration)
-    # a filter that cuts far below the rate makes most samples superfluous before it, too
-    stride = max(1, recording.every // 8)
-    chosen = np.arange(0, len(recording.force), stride)
-    thin = replace(
-        recording,
-        step=recording.step * stride,
-        **{name: getattr(recording, name)[chosen] for name in ("velocity", "acceleration", "usable", "resting")},
-        position=recording.position[chosen],
-        force=recording.filtered(recording.force)[chosen],
-    )
+    thin, chosen = thinned(recording)
+    thin = replace(thin, force=recording.filtered(recording.force)[chosen])
     moving = robot_motion(robot, thin)
-    part = at_samples(actuators, chosen)
+    part: ActuatorMotion = (thin.position, thin.velocity, thin.acceleration)
     matrix, remainder = rows(moving, part)
     good = finite(matrix) & thin.usable
     forces, matrix = thin.force, np.where(np.isfinite(matrix), matrix, 0.0)
@@ -377,17 +488,21 @@ def _instrumental(
     matrix, forces = statistics.stacked(parts)
     seen = statistics.stacked(instruments)[0]
     values = estimators.estimate("weighted", matrix, forces, labels).values
-    found = estimators.Estimate(values, values, np.nan, np.nan)
+    solution = estimators.Estimate(values, values, np.nan, np.nan)
     for _ in range(2):
-        noise = _weighted(parts, found.values)[1][labels]
+        noise = _weighted(parts, solution.values)[1][labels]
         sizes = np.linalg.norm(seen / noise[:, None], axis=0)
         mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
-        found = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
-        left = forces - matrix @ found.values
-        found = estimators.Estimate(
-            found.values, found.deviations, found.condition, float(np.sqrt(np.mean(left**2))), found.iterations
+        solution = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
+        left = forces - matrix @ solution.values
+        solution = estimators.Estimate(
+            solution.values,
+            solution.deviations,
+            solution.condition,
+            float(np.sqrt(np.mean(left**2))),
+            solution.iterations,
         )
-    return found, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
+    return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
 
 
 def _errors(

@@ -35,6 +35,7 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
     """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
     known = nominal(machine.robot, machine.model)
+    known = np.concatenate([known, np.zeros(len(names) - len(known))])  # payloads
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
     for k in bodies:
         known[k : k + SIZE] = near_consistent(known[k : k + SIZE])

@@ -99,7 +99,8 @@ def test_slopes_are_those_of_what_is_read() -> None:
         values, actuators = off(geometry), actuators_of(geometry)[:5]
         reader = Reader(geometry, sensors)
         reading = reader.read(values, actuators)
-        for k, unit in enumerate(np.eye(len(values)) * 1e-6):
+        for k in {0, len(values) // 2, len(values) - 1}:
+            unit = np.eye(len(values))[k] * 1e-6
             ahead, behind = (reader.read(values + sign * unit, actuators) for sign in (1.0, -1.0))
             turned = Rotation.from_matrix(ahead.rotation @ np.swapaxes(behind.rotation, 1, 2)).as_rotvec()
             np.testing.assert_allclose(

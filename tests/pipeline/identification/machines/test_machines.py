@@ -263,6 +263,21 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
             "expression: got 'q_joint_9'; expected q, qd or qdd of an actuator",
         ),
         (("rest: 0}", "rest: 0}\nlimits: {joint_9: [-1, 1]}"), "limits.joint_9"),
+        (("rest: 0}", "rest: 0}\nestimate: {method: output_error}"), "got 'output_error'; expected a key 'reference'"),
+        (("rest: 0}", "rest: 0}\nestimate: {method: output_error}"), "got 'output_error'; expected a key 'controller'"),
+        (("rest: 0}", "rest: 0}\nestimate: {gains: true, method: consistent}"), "estimate.gains"),
+        (
+            ("rest: 0}", "rest: 0}\ncontroller: {position_gain: [0], velocity_gain: [1]}"),
+            "controller.position_gain: got",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_9, mass: 1}}"),
+            "recordings[0].payload.body: got 'link_9'; expected a body with inertia",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3}}"),
+            "recordings[0].payload: got both or none of mass and unknown",
+        ),
     ],
 )
 def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:

@@ -12,7 +12,6 @@ from scipy.interpolate import CubicSpline
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks import simulate
 from tasks.identification.machines.closed_loop import (
     Controller,
     fit_instrumental,
@@ -23,37 +22,45 @@ from tasks.identification.machines.closed_loop import (
 from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
+from tasks.identification.signals import rate
+from tasks.motion.chains import simulate_chain
 from tests.tasks.identification.machines.synthetic import FRICTION, STEP, series
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
-DURATION = 4.0
+DURATION = 3.0
+
+
+def reference_over(duration: float) -> tuple[np.ndarray, np.ndarray]:
+    time, reference = series(3, duration)[:2]
+    return time, reference
+
+
+def signals_of(
+    reference: np.ndarray, q: np.ndarray, forces: np.ndarray, noises: tuple[float, float] = (0.0, 0.0)
+) -> Prepared:
+    """A recording under the controller; noises of positions [rad] and of forces, relative."""
+    random, time = np.random.default_rng(1), np.arange(len(q)) * STEP
+    noisy = q + random.normal(size=q.shape) * noises[0]
+    sizes = np.sqrt(np.mean(forces**2, axis=0)) * noises[1]
+    signals = Signals("run", "train", time, noisy, forces + random.normal(size=q.shape) * sizes, None, reference)
+    return prepare(signals, Preparation(cutoff=15.0, rest=0.0, outliers=0.0))
 
 
 @cache
 def clean() -> tuple[Robot, np.ndarray, np.ndarray, np.ndarray]:
     """A chain under its controller: the reference, the positions that it makes, and the forces."""
-    robot = catalog.build("planar_3r")
-    time, reference = series(3, DURATION)[:2]
-    goal = CubicSpline(time, reference)
-
-    def force(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        at = np.asarray(t)
-        gains = CONTROLLER.position_gain, CONTROLLER.velocity_gain
-        return np.asarray(gains[0] * (goal(at) - q) + gains[1] * (goal(at, 1) - qd))
-
-    start = {"q": reference[0], "qd": np.asarray(goal(0.0, 1))}
-    motion = simulate(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
-    forces = np.stack([force(t, q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])
-    return robot, reference, motion.q, forces
+    robot, (_, reference) = catalog.build("planar_3r"), reference_over(DURATION)
+    planned = signals_of(reference, reference, np.zeros_like(reference))
+    machine = RecordedMachine(robot, MachineModel(), (planned,))
+    motion = simulated(machine, truth_of(machine), planned, CONTROLLER)
+    rates = rate(reference, STEP) - motion.velocity
+    forces = CONTROLLER.position_gain * (reference - motion.position) + CONTROLLER.velocity_gain * rates
+    return robot, reference, motion.position, forces
 
 
-def recording(position_noise: float = 0.0, force_noise: float = 0.0, seed: int = 1) -> Prepared:
-    _, reference, q, forces = clean()
-    random, time = np.random.default_rng(seed), np.arange(len(q)) * STEP
-    noisy = q + random.normal(size=q.shape) * position_noise
-    sizes = np.sqrt(np.mean(forces**2, axis=0)) * force_noise
-    signals = Signals("run", "train", time, noisy, forces + random.normal(size=q.shape) * sizes, None, reference)
-    return prepare(signals, Preparation(cutoff=15.0, rest=0.0, outliers=0.0))
+@cache
+def recording(position_noise: float = 0.0, force_noise: float = 0.0) -> Prepared:
+    return signals_of(*clean()[1:], (position_noise, force_noise))
 
 
 def machine_of(prepared: Prepared) -> RecordedMachine:
@@ -76,12 +83,22 @@ def distance(machine: RecordedMachine, fit: MachineFit) -> float:
 
 
 def test_a_motion_under_a_controller_is_that_of_the_simulation_of_chains() -> None:
-    prepared = recording()
-    machine = machine_of(prepared)
+    robot, (time, reference) = catalog.build("planar_3r"), reference_over(0.6)
+    goal = CubicSpline(time, reference)
+
+    def force(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        gains = CONTROLLER.position_gain, CONTROLLER.velocity_gain
+        return np.asarray(gains[0] * (goal(t) - q) + gains[1] * (goal(t, 1) - qd))
+
+    start = {"q": reference[0], "qd": np.asarray(goal(0.0, 1))}
+    motion = simulate_chain(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
+    prepared = signals_of(reference, reference, np.zeros_like(reference))
+    prepared = replace(prepared, position=reference, velocity=goal(time, 1))
+    machine = RecordedMachine(robot, MachineModel(), (prepared,))
     again = simulated(machine, truth_of(machine), prepared, CONTROLLER)
-    tracking = np.abs(clean()[1] - clean()[2]).max()
-    assert tracking > 0.01
-    assert np.abs(again.position - clean()[2])[50:].max() < 0.05 * tracking
+    tracking = np.abs(reference - motion.q).max()
+    assert tracking > 0.005
+    assert np.abs(again.position - motion.q).max() < 0.05 * tracking
 
 
 def test_estimators_of_the_closed_loop_stand_noise_of_positions() -> None:

@@ -184,6 +184,10 @@ class _Reader:
                 self.refuse(at, f"no {key} in <{at.tag}>", f"{key}, which is required", "Add it.")
             return default or (0.0,) * count
         words = text.split()
+        if len(words) == count > 1 and all(word.endswith(",") for word in words[:-1]):
+            hint = "They were read as if there were spaces alone."
+            self.file.warn(at.line, self.place, f"commas in {key} {text[:60]!a}", "spaces between numbers", hint)
+            words = [word.removesuffix(",") for word in words]
         values = tuple(float(word) if _NUMBER.fullmatch(word) else math.nan for word in words)
         if len(words) == count and all(abs(value) <= LARGEST for value in values):
             return values

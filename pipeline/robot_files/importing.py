@@ -77,7 +77,7 @@ def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias 
 
 def _expanded(data: bytes, name: str) -> bytes:
     """The same with its macros expanded by xacro, where there are any and xacro is installed. Raises InputError."""
-    if not re.search(rb"<xacro:|xmlns:xacro", data):
+    if b"xacro" not in data or not re.search(rb"<xacro:|[$][{(]", data):
         return data
     try:
         import xacro

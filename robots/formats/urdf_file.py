@@ -117,7 +117,9 @@ def read(data: bytes) -> UrdfFile:
     """The links and joints of a file. Raises FormatError for what is not URDF at all."""
     root = parse(data)
     if root.tag != "robot":
-        raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", "Convert it to URDF first.")
+        part = "It is a part of a model of MuJoCo: import the file that includes it."
+        hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
+        raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", hint)
     file = UrdfFile(root.attributes.get("name", "robot"))
     for child in root.children:
         if child.tag.startswith("xacro:"):

@@ -178,7 +178,7 @@ def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
 def _size(start: Tips) -> Scalar:
     """A length of the limb at its reference pose [m], above zero; 1 where all of it is at one point."""
     near = total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
-    return length_of(start.limb, near, start.platform.position)
+    return length_of(start.limb, near, list(start.platform.position))
 
 
 def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:

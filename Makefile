@@ -40,6 +40,7 @@ pages: run
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/make_sweep_files.py
 	$(BIN)/python docs/make_robot_files.py
+	$(BIN)/python docs/make_cookbook.py
 	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python docs/make_identification.py

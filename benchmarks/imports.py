@@ -4,16 +4,17 @@
     python -m benchmarks.imports a.urdf     # these files
 
 Files are read from the packages where they are installed; nothing of them is in this repository. URDF files are held to
-Pinocchio's own reader, MJCF files to MuJoCo, at random states. A file whose inertias no body has is imported with
-repair, and compared without: the other engine has no repair.
+Pinocchio's own reader, MJCF files to MuJoCo, SDF files to Drake, at random states. A file whose inertias no body has is
+imported with repair, and compared without: the other engine has no repair.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -24,9 +25,10 @@ from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot, parse_tree
 from robots.formats.tree import Base, Tree
 from robots.model import Robot
+from robots.types import BASE
 from tasks import inverse_dynamics
 
-PACKAGES = ("example-robot-data", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
+PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
 """Distributions that bring robots, by their names on PyPI."""
 
 STATES = 8
@@ -69,7 +71,9 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
             continue
         for entry in sorted(map(str, listed)):
             path = Path(str(metadata.distribution(package).locate_file(entry)))
-            if path.suffix == ".urdf" or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
+            if "random_urdfs" in path.parts:  # a thousand blocks
+                continue
+            if path.suffix in (".urdf", ".sdf") or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
                 yield path
 
 
@@ -80,6 +84,7 @@ def imported(path: Path, compare: bool = True) -> Import:
         ("", "fixed", False),
         ("repaired", "fixed", True),
         ("floating base", "floating", False),
+        ("floating base, repaired", "floating", True),
     )
     for stated, base, repair in choices:
         try:
@@ -98,7 +103,7 @@ def _error(path: Path, base: Base) -> float | None:
     tree = parse_tree(path.read_bytes(), str(path), base, "as they are")
     if tree.loops or any(link.joint_kind.coupled for link in tree.links):
         return None
-    peer = (_pinocchio if path.suffix == ".urdf" else _mujoco)(path, tree, base)
+    peer = PEERS[path.suffix](path, tree, base)
     if peer is None:
         return None
     robot = Robot.of(tree.description().family, {})
@@ -189,6 +194,61 @@ def _mujoco(path: Path, tree: Tree, base: Base) -> Peer | None:
         return result
 
     return force
+
+
+def _drake(path: Path, tree: Tree, base: Base) -> Peer | None:
+    """Forces of the joints of a tree as Drake has them; None where it is not installed or does not read the file."""
+    try:
+        from pydrake.math import RigidTransform, RotationMatrix
+        from pydrake.multibody.parsing import Parser
+        from pydrake.multibody.plant import MultibodyPlant
+        from pydrake.multibody.tree import MultibodyForces
+    except ImportError:
+        return None
+    if base == "floating":
+        return None
+    at = {name: pose for name, (body, pose) in tree.bodies.items() if body == BASE}
+
+    def loaded(held: bool) -> MultibodyPlant:
+        """The model, its first link where it stands."""
+        plant = MultibodyPlant(0.0)
+        (instance, *_) = Parser(plant).AddModels(str(path))
+        names = [plant.get_body(index).name() for index in plant.GetBodyIndices(instance)]
+        for name in [name for name in names if name in at][: int(held)]:
+            pose = RigidTransform(RotationMatrix(at[name][0]), at[name][1])
+            plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(name), pose)
+        plant.Finalize()
+        return plant
+
+    plant = None
+    for held in (False, True):
+        with contextlib.suppress(RuntimeError):  # of files that it does not read, and links that are held already
+            loaded_plant = loaded(held)
+            plant = loaded_plant if loaded_plant.num_velocities() == len(tree.joints) else plant
+    if plant is None:
+        return None
+    joints = [plant.GetJointByName(name) for name in tree.joints]
+    plant.mutable_gravity_field().set_gravity_vector(GRAVITY)
+    context, order = plant.CreateDefaultContext(), [entry.velocity_start() for entry in joints]
+    damping = np.array([entry.default_damping_vector()[0] for entry in joints])
+
+    def force(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        place, rate, change = np.zeros((3, len(joints)))
+        place[order], rate[order], change[order] = q, qd, qdd
+        plant.SetPositions(context, place)
+        plant.SetVelocities(context, rate)
+        forces = MultibodyForces(plant)
+        plant.CalcForceElementsContribution(context, forces)
+        result: np.ndarray = plant.CalcInverseDynamics(context, change, forces)[order] - damping * qd
+        return result
+
+    return force
+
+
+PEERS: Mapping[str, Callable[[Path, Tree, Base], Peer | None]] = {
+    ".urdf": _pinocchio, ".xml": _mujoco, ".sdf": _drake,
+}  # fmt: skip
+"""What files of a kind are compared with."""
 
 
 def table(results: Iterable[Import]) -> Iterator[str]:

@@ -187,6 +187,17 @@ under `ratings`; they change nothing by themselves, but `limbsweep new` writes t
 nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
 its encoding is read as Latin-1.
 
+Files with macros of xacro are expanded where it is installed (`pip install limbsweep[xacro]`); messages then tell lines
+of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are told and
+passed over.
+
+SDF files are imported by the same command: one model with its links, joints, frames and models inside it, axes and poses
+as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A link with
+two parents closes a loop**: the second joint is cut, and where the file's poses leave it open it is closed numerically.
+A joint whose child is nearer to the base is turned round, its variable the same. Universal joints become two, ball
+joints three; gearboxes are refused, springs and plugins left out and told. A link without `<inertial>` has the 1 kg of
+the specification, which is told.
+
 A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install limbsweep[mujoco]`),
 with its defaults, includes and meshes. Joints count from the pose that the file has its bodies in, as `qpos - qpos0`
 does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and forces of actuators are taken; ball
@@ -199,7 +210,7 @@ and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor
 them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
 
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
-their inverse dynamics are from those of Pinocchio and MuJoCo.
+their inverse dynamics are from those of Pinocchio, MuJoCo and Drake.
 
 What closes loops, and which joints are driven, stands in a file beside it:
 

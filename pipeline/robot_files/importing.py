@@ -15,7 +15,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
-from robots.formats import checks, mjcf, urdf, writing
+from robots.formats import checks, mjcf, sdf, urdf, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.parametric import with_parameters
 from robots.formats.templates import fill
@@ -42,7 +42,7 @@ def import_robot(
     repair: bool = False,
     parameters: bool = True,
 ) -> ImportedRobot:
-    """Import the robot of a URDF or MJCF file, with the loops in another file. Raises InputError with all problems.
+    """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
     one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
@@ -50,29 +50,76 @@ def import_robot(
     """
     name = os.fspath(path)
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
+    if (expanded := _expanded(data, name)) is not data:
+        data, name = expanded, f"{name} expanded"  # whose lines messages tell
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
         description = with_parameters(description, tree.gears)
-    text = writing.text(description, f"Imported from {os.path.basename(name)}.")
+    text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
     return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
 
 
 def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """Parse the bytes of a URDF file, or of a model of MuJoCo that stands at `name`; messages call it so.
+    """Parse the bytes of a URDF or SDF file, or of a model of MuJoCo that stands at `name`; messages call it so.
 
     Raises InputError with all problems.
     """
     try:
         if mjcf.is_mjcf(data):
             return mjcf.read_tree(data, name, base, inertias)
+        if sdf.is_sdf(data):
+            return sdf.read_tree(data, base, inertias)
         return urdf.read_tree(data, base, inertias)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
 
 
+def _expanded(data: bytes, name: str) -> bytes:
+    """The same with its macros expanded by xacro, where there are any and xacro is installed. Raises InputError."""
+    if b"xacro" not in data or not re.search(rb"<xacro:|[$][{(]", data):
+        return data
+    try:
+        import xacro
+    except ImportError:
+        return data  # whose reader says what to do
+    try:
+        expanded: bytes = xacro.process_file(name).toprettyxml(indent="  ", encoding="utf-8")
+    except Exception as error:  # it raises what Python's expressions raise
+        said = " ".join(str(error).split())[:160]
+        hint = "Files and packages that it names have to be where it says. Expand it first: xacro x.xacro > x.urdf."
+        raise InputError(
+            [Problem(name, 0, 0, "", f"macros that xacro does not expand ({said})", "a file that it does", hint)]
+        ) from None
+    return expanded
+
+
 def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
-    """Bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1."""
+    """Bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1.
+
+    Space before the declaration, and NUL bytes behind the end, are told and left out; lines stay as they are.
+    """
+    read, warnings = _trimmed(data, name)
+    read, more = _decoded(read, name)
+    return read, (*warnings, *more)
+
+
+def _trimmed(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
+    warnings: list[Problem] = []
+    if data.endswith(b"\0") and b"\0" not in (whole := data.rstrip(b"\0 \r\n\t")):
+        got = f"{len(data) - len(whole)} bytes behind the end, NUL among them"
+        warnings.append(Problem(name, whole.count(b"\n") + 1, 1, "", got, "the end of the file", "They are left out."))
+        data = whole
+    if start := re.match(rb"(\s+)(<\?xml[^>]*\?>)", data):
+        line = start[1].count(b"\n") + 1
+        hint = "It was read as if it stood there."
+        warnings.append(Problem(name, line, 1, "", "space before <?xml ...?>", "it at the beginning", hint))
+        declaration = start[2].replace(b"\n", b" ")
+        data = declaration + start[1].replace(b" ", b"") + data[start.end() :]
+    return data, tuple(warnings)
+
+
+def _decoded(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
     try:
         decode(data, name)  # says what else binary data may be
     except InputError as error:

@@ -64,7 +64,7 @@ class Branched(Description):
     assembled: tuple[tuple[str, int], ...] = ()
 
     @property
-    def digest(self) -> str:  # type: ignore[override]
+    def digest(self) -> str:
         """SHA-256 of what was asked for: what was found from it may differ in its last bits between machines."""
         base = self.base.assemble if self.base else None
         said = base.digest if isinstance(base, Description) else self.name

@@ -178,7 +178,14 @@ class GrowingTree:
     lines: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def joint(
-        self, at: Place, name: str, kind: JointKind, direction: Sequence[float], body: str, armature: float = 0.0
+        self,
+        at: Place,
+        name: str,
+        kind: JointKind,
+        direction: Sequence[float],
+        body: str,
+        armature: float = 0.0,
+        pitch: float | None = None,
     ) -> Place:
         """Join a body at a frame, about or along a direction there; the same frame on the body, where it is zero."""
         if body in RESERVED:
@@ -186,7 +193,7 @@ class GrowingTree:
         outer, pose = at
         axis, turned = _axis(direction)
         placement = frame_of((pose[0] @ turned, pose[1]))
-        self.links.append(Link(name, body, outer, kind, axis, placement, point(0.0), armature))
+        self.links.append(Link(name, body, outer, kind, axis, placement, point(0.0), armature, pitch))
         return len(self.links) - 1, (turned.T, np.zeros(3))
 
     def joints(self, at: Place, name: str, kind: str, turn: np.ndarray, body: str) -> Place:

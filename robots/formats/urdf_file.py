@@ -117,7 +117,9 @@ def read(data: bytes) -> UrdfFile:
     """The links and joints of a file. Raises FormatError for what is not URDF at all."""
     root = parse(data)
     if root.tag != "robot":
-        raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", "Convert it to URDF first.")
+        part = "It is a part of a model of MuJoCo: import the file that includes it."
+        hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
+        raise FormatError(root.line, "", f"<{root.tag}>", "<robot>", hint)
     file = UrdfFile(root.attributes.get("name", "robot"))
     for child in root.children:
         if child.tag.startswith("xacro:"):
@@ -184,6 +186,10 @@ class _Reader:
                 self.refuse(at, f"no {key} in <{at.tag}>", f"{key}, which is required", "Add it.")
             return default or (0.0,) * count
         words = text.split()
+        if len(words) == count > 1 and all(word.endswith(",") for word in words[:-1]):
+            hint = "They were read as if there were spaces alone."
+            self.file.warn(at.line, self.place, f"commas in {key} {text[:60]!a}", "spaces between numbers", hint)
+            words = [word.removesuffix(",") for word in words]
         values = tuple(float(word) if _NUMBER.fullmatch(word) else math.nan for word in words)
         if len(words) == count and all(abs(value) <= LARGEST for value in values):
             return values

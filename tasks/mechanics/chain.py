@@ -25,7 +25,7 @@ from tasks.mathematics.algebra import array, determinant, iterate, opposite, tot
 from tasks.mechanics.embedding import Embedding, LimbChoice, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
-from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved
+from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved, length_of
 
 ITERATIONS = 80
 UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll are not told apart
@@ -146,9 +146,10 @@ def _dependent(chain: Chain) -> list[int]:
 
 
 def _size(start: FreeTips) -> Scalar:
-    """A length of the loops at the reference configuration [m]."""
+    """A length of the loops at the reference configuration [m], above zero; 1 where all of it is at one point."""
     loops = start.embedding.loops
-    return total([x for loop in loops for end in (loop.joined.a, loop.joined.b) for x in end.origin])
+    near = total([x for loop in loops for end in (loop.joined.a, loop.joined.b) for x in end.origin])
+    return length_of(start.limb, near)
 
 
 def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:

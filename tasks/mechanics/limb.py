@@ -178,12 +178,16 @@ def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
 def _size(start: Tips) -> Scalar:
     """A length of the limb at its reference pose [m], above zero; 1 where all of it is at one point."""
     near = total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
-    limb = start.limb
+    return length_of(start.limb, near, list(start.platform.position))
+
+
+def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:
+    """A length [m] above zero: how far cut joints are from an origin, or where they are there, how long the limb is."""
     frames = [
         *(link.placement for link in limb.links),
         *(frame for cut in limb.cuts for frame in (cut.frame_a, cut.frame_b)),
     ]
-    lengths = total([x for frame in frames for x in frame.position] + list(start.platform.position))
+    lengths = total([x for frame in frames for x in frame.position] + list(further))
     # tips may be at the origin of the mount frame, up to rounding
     whole = where(near > AT_ORIGIN * lengths, near, lengths)
     return where(whole > 0.0, whole, 1.0)

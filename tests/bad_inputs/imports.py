@@ -12,6 +12,7 @@ from tests.pipeline.robot_files.test_urdf import BODY, FOUR_BAR, LIMIT, LOOPS
 from tests.robots.formats.mjcfs import ARM as MODEL
 from tests.robots.formats.mjcfs import FOUR_BAR as LINKAGE
 from tests.robots.formats.test_assembly import REVOLUTE as BARS
+from tests.robots.formats.test_sdf import BAD as SDF
 from tests.robots.formats.test_strangers import GRIPPER
 
 
@@ -90,7 +91,10 @@ ROWS: tuple[Row, ...] = (
     urdf("E38 an unknown child", '<child link="lower"/>', '<child link="lowr"/>', "got child 'lowr'; expected a link of this file. Did you mean 'lower'?"),
     whole("E39 only links", '<robot name="r"><link name="a"/></robot>', "got no joint that moves; expected at least one"),
     whole("E40 nothing at all", '<robot name="r"/>', "r.urdf: got no link; expected links and joints"),
-    whole("E41 another root", "<sdf version='1.7'/>", "got <sdf>; expected <robot>. Convert it to URDF first."),
+    whole("E41 another root", "<sdf version='1.7'/>", "got no model; expected one model with links and joints."),
+    whole("E41 a COLLADA file", "<COLLADA/>", "got <COLLADA>; expected <robot>. Convert it to URDF first."),
+    urdf("E96 a decimal comma", 'xyz="0.2 0 0"', 'xyz="0,2 0 0"', "got xyz '0,2 0 0'; expected 3 finite numbers. Use a decimal point, not a comma."),
+    whole("E97 NUL inside", b"<robot name='r'>\0<link name='a'/></robot>", "a NUL byte at offset 16"),
     whole("E42 zip", b"PK\x03\x04....", "got binary data that look like zip"),
     whole("E43 UTF-16", "<robot/>".encode("utf-16"), "expected UTF-8 text. It looks like UTF-16"),
     whole("E44 a program", "#!/usr/bin/env python\nprint(1)\n", "got text that is not XML"),
@@ -154,4 +158,5 @@ MODELS = (
     model("E67 a loop out of reach", 'anchor="0.5 0.1 0"/>', 'anchor="0.5 0.1 0"/><connect name="far" site1="s" site2="t"/>', "got a model that MuJoCo does not compile", text=LINKAGE),
     whole("E68 an empty model", "<mujoco/>", "got no joint that moves; expected at least one"),
 )  # fmt: skip
+ROWS += tuple(whole(f"F{k:02d} SDF, {said[:24]}", data, said) for k, (data, said) in enumerate(SDF, start=1))
 ROWS += MODELS if find_spec("mujoco") else ()

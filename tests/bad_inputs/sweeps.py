@@ -21,6 +21,11 @@ def sampled(name: str, old: str, new: str, *said: str) -> Row:
     return changed(name, GRID, SAMPLE.replace(old, new), *said)
 
 
+def branch(name: str, text: str, *said: str) -> Row:
+    """A sweep whose robot is asked for on another branch."""
+    return changed(name, "robot: delta_3rr2rrr\n", f"robot: delta_3rr2rrr\nbranch: {text}\n", *said)
+
+
 def _link_out(patch: pytest.MonkeyPatch) -> None:
     Path("p.csv").symlink_to("/etc/passwd")
 
@@ -36,6 +41,16 @@ def _few_files(patch: pytest.MonkeyPatch) -> None:
 ROWS: tuple[Row, ...] = (
     changed("C01", "time: {stop: 1.0, step", "time: {stop: 1.0, stepp", "16:19 time.stepp: got an unknown key", "'step'?"),
     changed("C01 deep", "stop: 0.3", "stpo: 0.3", "7:29 design.grid.upper_arm.stpo", "Did you mean 'stop'?"),
+    branch("C96 a branch of nothing", "{}", "branch: got nothing; expected joints, or a pose of the platform"),
+    branch("C97 an unknown limb", '{joints: {limb_9: {"1": 1}}}', "branch.joints.limb_9: got 'limb_9'; expected a limb of the robot. Did you mean"),
+    branch("C98 an unknown joint", '{joints: {limb1: {"11": 1}}}', "branch.joints.limb1.11: got '11'; expected a joint of its tree"),
+    branch("C99 a joint in words", '{joints: {limb1: {"1": up}}}', "branch.joints.limb1.1: got 'up'; expected a number"),
+    branch("C100 a pose out of reach", "{position: [0, 0, -5]}", "stays", "expected positions near to where its loops close"),
+    branch("C101 two coordinates", "{position: [0, 1]}", "branch.position: got an array of shape (2,); expected finite numbers of shape (3,)"),
+    branch("C102 a turn that it cannot make", "{rotation: [[0, -1, 0], [1, 0, 0], [0, 0, 1]]}", "branch.rotation: got 1.57 along wz; expected a pose that the platform can move to"),
+    branch("C103 no rotation", "{rotation: [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}", "branch.rotation: got a matrix that is no rotation"),
+    branch("C104 an unknown key", "{joint: {}}", "branch.joint: got an unknown key", "Did you mean 'joints'?"),
+    branch("C105 a branch in words", "elbow up", "branch: got 'elbow up'"),
     changed("C02", "robot: delta_3rr2rrr\n", "", "got no key 'robot'; expected 'robot', which is required"),
     changed("C02 trajectories", GOOD[GOOD.index("trajectories:") : GOOD.index("time:")], "", "got no key 'trajectories'"),
     changed("C03", "limbsweep: 1\n", "", "got no key 'limbsweep'"),

@@ -229,3 +229,47 @@ def test_a_description_without_what_is_new_keeps_its_digest(tmp_path: Path) -> N
     assert not plain.ratings
     assert not plain.massless
     assert "couplings" not in repr(plain.template)
+
+
+def test_commas_between_numbers_are_told(tmp_path: Path) -> None:
+    made = brought(tmp_path, GRIPPER.replace('xyz="0.1 0 0"', 'xyz="0.1, 0, 0"', 1).encode())
+    assert "commas in xyz '0.1, 0, 0'" in str(made.warnings[0])
+    assert made.text == brought(tmp_path, GRIPPER.encode()).text
+
+
+def test_space_before_the_declaration_and_bytes_behind_the_end(tmp_path: Path) -> None:
+    plain = GRIPPER[GRIPPER.index("<robot") :].encode()
+    made = brought(tmp_path, b" \n\n  <?xml version='1.0'?>\n" + plain + b"\n\0\0")
+    said = [str(entry) for entry in made.warnings[:2]]
+    assert "r.urdf" in said[0]
+    assert any("space before <?xml" in text and ":3:1" in text for text in said)
+    assert any("bytes behind the end" in text for text in said)
+    assert made.text == brought(tmp_path, plain).text
+
+
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:property name="length" value="0.2"/>
+<link name="base_link"/>
+<xacro:macro name="arm" params="name parent x">
+  <link name="${name}"><inertial><mass value="${2 * length}"/><origin xyz="${length / 2} 0 0"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="${name}_joint" type="continuous"><parent link="${parent}"/><child link="${name}"/>
+  <origin xyz="${x} 0 0"/><axis xyz="0 1 0"/></joint>
+</xacro:macro>
+<xacro:arm name="upper" parent="base_link" x="0"/>
+<xacro:arm name="lower" parent="upper" x="${length}"/>
+</robot>
+"""
+
+
+def test_macros_are_expanded_by_xacro(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    path = tmp_path / "r.xacro"
+    path.write_text(XACRO)
+    imported = import_robot(path)
+    robot = Robot.of(imported.description.family, {})
+    assert robot.mechanism.freedoms == ("upper_joint", "lower_joint")
+    assert robot.values["lower_offset_x" if "lower_offset_x" in robot.values else "lower_joint_offset_x"] == 0.2
+    path.write_text(XACRO.replace("${2 * length}", "${2 * width}"))
+    with pytest.raises(InputError, match="macros that xacro does not expand"):
+        import_robot(path)

@@ -9,8 +9,8 @@ import pytest
 import scipy.optimize
 
 from robots import catalog
-from robots.geometry import shifted
-from robots.inertia import diagonal
+from robots.geometry import about, along, shifted
+from robots.inertia import diagonal, point
 from robots.model import Closure, Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE, Vector
@@ -267,3 +267,29 @@ def test_other_loops_stay_closed(name: str) -> None:
         assert np.abs(gap).max() < 1e-12
     moved = motion.joints.position[:, 0, : len(limb.links)]
     assert (np.ptp(moved, axis=0) > 0.05).all()  # of all joints
+
+
+def test_a_spherical_linkage_has_no_length() -> None:
+    """Four axes through one point, where all frames are: angles by spherical trigonometry."""
+    a = 0.5 * np.pi
+    turn = along((np.sin(a), 0.0, np.cos(a)))
+    links = (
+        Link("crank", "crank", BASE, "revolute", (0.0, 0.0, 1.0), Frame(), point(1.0)),
+        Link("coupler", "coupler", 0, "revolute", (0.0, 0.0, 1.0), Frame(turn), point(1.0)),
+        Link("rocker", "rocker", BASE, "revolute", (0.0, 0.0, 1.0), Frame(along((0.0, 1.0, 0.0))), point(1.0)),
+    )
+    # the axis of the last joint, on coupler and rocker at once
+    at = np.array(turn, dtype=float)
+    across = at @ np.array([0.0, np.sin(0.8), np.cos(0.8)])
+    on_coupler, outer = at.T @ across, np.array(along((0.0, 1.0, 0.0)), dtype=float)
+    frames = (Frame(along(tuple(on_coupler))), Frame(along(tuple(outer.T @ across))))
+    pin = Closure("pin", "revolute", 1, frames[0], 2, frames[1])
+    mechanism = Mechanism.chain("spherical", links, ("crank",), (pin,))
+    robot = Robot(Family("spherical", "linkage", "test", (), lambda p: mechanism), {})
+    q = np.linspace(-0.3, 0.3, 7)[:, None]
+    solved = inverse_kinematics(robot, q=q)
+    np.testing.assert_array_equal(solved.status, Status.OK)
+    for crank, (_, coupler, rocker) in zip(q[:, 0], solved.position[:, 0, :3], strict=True):
+        turns = [np.array(about("z", np.cos(x), np.sin(x)), dtype=float) for x in (crank, coupler, rocker)]
+        one, two = turns[0] @ at @ turns[1] @ on_coupler, outer @ turns[2] @ outer.T @ across
+        np.testing.assert_allclose(one, two, atol=1e-12)

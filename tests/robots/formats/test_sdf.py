@@ -1,0 +1,241 @@
+"""SDF files: conventions of frames and axes by version, loops by second parents, dynamics beside other readers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot
+from robots.formats import sdf
+from robots.formats.tree import ImportedError
+from robots.model import Robot
+from robots.status import Status
+from tasks import inverse_dynamics, inverse_kinematics
+
+BODY = """<inertial><mass>{mass}</mass><pose>{centre} 0.1 -0.2 0.3</pose>
+  <inertia><ixx>0.02</ixx><iyy>0.03</iyy><izz>0.04</izz><ixy>0.001</ixy></inertia></inertial>"""
+
+
+def link(name: str, pose: str, mass: float = 2.0, centre: str = "0.1 0.02 0.03", more: str = "") -> str:
+    return f'<link name="{name}"><pose{more}>{pose}</pose>{BODY.format(mass=mass, centre=centre)}</link>'
+
+
+def joint(name: str, parent: str, child: str, xyz: str, kind: str = "revolute", more: str = "", pose: str = "") -> str:
+    axis = f"<axis><xyz>{xyz}</xyz>{more}</axis>"
+    return f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>{pose}{axis}</joint>'
+
+
+def file(*content: str, version: str = "1.7") -> bytes:
+    return f'<sdf version="{version}"><model name="arm">{"".join(content)}</model></sdf>'.encode()
+
+
+def robot(data: bytes) -> Robot:
+    return Robot.of(sdf.read_tree(data).description().family, {})
+
+
+ARM = (
+    link("foot", "0.1 0 0.2 0.3 0 0"),
+    link("upper", "0.1 0.2 0.5 0.3 -0.4 0.5", 3.0),
+    link("fore", "0.4 0.3 0.9 -0.7 0.2 0.1", 1.5),
+    '<joint name="weld" type="fixed"><parent>world</parent><child>foot</child></joint>',
+    joint(
+        "shoulder",
+        "foot",
+        "upper",
+        "0 0.6 0.8",
+        more="<limit><lower>-2</lower><upper>1</upper><effort>40</effort></limit>",
+    ),
+    joint(
+        "elbow",
+        "upper",
+        "fore",
+        "1 0 0",
+        pose="<pose>0.05 0.01 0.02 0.2 0 0</pose>",
+        more="<dynamics><damping>0.3</damping></dynamics>",
+    ),
+)
+
+
+def test_beside_drake(tmp_path: Path) -> None:
+    multibody = pytest.importorskip("pydrake.multibody.plant")
+    parsing = pytest.importorskip("pydrake.multibody.parsing")
+    tree = pytest.importorskip("pydrake.multibody.tree")
+    path = tmp_path / "arm.sdf"
+    slide = joint("rail", "fore", "tool", "0.1 0.2 0.9", kind="prismatic")
+    path.write_bytes(file(*ARM, link("tool", "0.1 0 0.2 0 0 0.3", more=' relative_to="elbow"'), slide))
+    plant = multibody.MultibodyPlant(0.0)
+    parsing.Parser(plant).AddModels(str(path))
+    plant.Finalize()
+    context, ours = plant.CreateDefaultContext(), robot(path.read_bytes())
+    names = ours.mechanism.freedoms
+    assert names == ("shoulder", "elbow", "rail")
+    order = [plant.GetJointByName(name).velocity_start() for name in names]
+    for q, qd, qdd in np.random.default_rng(1).uniform(-1.0, 1.0, (6, 3, 3)):
+        place, rate, change = np.zeros((3, 3))
+        place[order], rate[order], change[order] = q, qd, qdd
+        plant.SetPositions(context, place)
+        plant.SetVelocities(context, rate)
+        forces = tree.MultibodyForces(plant)
+        plant.CalcForceElementsContribution(context, forces)
+        expected = plant.CalcInverseDynamics(context, change, forces)[order]
+        damping = np.array([0.0, 0.3 * qd[1], 0.0])  # which is friction here, and kept beside
+        found = inverse_dynamics(ours, q=q, qd=qd, qdd=qdd, gravity=(0, 0, -9.81))
+        np.testing.assert_allclose(found, expected - damping, rtol=1e-10, atol=1e-10)
+
+
+def test_what_is_known_of_joints() -> None:
+    tree = sdf.read_tree(file(*ARM))
+    assert [entry.says for entry in tree.ratings] == [{"low": -2.0, "high": 1.0, "force": 40.0}, {"viscous": 0.3}]
+
+
+def test_axes_by_version() -> None:
+    """Up to 1.4 they are in the axes of the model, then in those of the joint, unless the file says."""
+    old = "<use_parent_model_frame>1</use_parent_model_frame>"
+    turned = ("upper", "0 0 0 1.57079632679489661923 0 0")
+    here = joint("shoulder", "world", "upper", "0 0 1")
+    there = joint("shoulder", "world", "upper", "0 0 1", more=old)
+    named = joint("shoulder", "world", "upper", "0 0 1").replace("<xyz>", '<xyz expressed_in="__model__">')
+    forces = [
+        inverse_dynamics(robot(file(link(*turned), content, version=version)), q=[0.3], gravity=(0, -9.81, 0))
+        for content, version in ((here, "1.4"), (there, "1.6"), (named, "1.8"), (here, "1.6"))
+    ]
+    assert forces[0] == pytest.approx(forces[1])
+    assert forces[0] == pytest.approx(forces[2])
+    assert forces[0] != pytest.approx(forces[3])
+
+
+def test_frames_and_models_inside() -> None:
+    plain = robot(file(*ARM))
+    moved = (
+        '<frame name="corner"><pose>0.3 -0.1 0 0 0 0.4</pose></frame>',
+        '<model name="inner"><pose relative_to="corner">0 0 0 0 0 0</pose>' + ARM[0],
+        ARM[1] + ARM[2] + "</model>",
+    )
+    joints = [
+        text.replace("<parent>foot", "<parent>inner::foot").replace("<parent>upper", "<parent>inner::upper")
+        for text in ARM[3:]
+    ]
+    joints = [text.replace("<child>", "<child>inner::") for text in joints]
+    there = robot(file(*moved, *joints))
+    q = np.random.default_rng(2).uniform(-1, 1, (5, 2))
+    turn = np.array([[np.cos(0.4), -np.sin(0.4), 0], [np.sin(0.4), np.cos(0.4), 0], [0, 0, 1]])
+    here = inverse_dynamics(plain, q=q, gravity=turn.T @ [1.0, 2.0, -9.0])
+    np.testing.assert_allclose(inverse_dynamics(there, q=q, gravity=(1.0, 2.0, -9.0)), here, rtol=1e-12, atol=1e-12)
+
+
+def four_bar(last: str) -> bytes:
+    return file(
+        link("crank", "0 0 0 0 0 0", centre="0.1 0 0"),
+        link("coupler", "0.2 0 0 0 0 1.2", centre="0.2 0 0"),
+        link("rocker", "0.6 0 0 0 0 1.9", centre="0.1 0 0"),
+        joint("first", "world", "crank", "0 0 1"),
+        joint("second", "crank", "coupler", "0 0 1"),
+        joint("third", "world", "rocker", "0 0 1"),
+        last,
+    )
+
+
+@pytest.mark.parametrize("ends", [("coupler", "rocker"), ("rocker", "coupler")])
+def test_a_second_parent_closes_a_loop(tmp_path: Path, ends: tuple[str, str]) -> None:
+    """Open where the file puts the bodies, and closed from there; Freudenstein's equation of the angles."""
+    far = "<pose relative_to='rocker'>0.35 0 0 0 0 0</pose>"
+    path = tmp_path / "four_bar.sdf"
+    data = four_bar(joint("pin", *ends, "0 0 1", pose=far))
+    tree = sdf.read_tree(data)
+    assert [loop.joint for loop in tree.loops] == ["pin"]
+    assert [entry.joint for entry in tree.links] == ["first", "second", "third"]
+    path.write_bytes(data)
+    imported = import_robot(path)
+    built = Robot.of(imported.description.family, {})
+    solved = inverse_kinematics(built, q=[[0.05], [-0.05]])
+    assert (solved.status == Status.OK).all()
+
+
+def test_a_parent_further_out_is_turned_round() -> None:
+    straight = file(
+        link("a", "0 0 0 0 0 0"),
+        link("b", "0.3 0 0.1 0 0.2 0"),
+        joint("one", "world", "a", "0 0 1"),
+        joint("two", "a", "b", "0 1 0"),
+    )
+    round_ = file(
+        link("a", "0 0 0 0 0 0"), link("b", "0.3 0 0.1 0 0.2 0"), joint("one", "world", "a", "0 0 1"),
+        joint("two", "b", "a", "0 1 0", pose="<pose relative_to='b'/>"),
+    )  # fmt: skip
+    q, qd = np.random.default_rng(3).uniform(-1, 1, (2, 4, 2))
+    signs = np.array([1.0, -1.0])
+    a, b = inverse_dynamics(robot(straight), q=q, qd=qd), inverse_dynamics(robot(round_), q=q * signs, qd=qd * signs)
+    np.testing.assert_allclose(a, b * signs, atol=1e-12)
+
+
+def test_joints_of_several_freedoms_and_screws() -> None:
+    cardan = joint("cardan", "a", "b", "1 0 0", kind="universal").replace(
+        "</joint>", "<axis2><xyz>0 1 0</xyz></axis2></joint>"
+    )
+    spindle = joint("spindle", "world", "a", "0 0 1", kind="screw").replace(
+        "<axis>", "<screw_thread_pitch>0.01</screw_thread_pitch><axis>"
+    )
+    socket = '<joint name="socket" type="ball"><parent>b</parent><child>c</child></joint>'
+    tree = sdf.read_tree(file(*(link(name, "0 0 0 0 0 0") for name in "abc"), spindle, cardan, socket))
+    assert tree.joints == ("spindle", "cardan_1", "cardan_2", "socket_yaw", "socket_pitch", "socket_roll")
+    assert tree.links[0].pitch == pytest.approx(0.01 / (2 * np.pi))
+    force = inverse_dynamics(Robot.of(tree.description().family, {}), q=np.zeros(6))
+    assert force[0] == pytest.approx(6.0 * 9.81 * 0.01 / (2 * np.pi))
+
+
+BAD = [
+    (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),
+    (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "a file of its own"),
+    (file(link("a", "0 0 0 0 0")), "pose '0 0 0 0 0'; expected 6 finite numbers"),
+    (file(link("a", "0, 0 0 0 0 0")), "decimal point"),
+    (file(link("a", "0 0 0 0 0 0"), link("a", "0 0 0 0 0 0")), "a again"),
+    (file(link("a", "0 0 0 0 0 0"), joint("j", "world", "b", "0 0 1")), "child 'b'; expected a link of this model"),
+    (file(link("a", "0 0 0 0 0 0"), joint("j", "world", "a", "0 0 0")), "axis 0 0 0"),
+    (file(link("a", "0 0 0 0 0 0"), joint("j", "world", "a", "0 0 1", kind="gearbox")), "as a coupling"),
+    (file(link("a", "0 0 0 0 0 0"), joint("j", "world", "a", "0 0 1", kind="hinge")), "type 'hinge'; expected one of"),
+    (file(link("a", "0 0 0 0 0 0", more=' relative_to="b"'), joint("j", "world", "a", "0 0 1")), "in frame"),
+    (file(link("a", "0 0 0 0 0 0", more=' relative_to="a"'), joint("j", "world", "a", "0 0 1")), "in frame 'a'"),
+    (file(link("a", "0 0 0 0 0 0"), '<joint name="j" type="revolute"><child>a</child></joint>'), "no parent"),
+    (
+        file(
+            link("a", "0 0 0 0 0 0"), '<joint name="j" type="revolute"><parent>world</parent><child>a</child></joint>'
+        ),
+        "0 axes",
+    ),
+    (file(link("a", "0 0 0 0 0 0")), "no joint that moves"),
+    (file("<link/>"), "no name"),
+    (file(link("a", "0 0 0 0 0 0", -1.0), joint("j", "world", "a", "0 0 1")), "mass -1"),
+    (file(link("a", "0 0 0 0 0 0"), "<include><uri>model://x</uri></include>"), "an <include>"),
+    (
+        file(*ARM).replace(b"</sdf>", b"<model name='two'>" + "".join(ARM).encode() + b"</model></sdf>"),
+        "several models",
+    ),
+    (file(*ARM).replace(b"0.6 0.8", b"0.6 zero"), "xyz '0 0.6 zero'"),
+    (b"<sdf version='1.6'><model name='x'>", "text that is not XML"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD)
+def test_what_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(ImportedError) as raised:
+        sdf.read_tree(data)
+    assert message in str(raised.value)
+    assert all(entry.line > 0 for entry in raised.value.problems)
+
+
+def test_messages_name_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "arm.sdf"
+    path.write_bytes(file(*ARM).replace(b"<joint", b"\n<joint").replace(b"0.6 0.8", b"0.6 zero"))
+    with pytest.raises(
+        InputError, match=r"arm\.sdf:6:1 joint shoulder: got xyz '0 0\.6 zero'; expected 3 finite numbers"
+    ):
+        import_robot(path)
+
+
+def test_a_link_without_inertia_is_told() -> None:
+    tree = sdf.read_tree(file('<link name="a"/>', joint("j", "world", "a", "0 0 1")))
+    assert "1 kg" in str(tree.warnings[0])
+    assert tree.links[0].inertia.mass == 1.0

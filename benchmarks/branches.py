@@ -100,7 +100,8 @@ def continued(name: str, scale: float, poses: int) -> Score:
     robot = scaled(name, scale)
     if robot.mechanism.is_chain:
         q = np.random.default_rng(1).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
-        motion, nodes = Moving(q=q), (q,)
+        motion: Moving = Moving(q=q)
+        nodes: tuple[np.ndarray, ...] = (q,)
     else:
         position, rotation = box(robot, poses)
         turned = np.tile(np.array(robot.mechanism.platform.home.rotation, dtype=float), (poses, 1, 1))

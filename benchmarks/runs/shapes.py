@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from benchmarks.figures import Figure, Size, require
 
 if TYPE_CHECKING:
-    from pipeline.plan.plan import Plan
+    from pipeline.plan.model import Plan
     from storage.store import StoreWriter
 
 BOUNDS = 0.85, 1.15

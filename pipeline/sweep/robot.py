@@ -61,7 +61,7 @@ def _assembled(
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
-    known = {p.name: p.default for p in family.parameters}
+    known = {p.name: p.scalar for p in family.parameters}
     values = known | {key: float(x) for key, x in file.parameters.items() if key in known}
     try:
         asked = assembly_of(family.reference, section.joints, section.position, section.rotation)

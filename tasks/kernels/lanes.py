@@ -37,7 +37,9 @@ def split(program: Program) -> tuple[Program, Program]:
     if program.reductions:
         raise ValueError(f"{program.name}: got reductions of {', '.join(map(str, program.reductions))}; expected none")
     with _lock:
-        return _parts.setdefault(id(program), (program, _split(program)))[1]
+        if id(program) not in _parts:
+            _parts[id(program)] = (program, _split(program))
+        return _parts[id(program)][1]
 
 
 def _split(program: Program) -> tuple[Program, Program]:

@@ -97,7 +97,7 @@ def energy(size: Size) -> Iterator[Figure]:
     """What is missing of the balance of every robot and law."""
     for name, level in LEVELS.items() if size.full else (("planar_3r", 0.2),):
         for law in LAWS:
-            yield figure(name, level, law, 1e-3, 10.0 if size.full else 0.2)
+            yield figure(name, level, law, 1e-3, 10.0 if size.full else 0.05)
 
 
 def figure(name: str, level: float, law: str, step: float, seconds: float) -> Figure:

@@ -19,6 +19,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
 from tasks.kernels.keys import Arrays
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program
+from tasks.kernels.rows import LANES
 
 PREPARED = "prepared"
 """What depends on case inputs alone: output of the first part of a program, sample input of the second."""
@@ -121,16 +122,33 @@ class BoundKernel:
         self._prepared = prepared
         if self.cases > 1 and prepared is None:
             lanes = {key: rows(values, (self.cases,))[None] for key, values in self.case.items()}
-            self._prepared = kernel(split(program)[0])(lanes, self.cases)[PREPARED]
+            values = kernel(split(program)[0])(lanes, self.cases)[PREPARED]
+            self._prepared = np.ascontiguousarray(_grouped(values))
 
     def __call__(self, inputs: Arrays, samples: int) -> Arrays:
         """Outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
-        return kernel(split(self.program)[1])({PREPARED: self._prepared, **inputs}, samples)
+        run = kernel(split(self.program)[1])
+        out = run.allocate(1, samples)
+        grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
+        run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})
+        return out
 
     def of(self, columns: np.ndarray) -> BoundKernel:
         """The same for some of the samples."""
         if self._prepared is None:
             return self
-        return BoundKernel(self.program, self.case, np.ascontiguousarray(self._prepared[..., columns]))
+        chosen = self._prepared[columns // LANES, :, columns % LANES]
+        grouped = chosen.reshape(-1, LANES, chosen.shape[1]).transpose(0, 2, 1)
+        return BoundKernel(self.program, self.case, np.ascontiguousarray(grouped))
+
+
+def _grouped(values: np.ndarray) -> np.ndarray:
+    """(1, size, samples) seen as (groups of lanes, size, LANES), without a copy.
+
+    Laid out like this, what a group reads lies side by side: thousands of numbers of a case, each in a row of its own,
+    would be in as many pages of the memory.
+    """
+    _, size, samples = values.shape
+    return values[0].reshape(size, samples // LANES, LANES).transpose(1, 0, 2)

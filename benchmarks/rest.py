@@ -92,7 +92,7 @@ class Setting:
 def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
     """A third of the states in motion, a third at rest, and a third where some joints are at rest."""
     random, state = np.random.default_rng(seed), regions.states(robot, count, seed)
-    where = {name: state[name] for name in ("q", "position", "rotation") if name in state}
+    where: dict[str, Array] = {name: state[name] for name in ("q", "position", "rotation") if name in state}
     if "q" not in state and robot.mechanism.platform.mobility[0] not in TWIST[:3]:
         del where["rotation"]
     free = len(robot.mechanism.freedoms)
@@ -134,9 +134,8 @@ def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array
     moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
     units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
     still: dict[str, Any] = {**where, "gravity": (0.0, 0.0, 0.0)}
-    solved = inverse_dynamics(robot, **still, **{rate: moving[rate]}, full=True)
-    jacobian = solved.jacobian
-    columns = [inverse_dynamics(robot, **still, **{change: unit}) for unit in units]
+    jacobian = inverse_dynamics(robot, **moving, full=True).jacobian
+    columns = [inverse_dynamics(robot, **(still | {change: unit})) for unit in units]
     mass = np.stack([np.einsum("saf,sa->sf", jacobian, u) for u in columns], axis=-1)
     bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, **moving, gravity=GRAVITY))
     rates = np.stack([inverse_kinematics(robot, **where, **{rate: unit}).velocity for unit in units], axis=-1)
@@ -181,8 +180,9 @@ def limits(law: Mapping[str, Any], count: int) -> tuple[Array, Array]:
 
 def at(numbers: Setting, law: Mapping[str, Any], force: Array) -> Any:
     """The accelerations in question."""
+    state: dict[str, Any] = dict(numbers.state)
     friction = {**law, "joints": numbers.joints}
-    return accelerate(numbers.robot, **numbers.state, force=force, friction=friction, gravity=GRAVITY)
+    return accelerate(numbers.robot, **state, force=force, friction=friction, gravity=GRAVITY)
 
 
 def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> Array:

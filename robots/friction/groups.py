@@ -30,8 +30,14 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("bending_arm", "m", 0.05, _SMALL, LARGEST, "R_b: distance of the bearings that take a moment"),
         Parameter("preload", "N m or N", 0.0, 0.0, LARGEST, _PRELOAD),
     ),
+    "gear": (Parameter("efficiency", "1", 1.0, 1e-3, 1.0, "share of the power that its gear passes on, either way"),),
 }
-"""Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces."""
+"""Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces.
+
+Gear, of actuators alone: the same, and behind that friction, which is the motor's, a gear loses a share of the power.
+The actuator needs 1 / efficiency of what goes on to the robot where it drives, and feels efficiency of it where it is
+driven.
+"""
 
 
 SELECTIONS = ("actuated", "passive", "all")
@@ -47,6 +53,14 @@ class FrictionGroup:
     places: tuple[JointPlace, ...]
     parameters: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse gears whose friction at rest no law of a sharp sign decides. Raises ParameterError."""
+        if self.load == "gear" and (self.remembers or "width" in self.parameters):
+            what = "a width" if "width" in self.parameters else f"law {self.law}, which has a state"
+            raise ParameterError(
+                f"load: got gear with {what}; expected a law without a state and without width: a gear holds at rest"
+            )
+
     @property
     def remembers(self) -> bool:
         """Whether the friction of a moment depends on the motion before it."""
@@ -55,7 +69,7 @@ class FrictionGroup:
     @property
     def sticks(self) -> bool:
         """Whether its joints hold at rest."""
-        return LAWS[self.law].sticks and "width" not in self.parameters
+        return (LAWS[self.law].sticks or self.load == "gear") and "width" not in self.parameters
 
     @property
     def stiff(self) -> bool:
@@ -92,9 +106,15 @@ def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "const
 
     A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
     drives, `actuated` are their motors and all joints are passive. Raises ParameterError for what no joint is called,
-    for joints with several variables that are named in full, and for motors with a `load` that is a reaction.
+    for joints with several variables that are named in full, for motors with a `load` that is a reaction, and for
+    joints without actuator with that of a gear.
     """
     result = _selected(places(mechanism), chosen)
+    if load == "gear" and any(place.actuator < 0 for place in result):
+        raise ParameterError(
+            f"load: got gear for {chosen!r}, which has passive joints among it; expected actuators alone, such as "
+            "'actuated'; give passive joints a group of their own"
+        )
     if load == "reaction" and any(place.joint == MOTOR for place in result):
         raise ParameterError(
             f"load: got reaction for {chosen!r}, which has motors among it; expected constant or preload, as what the "

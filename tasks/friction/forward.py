@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robots.friction.groups import FrictionGroup
+from tasks.friction import gears
 from tasks.friction.joints import JointFriction
 from tasks.friction.laws import LAWS, Law, breakaway
 from tasks.friction.sliding import ONSET
@@ -47,28 +48,48 @@ class ForwardFriction:
     def force(self, velocity: Scalar, direction: Scalar, load: Scalar, memory: Scalar) -> Scalar:
         """Friction against positive motion, of a joint that sticks in the `direction` of its mode.
 
-        Velocities against that direction, which a step may reach before it is cut short, count as none.
+        Velocities against that direction, which a step may reach before it is cut short, count as none. `load` is the
+        force of an actuator that has a gear.
         """
         if self.sticks:
             forward = where(velocity > ONSET, velocity, ONSET)
             backward = where(velocity < -ONSET, velocity, -ONSET)
             velocity = where(direction < 0.0, backward, forward)
-        return self.law.force(memory, velocity, load, **self.joint.own)
+        if not self.geared:
+            return self.law.force(memory, velocity, load, **self.joint.own)
+        friction = self.law.force(memory, velocity, 1.0, **self.joint.own)
+        return friction + self._gear(load - friction, where(direction < 0.0, -1.0, 1.0))
+
+    @property
+    def geared(self) -> bool:
+        """Whether a gear loses a share of what its actuator puts in."""
+        return self.joint.group.load == "gear"
+
+    def _gear(self, force: Scalar, direction: Scalar) -> Scalar:
+        return gears.loss_of_drive(force, direction, self.joint.values["efficiency"])
+
+    def _with_gear(self, side: float, load: Scalar, most: Scalar) -> Scalar:
+        """Largest friction against motion to a `side` of an actuator of force `load`, the motor's being `most`."""
+        return most + self._gear(load - most * side, side) * side
 
     def limit(self, load: Scalar, holding: Scalar) -> Scalar:
         """Largest friction with which it holds against what it holds now; zero of a joint that does not stick."""
         if not self.sticks:
             return 0.0
         law, values = self.joint.group.law, self.joint.own
+        if self.geared:
+            back, forth = (self._with_gear(side, load, breakaway(law, side, 1.0, values)) for side in (-1.0, 1.0))
+            return where(holding < 0.0, back, forth)
         return where(holding < 0.0, breakaway(law, -1.0, load, values), breakaway(law, 1.0, load, values))
 
     def holds(self, side: float, load: Scalar, loose: Scalar, memory: Scalar) -> Scalar:
         """Largest friction at rest against motion to a `side`; where it is `loose`, that of the motion as it begins."""
         law, values = self.joint.group.law, self.joint.own
-        most = breakaway(law, side, load, values)
-        if self.law.breakaway is None:
-            return most
-        return where(loose > 0.5, self.law.force(memory, side * ONSET, load, **values) * side, most)
+        normal = 1.0 if self.geared else load
+        most = breakaway(law, side, normal, values)
+        if self.law.breakaway is not None:
+            most = where(loose > 0.5, self.law.force(memory, side * ONSET, normal, **values) * side, most)
+        return self._with_gear(side, load, most) if self.geared else most
 
     def memory_rate(self, velocity: Scalar, load: Scalar, memory: Scalar) -> Scalar:
         """Time derivative of the memory."""

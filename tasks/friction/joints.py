@@ -17,6 +17,7 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.joint_kinds import JOINT_KINDS
 from robots.joint_places import JointPlace
+from tasks.friction import gears
 from tasks.friction.laws import force
 from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, from_columns, sqrt
@@ -152,6 +153,10 @@ class JointFriction:
             assert carried is not None
             return bearing_load(self.kind, carried, self.values)
         return self.values["preload"] if self.group.load == "preload" else 1.0
+
+    def gear_loss(self, velocity: Scalar, net: Scalar) -> Scalar:
+        """What its gear takes besides of an actuator that passes on `net`; zero without a gear."""
+        return gears.loss(net, velocity, self.values["efficiency"]) if self.group.load == "gear" else 0.0
 
     @property
     def own(self) -> dict[str, Scalar]:

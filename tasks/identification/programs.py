@@ -154,8 +154,13 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
     """The `columns` (actuator, parameter) of friction: the linear parameters of each joint with friction, in order.
 
     Loads are those of the motion without friction. Inputs as in `tasks.programs.actuation.actuation_program`, but for
-    VELOCITY by its own name.
+    VELOCITY by its own name. Raises ValueError for gears, whose loss is not linear in parameters.
     """
+    if geared := [group for group in groups if group.load == "gear"]:
+        raise ValueError(
+            f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as what a "
+            "gear loses is not linear in parameters"
+        )
     kinds, limbs = joint_kinds(family), coupled_friction.wanted(family, groups)
     actuators = len(family.reference.actuators)
 

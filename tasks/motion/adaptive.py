@@ -1,4 +1,4 @@
-"""Motion of one case of a chain with friction by an adaptive integrator that finds the instants where modes end.
+"""Motion of one case of a robot with friction by an adaptive integrator that finds the instants where modes end.
 
 scipy's DOP853, or Radau where friction is stiff, between events: a joint comes to rest, breaks away, or its law
 forgets that it was at rest. The result is accepted on its own account: energy has to balance the work of actuators and
@@ -16,13 +16,18 @@ from scipy.optimize import brentq
 
 from robots.model import Robot
 from robots.status import Status
+from robots.types import LoadAxes
+from tasks.arrays import inputs
 from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.friction.given import Friction
 from tasks.kernels.kernel import padded
-from tasks.motion.cases import begun, opened
+from tasks.mechanics.structure import structure_of
+from tasks.motion import parallel
+from tasks.motion.cases import STILL, BaseMotion, Cases, Timed, begun, opened
 from tasks.motion.chains import ChainMotion, collected
 from tasks.motion.events import Moment
+from tasks.motion.platforms import Simulation
 from tasks.motion.pushes import Acting, Pushes
 from tasks.motion.system import Modes, MotionSystem, Rates
 
@@ -39,35 +44,84 @@ EVENTS = 10_000
 def simulate_chain_adaptive(
     robot: Robot, *, force: Acting, times: ArrayLike, q: ArrayLike | None = None, qd: ArrayLike | None = None,
     friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE,
+    rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE, base: BaseMotion = STILL,
 ) -> ChainMotion:  # fmt: skip
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
     balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
-    case to be OK; else its status is INTEGRATION_FAILED. Other arguments and errors as in `simulate_chain`, without
-    batch dims.
+    case to be OK, where the base does not move; else its status is INTEGRATION_FAILED. Other arguments and errors as in
+    `simulate_chain`, without batch dims.
     """
+    system, wanted = MotionSystem.of(robot, friction, gravity, base=base.moves), _instants(times)
+    cases = opened(
+        robot,
+        system,
+        Moving(q=q, qd=qd),
+        force=force,
+        memory=memory,
+        start=float(wanted[0]),
+        base=base,
+        gravity=gravity,
+    )
+    motion = collected(system, _moments(system, cases, wanted, rtol, atol), ())
+    off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
+    return motion if off <= balance else motion._replace(status=_FAILED)
+
+
+def simulate_platform_adaptive(
+    robot: Robot, *, force: Acting, times: ArrayLike,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
+    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, rtol: float = 1e-10, atol: float = 1e-12,
+    balance: float = BALANCE, base: BaseMotion = STILL,
+) -> Simulation:  # fmt: skip
+    """The same of a parallel robot; other arguments as in `tasks.motion.parallel.simulate_platform`."""
+    inputs.check_load_axes(load_axes)
+    turning, wanted = load is not None and load_axes == "platform", _instants(times)
+    system = MotionSystem.of(robot, friction, gravity, base=base.moves, load_with_platform=turning)
+    cases = opened(
+        robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, memory=memory,
+        start=float(wanted[0]), load=load, base=base, gravity=gravity,
+    )  # fmt: skip
+    motion = parallel.collected(system, _moments(system, cases, wanted, rtol, atol), ())
+    off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
+    return motion if off <= balance else motion._replace(status=_FAILED)
+
+
+_FAILED = np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8)
+
+
+def _instants(times: ArrayLike) -> np.ndarray:
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    system, start = MotionSystem.of(robot, friction, gravity), float(wanted[0])
-    cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory, start=start)
+    return wanted
+
+
+def _moments(
+    system: MotionSystem, cases: Cases, times: np.ndarray, rtol: float, atol: float
+) -> list[tuple[float, Moment]]:
     if cases.batch:
-        raise ValueError(f"q, qd, force, ...: got batch dims {cases.batch}; expected one case, or call simulate")
+        what = "position, twist" if system.layout.platform else "q, qd"
+        raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or call simulate")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
         case = _Case(system, cases.pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
-        motion = collected(system, list(case.moments(now, wanted)), ())
-    if motion.status == Status.OK and not imbalance(robot, motion, gravity) <= balance:
-        return motion._replace(status=np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8))
-    return motion
+        return list(case.moments(now, times))
 
 
-def imbalance(robot: Robot, motion: ChainMotion, gravity: ArrayLike = GRAVITY) -> float:
-    """Largest change of energy, less the work of actuators and friction, relative to the largest of all these."""
-    energies = equations_of_motion(robot, q=motion.q, qd=motion.qd, gravity=gravity)
+def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike = GRAVITY) -> float:
+    """Largest change of energy, less the work of forces and friction, relative to the largest of all these."""
+    if isinstance(motion, Simulation):
+        turns = structure_of(robot.family).motion_size != 9
+        turned = {"rotation": motion.rotation} if turns else {}
+        energies = equations_of_motion(robot, position=motion.position, twist=motion.twist, gravity=gravity, **turned)
+        done = motion.work.sum(axis=-1) + motion.load_work
+    else:
+        energies = equations_of_motion(robot, q=motion.q, qd=motion.qd, gravity=gravity)
+        done = motion.work.sum(axis=-1)
     energy = energies.kinetic_energy + energies.potential_energy
-    taken, done = motion.loss.sum(axis=-1), motion.work.sum(axis=-1)
+    taken = motion.loss.sum(axis=-1)
     size = max(np.abs(values - values[0]).max() for values in (energies.kinetic_energy, energies.potential_energy))
     size = max(size, float(energies.kinetic_energy[0].max()), np.abs(taken).max(initial=0.0))
     missing = np.abs(energy - energy[0] + taken - done).max(initial=0.0)

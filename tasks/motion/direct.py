@@ -75,30 +75,37 @@ def simulate_adaptive(
     robot: Robot, *, force: Acting | Feedback, times: ArrayLike, gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12,
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Load | None = None, load_axes: LoadAxes | None = None,
+    load: Timed | None = None, load_axes: LoadAxes | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, balance: float | None = None,
+    base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
-    """Motion of one case in adaptive steps: see `tasks.motion.platforms`, of a chain `tasks.motion.adaptive`.
+    """Motion of one case in adaptive steps: see `tasks.motion.adaptive`, of a platform `tasks.motion.platforms`.
 
-    Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd, friction, memory, balance. All
+    Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
+    balance and the motion of the base, with any of which a parallel robot moves as `tasks.motion.parallel` says. All
     else as in `simulate`.
     """
+    base = BaseMotion(base_rotation, base_twist, base_acceleration)
+    accepted = adaptive.BALANCE if balance is None else balance
+    axes: LoadAxes = load_axes or "world"
     if robot.mechanism.is_chain:
         platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
         _refuse(robot, adaptive.simulate_chain_adaptive, platform)
         return adaptive.simulate_chain_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-            q=q, qd=qd, friction=friction, memory=memory, balance=adaptive.BALANCE if balance is None else balance,
+            q=q, qd=qd, friction=friction, memory=memory, balance=accepted, base=base,
         )  # fmt: skip
-    _refuse(
-        robot,
-        platforms.simulate_adaptive,
-        {"q": q, "qd": qd, "friction": friction, "memory": memory, "balance": balance},
-    )
+    _refuse(robot, platforms.simulate_adaptive, {"q": q, "qd": qd})
+    if base.moves or any(option is not None for option in (friction, memory, balance)):
+        return adaptive.simulate_platform_adaptive(
+            robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
+            position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
+            friction=friction, memory=memory, balance=accepted, base=base,
+        )  # fmt: skip
     return platforms.simulate_adaptive(
         robot, force=cast(Load | Feedback, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-        position=position, rotation=rotation, twist=twist, load=load, load_axes=load_axes or "world",
+        position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def solve(
     at = dict(zip(robot.places, tau, strict=True))
     for joint in joints:
         if joint.place.actuator >= 0:
-            at[joint.place] = law(joint, tau)
+            at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
             forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
     friction = [at[joint.place] for joint in joints]
     return FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)

@@ -21,7 +21,7 @@ from robots.model import Family
 from robots.status import Status
 from robots.types import TWIST
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, is_zero, total, where
+from tasks.mathematics.algebra import array, is_zero, sqrt, total, where
 from tasks.mechanics.field import MOVING
 from tasks.motion.instant.forward import Modes, Pushed, Stage
 from tasks.motion.instant.loaded import Moved
@@ -156,7 +156,7 @@ FIRST = ("rate", "joints", "kept_speed", "dependent", "status")
 """Outputs whose bits do not depend on others."""
 
 UNBALANCED = 1e-9
-"""What may be missing of the balance of the forces of a freedom, relative to all that it is the sum of."""
+"""What may be missing of the balance of forces, relative to all that they are the sum of, in units of sqrt(M_ii)."""
 
 
 def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: list[Scalar]) -> Scalar:
@@ -169,10 +169,12 @@ def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: 
         pushed.bias[:, None],
     )
     terms = np.concatenate([array(part) for part in parts], axis=1)
+    units = [sqrt(abs(m)) for m in np.diagonal(pushed.mass)]
+    size = sum((total(row) / unit for row, unit in zip(terms, units, strict=True)), start=0.0)
     result: Scalar = 0.0
-    for row in terms:
+    for row, unit in zip(terms, units, strict=True):
         missing: Scalar = sum(row, start=0.0)
-        result = where(abs(missing) > total(row) * UNBALANCED, 1.0, result)
+        result = where(abs(missing) > size * unit * UNBALANCED, 1.0, result)
     return where(total(breaking) > 0.0, 0.0, result)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
+from tasks.friction.forward import ForwardFriction
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, iterate, total, where
 from tasks.mechanics import reactions as reactions
@@ -122,8 +123,13 @@ class Loads:
 
     def _under(self, reactions_: Sequence[Scalar]) -> Loaded:
         loads = iter(reactions_)
-        joints = (each.joint for each in self.pushed.joints)
-        return Loaded(self.pushed, [next(loads) if x.group.load == "reaction" else x.load(None) for x in joints])
+
+        def load(each: ForwardFriction) -> Scalar:
+            if each.geared:
+                return self.pushed.push[each.joint.place.actuator]
+            return next(loads) if each.joint.group.load == "reaction" else each.joint.load(None)
+
+        return Loaded(self.pushed, [load(each) for each in self.pushed.joints])
 
     def _round(self, numbers: Sequence[Scalar]) -> _Round:
         rounds, steps, *others = numbers

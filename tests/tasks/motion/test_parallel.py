@@ -12,7 +12,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import accelerate, equations_of_motion, forward_dynamics, inverse_dynamics, simulate
+from tasks import accelerate, equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
 from tasks.arrays.inverse import inverse_kinematics
 from tasks.motion.system import Modes, MotionSystem
 from tests.reference import rest_friction
@@ -114,6 +114,25 @@ def test_energy_goes_into_friction() -> None:
     balance = stored - stored[0] + found.loss.sum(axis=-1) - found.work.sum(axis=-1) - found.load_work
     assert np.abs(balance).max() < 1e-9 * np.abs(found.loss.sum(axis=-1)).max()
     np.testing.assert_allclose(found.load_work, (found.position - found.position[0]) @ load[3:], atol=1e-9)
+
+
+def test_the_adaptive_integrator_agrees() -> None:
+    """Through joints that come to rest and break away."""
+    robot = catalog.build("five_bar")
+    position = np.array(robot.mechanism.platform.home.position)
+    law, held = {"law": "coulomb_viscous", "coulomb": 0.3}, inverse_dynamics(robot, position=position)
+
+    def force(t: float) -> np.ndarray:
+        return held + np.array([0.9, -0.7]) * np.sin(25.0 * t)
+
+    run: dict[str, Any] = {"position": position, "force": force, "friction": law}
+    found = simulate(robot, **run, step=1e-3, steps=200, every=50)
+    exact = simulate_adaptive(robot, **run, times=found.time)
+    assert found.stuck.any()
+    assert not found.stuck.all()
+    assert exact.status == Status.OK
+    np.testing.assert_allclose(found.position, exact.position, rtol=0.0, atol=1e-8)
+    np.testing.assert_array_equal(found.stuck, exact.stuck)
 
 
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit", "rosenbrock"])

@@ -1,0 +1,99 @@
+"""Gears that lose a share of the power: by hand, inverse against forward problem, at rest, over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.parameters import ParameterError
+from robots.status import Status
+from tasks import accelerate, inverse_dynamics, regressor, simulate
+from tests.tasks.bits import bits
+from tests.tasks.sliders import DOWN, arm, block
+
+GEAR = {"law": "coulomb_viscous", "coulomb": 0.2, "viscous": 0.1, "load": "gear", "efficiency": 0.8}
+WEIGHT = 9.8
+LIFT: dict[str, Any] = {"q": [0.0], "gravity": (-WEIGHT, 0.0, 0.0)}
+
+
+def moving(count: int = 40) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(1)
+    return {name: random.normal(size=(count, 3)) for name in ("q", "qd", "qdd")}
+
+
+def test_what_the_motor_needs() -> None:
+    """1 / efficiency of what goes on where it drives, efficiency of it where it is driven; then its own friction."""
+    at = moving()
+    net = inverse_dynamics(arm(), **at, gravity=DOWN)
+    found = inverse_dynamics(arm(), **at, gravity=DOWN, friction=GEAR)
+    drives = net * at["qd"] > 0.0
+    assert 0.2 < drives.mean() < 0.8
+    wanted = np.where(drives, net / 0.8, net * 0.8) + 0.2 * np.sign(at["qd"]) + 0.1 * at["qd"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_a_gear_that_loses_nothing_is_none() -> None:
+    at = moving()
+    law = {name: value for name, value in GEAR.items() if name not in ("load", "efficiency")}
+    plain, geared = (inverse_dynamics(arm(), **at, friction=x) for x in (law, {**GEAR, "efficiency": 1.0}))
+    assert (bits(plain) == bits(geared)).all()
+    found = accelerate(arm(), q=at["q"], qd=at["qd"], force=plain, friction={**GEAR, "efficiency": 1.0})
+    np.testing.assert_allclose(found.acceleration, at["qdd"], rtol=0, atol=1e-9)
+
+
+def test_forward_dynamics_is_the_inverse() -> None:
+    at = moving()
+    force = inverse_dynamics(arm(), **at, gravity=DOWN, friction=GEAR)
+    found = accelerate(arm(), q=at["q"], qd=at["qd"], force=force, gravity=DOWN, friction=GEAR)
+    assert (found.status == Status.OK).all()
+    np.testing.assert_allclose(found.acceleration, at["qdd"], rtol=0, atol=1e-10 * np.abs(at["qdd"]).max())
+
+
+def test_the_same_of_a_parallel_robot() -> None:
+    robot, random = catalog.build("five_bar"), np.random.default_rng(2)
+    position = np.array(robot.mechanism.platform.home.position)
+    twist, wanted = np.zeros((2, 6, 6))
+    twist[:, [3, 5]], wanted[:, [3, 5]] = random.normal(size=(2, 6, 2))
+    at: dict[str, Any] = {"position": position, "twist": twist, "friction": GEAR}
+    found = accelerate(robot, **at, force=inverse_dynamics(robot, **at, acceleration=wanted))
+    assert (found.status == Status.OK).all()
+    np.testing.assert_allclose(found.acceleration, wanted, rtol=0, atol=1e-10)
+
+
+def test_what_a_gear_holds_at_rest() -> None:
+    """A weight W goes up from (W / e + c) on, and down from (W e - c) on; between, the gear and the motor hold it."""
+    up, down = WEIGHT / 0.8 + 0.2, WEIGHT * 0.8 - 0.2
+    force = np.array([[down - 0.01], [down + 0.01], [WEIGHT], [up - 0.01], [up + 0.01]])
+    found = accelerate(block(), **LIFT, force=force, friction=GEAR)
+    assert (found.status == Status.OK).all()
+    assert found.stuck[:, 0].tolist() == [False, True, True, True, False]
+    np.testing.assert_allclose(
+        found.acceleration[:, 0], [-0.01 / 0.8, 0.0, 0.0, 0.0, 0.01 * 0.8], rtol=1e-9, atol=1e-15
+    )
+
+
+def test_what_a_gear_loses() -> None:
+    """A share of the work of the motor while it lifts; of that of the weight while it brakes."""
+    law = {"law": "none", "load": "gear", "efficiency": 0.8}
+    lifts = simulate(block(), **LIFT, qd=[1.0], force=[WEIGHT / 0.8], friction=law, step=1e-2, steps=50, every=50)
+    np.testing.assert_allclose(lifts.qd[-1], 1.0, rtol=1e-12)
+    np.testing.assert_allclose(lifts.loss[-1], 0.2 * lifts.work[-1], rtol=1e-12)
+    brakes = simulate(block(), **LIFT, qd=[-1.0], force=[WEIGHT * 0.8], friction=law, step=1e-2, steps=50, every=50)
+    np.testing.assert_allclose(brakes.qd[-1], -1.0, rtol=1e-12)
+    np.testing.assert_allclose(brakes.loss[-1], 0.2 * WEIGHT * 0.5, rtol=1e-12)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ParameterError, match="which has passive joints among it; expected actuators alone"):
+        inverse_dynamics(catalog.build("five_bar"), position=[0.0, 0.0, -0.6], friction={**GEAR, "joints": "all"})
+    with pytest.raises(ParameterError, match="got gear with a width"):
+        inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "width": 0.1})
+    with pytest.raises(ParameterError, match="got gear with law lugre, which has a state"):
+        simulate(arm(), q=[0.0] * 3, force=[0.0] * 3, step=1e-3, steps=1, friction={"law": "lugre", "load": "gear"})
+    with pytest.raises(ParameterError, match="efficiency"):
+        inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "efficiency": 1.2})
+    with pytest.raises(ValueError, match="identification got gear"):
+        regressor(arm(), **moving(2), friction=GEAR)

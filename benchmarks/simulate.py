@@ -40,7 +40,7 @@ ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
     "delta_3rr2rrr": (_PLATFORM, 2000.0, 20.0),
     "five_bar": ({**_PLATFORM, "end": [0.05, 0.0, 0.02]}, 200.0, 2.0),
     "irb6": (_JOINTS, 1.0, 0.02),
-    "hexapod_6rrrprr": (_PLATFORM, 2e5, 2e3),
+    "hexapod_6rrrprr": (_PLATFORM, 2e4, 2e2),
 }
 """References and gains of a PD controller of the actuators."""
 
@@ -118,6 +118,8 @@ def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
     """A closed loop under its controller beside the same one around other engines: how far apart, how long."""
     block = controlled(name, seconds, 1)
     mine, arrays = _timed(partial(compute.whole, block))
+    if arrays["worst_status"].any():
+        raise CheckError(f"{name}: under its controller it came to its end")
     count = len(block.times) - 1
     for engine in able("tree_terms"):
         peer = Peer.of(name, engine.tree)
@@ -187,7 +189,7 @@ class Peer:
         change = np.zeros(6)
         change[list(self.closure.skeleton.freedoms)] = self.closure.accelerations(q, qd, mass, bias, force[None])[0]
         _, rotation, twist = _parts(state)
-        spin = np.cross(np.eye(3), -twist[:3])
+        spin = np.cross(np.eye(3), twist[:3])
         return np.concatenate([twist[3:], (spin @ rotation).ravel(), change])
 
     def _step(self, state: Array, force: Array) -> Array:

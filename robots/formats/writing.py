@@ -75,7 +75,7 @@ def _file(description: Description) -> dict[str, Any]:
     elif description.variants or mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     for instance, variant in zip(mechanism.instances, description.variants, strict=False):
-        said = {"values": _Inline(variant.values)} if variant.values else {}
+        said: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
         said |= {"mirror": variant.mirror} if variant.mirror is not None else {}
         file["instances"][instance.name] = _Inline(file["instances"][instance.name] | said)
     if not mechanism.is_chain:

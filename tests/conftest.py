@@ -49,6 +49,10 @@ QUICK = ("test_catalog.py", "test_literature.py", "test_reader.py", "test_robot_
 """Tests that are quick enough to go over mechanisms of the literature as well, see `tests.catalogue`."""
 
 
+HEAVY = ("h4", "par4")
+"""Mechanisms of many joints, whose examples take the interpreter of kernels seconds."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip single tests of the repository where it is not there; leave long ones of mechanisms to `-m slow`."""
@@ -59,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.name not in QUICK and any(
             isinstance(value, str) and value in catalog.LITERATURE for value in values
         ):
+            item.add_marker(pytest.mark.slow)
+        if any(isinstance(value, Path) and value.stem in HEAVY for value in values):
             item.add_marker(pytest.mark.slow)
         if WHEEL and item.get_closest_marker("repository"):
             item.add_marker(pytest.mark.skip(reason="reads pages or examples, which are not in a wheel"))

@@ -87,7 +87,7 @@ def main() -> int:
             for name, rate in json.loads(answer.stdout.splitlines()[-1]).items():
                 best[root, name] = max(rate, best.get((root, name), 0.0))
     for name in ("series", "metrics", "reading"):
-        print(f"{name}: new / old = {best[options.new, name] / best[options.old, name]:.3f}")
+        print(f"{name}: rate of new / rate of old = {best[options.new, name] / best[options.old, name]:.3f}")
     return 0
 
 

@@ -61,7 +61,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "pipeline/documents/yaml": ("pipeline/documents/test_yaml", *FILES),
     "pipeline/sweep/limits": ("pipeline/sweep/test_limits", *FILES),
     "pipeline/sweep/reader": ("pipeline/sweep/test_reader", *FILES),
-    "pipeline/sweep/sections": ("pipeline/sweep/test_reader", *FILES),
+    "pipeline/sweep/sections": (
+        "pipeline/sweep/test_reader",
+        "pipeline/sweep/axes/test_conditions",
+        "pipeline/sweep/axes/test_columns",
+        *FILES,
+    ),
     "pipeline/sweep/time": ("pipeline/sweep/test_reader", *FILES),
 }
 """Tests that a change of a module is shown to, those first that are of it alone."""

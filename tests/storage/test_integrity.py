@@ -7,8 +7,11 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from storage.errors import StoreError
 from storage.integrity import (
@@ -19,11 +22,13 @@ from storage.integrity import (
     open_for_repair,
     receipts_of,
 )
+from storage.layout import Layout
 from storage.ledger import Ledger, Receipt, line, receipts
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.lock import LOCK
-from tests.storage.cases import LAYOUT, digest, fill, store
+from storage.schema import lookup
+from tests.storage.cases import FEW, LAYOUT, digest, fill, store
 
 LEDGER_FILE = "ledger.jsonl"
 
@@ -210,6 +215,31 @@ def test_two_receipts_of_a_block_have_to_agree(path: Path) -> None:
     assert [(finding.block, finding.text) for finding in check_ledger(path) if finding.block is not None] == [
         (2, "another result of block 2 than before")
     ]
+
+
+@pytest.mark.parametrize(("name", "status"), [("actuator_force", "status"), ("peak_force", "worst_status")])
+def test_nan_where_the_status_is_ok_is_found_and_no_other(name: str, status: str, tmp_path: Path) -> None:
+    """Receipts that agree do not make a number of it."""
+    layout = Layout(FEW.sizes, {"design": 2}, ("status", "worst_status", "actuator_force", "peak_force"))
+
+    def values(code: int) -> Callable[[Layout, str], NDArray[Any]]:
+        def make(layout: Layout, variable: str) -> NDArray[Any]:
+            array = np.zeros(layout.shape(variable), lookup(variable).dtype)
+            if variable == name:
+                array[2] = np.nan
+            if variable == status:
+                array[2] = code
+            return array
+
+        return make
+
+    for code, expected in ((0, [(2, name), (3, name)]), (1, [])):  # the third design, two friction sets
+        path = tmp_path / f"{code}.zarr"
+        store(path, layout)
+        fill(path, values(code))
+        found = [(finding.block, finding.variable, finding.text) for finding in look(path)]
+        assert [(block, variable) for block, variable, _ in found] == expected
+        assert all("NaN where the status is OK" in text for _, _, text in found)
 
 
 def test_damaged_metadata_are_named(path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from pipeline.sweep.axes.columns import PartColumn, columns
 from pipeline.sweep.axes.kinds import ExplicitValues, Grid, Range
 from pipeline.sweep.measurement import DatasetSplit
+from pipeline.sweep.model import Sweep
 
 ROOT = Path(__file__).parents[4]
 AXIS = Grid(("a", "b"), (Range(0.0, 1.0, 7), ExplicitValues((1.0, 2.0, 3.0))))
@@ -80,3 +81,11 @@ def test_a_store_of_ten_million_designs_is_made_and_opened_in_little_memory(tmp_
     found = json.loads(done.stdout)
     assert found["grown"] < 120 * MEBIBYTE  # one coordinate alone has 76 MiB, all of them 229
     assert found["some"] == found["expected"]
+
+
+def test_one_column_of_a_table_beside_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "designs.csv").write_text("upper_arm,note\n0.2,1\n0.3,2\n")
+    grid = LARGE[LARGE.index("design:") : LARGE.index("trajectories:")]
+    text = LARGE.replace(grid, "design: {file: designs.csv, columns: [upper_arm]}\n")
+    designs = Sweep.from_text(text, "f", tmp_path).design
+    assert {name: column.tolist() for name, column in designs.values().items()} == {"upper_arm": [0.2, 0.3]}

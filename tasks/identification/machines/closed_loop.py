@@ -38,6 +38,8 @@ The last one counts; a first simulation comes to it from the others.
 """
 SETTLED = 1e-5
 """Change of positions in such a step, relative to their range, at which a simulation is taken."""
+HALVINGS = 6
+"""So often estimates come halfway back to those before, where no simulation settles with them."""
 ROUNDS = 20
 STEADY = 0.02
 """Change of parameters from one simulation to the next, over their deviations, at which they are taken."""
@@ -240,11 +242,9 @@ def fit_instrumental(
         along = [along_reference(machine.robot, recording) for recording in training]
         return replace(_with_instruments(machine, along, eliminate), method=INSTRUMENTAL)
     values, known = first_values(machine), dict[str, Prepared]()
+    before = values
     for _ in range(ROUNDS):
-        known = {
-            recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
-            for recording in training
-        }
+        values, known = _simulated_near(machine, values, before, training, controller, known)
         before = values
         fit = _with_instruments(machine, list(known.values()), eliminate)
         values = fit.all_values
@@ -265,17 +265,37 @@ def fit_output_error(
     Recordings for validation are simulated as well: their errors are those of the simulation. Raises ParameterError.
     """
     values, known = first_values(machine), dict[str, Prepared]()
+    before = values
     for _ in range(ROUNDS):
-        known = {
-            recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
-            for recording in machine.recordings
-        }
+        values, known = _simulated_near(machine, values, before, machine.recordings, controller, known)
         before, moved = values, _moved(machine, list(known.values()))
         fit = fit_machine(moved, method, eliminate=eliminate)
         values = fit.all_values
         if _is_steady(fit, before):
             return moved, replace(fit, method=OUTPUT_ERROR)
     raise _unsettled(OUTPUT_ERROR)
+
+
+def _simulated_near(
+    machine: RecordedMachine,
+    values: np.ndarray,
+    before: np.ndarray,
+    recordings: Sequence[Prepared],
+    controller: Controller,
+    known: dict[str, Prepared],
+) -> tuple[np.ndarray, dict[str, Prepared]]:
+    """Motions of recordings with base parameters, or as far on the way to these from `before` as there is a motion."""
+    for _ in range(HALVINGS):
+        try:
+            return values, {
+                recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
+                for recording in recordings
+            }
+        except ParameterError:
+            if np.array_equal(values, before):
+                raise
+            values = 0.5 * (values + before)
+    raise _unsettled("the simulation")
 
 
 def first_values(machine: RecordedMachine) -> np.ndarray:

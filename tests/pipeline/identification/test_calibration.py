@@ -14,6 +14,7 @@ from pipeline.cli import cli
 from pipeline.robot_files.reader import parse_robot
 from robots import catalog
 from robots.model import Robot
+from tasks.arrays.inverse import actuator_positions
 from tasks.calibration.geometry import Geometry
 from tests.tasks.calibration.test_calibrate import measured, off
 
@@ -59,8 +60,9 @@ def test_a_robot_is_calibrated_from_its_files(tmp_path: Path) -> None:
     for row, value in zip(rows, truth, strict=True):
         assert abs(float(row["value"]) - value) < 4.0 * float(row["deviation"])
     robot = Robot.of(parse_robot((tmp_path / "robot.yaml").read_text(), "robot.yaml").family, {})
-    mount = robot.mechanism.instances[0].base.position
-    assert np.linalg.norm(mount[:2]) == pytest.approx(truth[1], abs=1e-4)
+    expected = Robot.of(geometry.robot.family, dict(zip(geometry.names, truth.tolist(), strict=True)))
+    at = {"position": [[0.0, 0.0, -0.9], [0.05, 0.02, -0.95]]}
+    np.testing.assert_allclose(actuator_positions(robot, **at), actuator_positions(expected, **at), atol=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_a_robot_is_calibrated_from_its_files(tmp_path: Path) -> None:
         (("[upper_arm, base", "[upper_arms, base"), "estimate.parameters[0]: got 'upper_arms'; expected a parameter"),
         (("[a, b, c]", "[a, b]"), "actuators.columns: got 2 columns; expected 3, one for each actuator"),
         (("[a, b, c], unit: deg", "[a, b, c], unit: mm"), "actuators.unit: got 'mm'; expected a unit of rad"),
-        (("unit: mm, deviation: 0.02", "unit: mm"), "position.deviation"),
+        (("unit: mm, deviation: 0.02", "unit: mm"), "position: got no key 'deviation'"),
         (("unit: mm, deviation", "unit: deg, deviation"), "position.unit: got 'deg'; expected a unit of m"),
         (("poses.csv", "pose.csv"), "poses[0].files[0]: got 'pose.csv'; expected a file in"),
         (("[x, y, z]", "[x, y, w]"), "no column 'w' for position"),

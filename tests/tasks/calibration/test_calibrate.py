@@ -147,7 +147,7 @@ def test_the_frame_of_the_measuring_device_is_found() -> None:
         ("parameter", "parameters: got 'upper_arms'; expected a length or an angle of delta_3rr2rrr; did you mean"),
         ("sensor", "got a sensor of 'limb9.3'; expected a joint of delta_3rr2rrr"),
         ("nothing", "nothing was measured"),
-        ("few", "3 measured numbers for 12 values; expected more"),
+        ("few", "3 measured numbers for 3 values; expected more"),
         ("degrees", "pose 1: delta_3rr2rrr cannot be there with its geometry"),
         ("nan", "got numbers that are none"),
     ],

@@ -27,7 +27,7 @@ from tasks.motion.chains import simulate_chain
 from tests.tasks.identification.machines.synthetic import FRICTION, STEP, series
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
-DURATION = 3.0
+DURATION = 5.0
 
 
 def reference_over(duration: float) -> tuple[np.ndarray, np.ndarray]:

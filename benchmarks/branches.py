@@ -98,6 +98,7 @@ def continued(name: str, scale: float, poses: int) -> Score:
 
     reference = importlib.import_module("tests.reference.continuation")
     robot = scaled(name, scale)
+    nodes: tuple[np.ndarray, ...]
     if robot.mechanism.is_chain:
         q = np.random.default_rng(1).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
         motion: Moving = Moving(q=q)

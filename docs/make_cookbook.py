@@ -26,7 +26,7 @@ def blocks() -> dict[str, str]:
 
 
 def points(robot: ls.robots.Robot, angle: float) -> np.ndarray:
-    """Bearings and pins (4, 2) [m] of the linkage, x to the right, z up, with the crank turned from its reference."""
+    """Bearings and pins (4, 2) [m] of the linkage, x to the right and z up, the crank turned from its reference."""
     (limb,) = robot.mechanism.limbs
     crank = np.arctan2(*(np.array(limb.links[0].placement.rotation, dtype=float)[[2, 0], 0])) + angle
     a, b, c, d = (robot.values[name] for name in ("crank", "coupler", "rocker", "ground"))

@@ -191,12 +191,12 @@ Files with macros of xacro are expanded where it is installed (`pip install limb
 of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are told and
 passed over.
 
-SDF files are imported by the same command: one model with its links, joints, frames and models inside it, axes and poses
-as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A link with
-two parents closes a loop**: the second joint is cut, and where the file's poses leave it open it is closed numerically.
-A joint whose child is nearer to the base is turned round, its variable the same. Universal joints become two, ball
-joints three; gearboxes are refused, springs and plugins left out and told. A link without `<inertial>` has the 1 kg of
-the specification, which is told.
+SDF files are imported by the same command: one model with its links, joints, frames and models inside it, axes and
+poses as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A
+link with two parents closes a loop**: the second joint is cut, and where the file's poses leave it open it is
+closed numerically. A joint whose child is nearer to the base is turned round, its variable the same. Universal
+joints become two, ball joints three; gearboxes are refused, springs and plugins left out and told. A link without
+`<inertial>` has the 1 kg of the specification, which is told.
 
 A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install limbsweep[mujoco]`),
 with its defaults, includes and meshes. Joints count from the pose that the file has its bodies in, as `qpos - qpos0`

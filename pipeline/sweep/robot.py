@@ -23,7 +23,7 @@ from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.branch import Branched, BranchError, assembly_of, branched
 from robots.formats.description import Description
-from robots.model import Family
+from robots.model import Family, Robot
 from robots.parameters import Parameter, nearest
 
 
@@ -61,8 +61,8 @@ def _assembled(
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
-    known = {p.name: p.scalar for p in family.parameters}
-    values = known | {key: float(x) for key, x in file.parameters.items() if key in known}
+    known = Robot.of(family, {}).values
+    values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}
     try:
         asked = assembly_of(family.reference, section.joints, section.position, section.rotation)
         return branched(family, asked, values)

@@ -101,8 +101,7 @@ def continued(name: str, scale: float, poses: int) -> Score:
     nodes: tuple[np.ndarray, ...]
     if robot.mechanism.is_chain:
         q = np.random.default_rng(1).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
-        motion: Moving = Moving(q=q)
-        nodes: tuple[np.ndarray, ...] = (q,)
+        motion, nodes = Moving(q=q), (q,)
     else:
         position, rotation = box(robot, poses)
         turned = np.tile(np.array(robot.mechanism.platform.home.rotation, dtype=float), (poses, 1, 1))

@@ -42,7 +42,7 @@ class BranchError(ValueError):
 
 
 @dataclass(frozen=True)
-class Assembly:
+class RoughConfiguration:
     """Rough numbers of another configuration: positions of joints by limb and name [rad or m], pose of the platform."""
 
     joints: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
@@ -104,7 +104,7 @@ def assembly_of(
     joints: Mapping[str, Mapping[str, float]],
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
-) -> Assembly:
+) -> RoughConfiguration:
     """Rough numbers, checked against a mechanism. Raises BranchError."""
     if not joints and position is None and rotation is None:
         raise BranchError((), "nothing", "joints, or a pose of the platform", "Leave it out for the usual branch.")
@@ -127,7 +127,7 @@ def assembly_of(
             hint = "Such positions count from the reference configuration that there is."
             raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
     told = tuple((limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items())
-    return Assembly(told, home)
+    return RoughConfiguration(told, home)
 
 
 def _advice(name: str, known: Sequence[str]) -> str:
@@ -158,7 +158,7 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
     return Frame(rows(turn), vector(place))
 
 
-def branched(family: Family, asked: Assembly, values: Mapping[str, float]) -> Branched:
+def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, float]) -> Branched:
     """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
     mechanism = family.assemble(values)
     home = mechanism.platform.home if asked.home is None else asked.home

@@ -98,7 +98,7 @@ class _Frames:
 
 
 @dataclass
-class _Reading:
+class _SdfModel:
     """A model and what has been found in it."""
 
     version: tuple[int, ...]
@@ -164,7 +164,7 @@ def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked")
     except FormatError as error:
         raise ImportedError([error]) from None
     version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
-    reading = _Reading(version)
+    reading = _SdfModel(version)
     model = _only_model(reading, root)
     if model is not None:
         reading.frames.model = reading.pose(model, "model", WORLD)[1]
@@ -175,7 +175,7 @@ def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked")
     return _Growth(reading, model, base).tree(inertias)
 
 
-def _only_model(reading: _Reading, root: Element) -> Element | None:
+def _only_model(reading: _SdfModel, root: Element) -> Element | None:
     """The model of the file: of several, the only one whose links move."""
     models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
     moving = [model for model in models if _has_joint(model)]
@@ -203,7 +203,7 @@ def _includes(root: Element) -> bool:
     return any(child.tag == "include" for world in (root, *root.all("world")) for child in world.children)
 
 
-def _collect(reading: _Reading, model: Element, scope: str) -> None:
+def _collect(reading: _SdfModel, model: Element, scope: str) -> None:
     """Links, joints and frames of a model and of those inside it, by names with `::` between."""
     inner = "__model__" if not scope else scope.removesuffix("::")
     for child in model.children:
@@ -238,14 +238,14 @@ def _collect(reading: _Reading, model: Element, scope: str) -> None:
             reading.warn(child, "", f"<{child.tag}>", "links, joints and frames", "It is left out.")
 
 
-def _scoped(reading: _Reading, scope: str, name: str) -> str:
+def _scoped(reading: _SdfModel, scope: str, name: str) -> str:
     """The whole name of a frame that is named inside a model."""
     if name == "__model__":
         return scope.removesuffix("::") or name
     return name if name in (WORLD, scope.removesuffix("::")) else scope + name
 
 
-def _joint(reading: _Reading, at: Element, scope: str) -> SdfJoint | None:
+def _joint(reading: _SdfModel, at: Element, scope: str) -> SdfJoint | None:
     name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
     place = f"joint {name}"
     if kind not in ALL_KINDS:
@@ -282,7 +282,7 @@ def _joint(reading: _Reading, at: Element, scope: str) -> SdfJoint | None:
     return SdfJoint(name, at.line, kind, parent, child, where, tuple(moving), ratings, _pitch(reading, at, place))
 
 
-def _pitch(reading: _Reading, at: Element, place: str) -> float | None:
+def _pitch(reading: _SdfModel, at: Element, place: str) -> float | None:
     """Way per angle of a screw [m/rad]."""
     if at.attributes.get("type") != "screw":
         return None
@@ -294,7 +294,7 @@ def _pitch(reading: _Reading, at: Element, place: str) -> float | None:
     return -1.0 / angle if angle else 0.0
 
 
-def _axis(reading: _Reading, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
+def _axis(reading: _SdfModel, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
     """The direction of an axis in the model."""
     at = joint.first(tag)
     if at is None:
@@ -319,7 +319,7 @@ def _axis(reading: _Reading, joint: Element, tag: str, place: str, where: Pose) 
     return turn @ (values / size)
 
 
-def _rating(reading: _Reading, joint: Element, tag: str, place: str) -> Rating:
+def _rating(reading: _SdfModel, joint: Element, tag: str, place: str) -> Rating:
     """Range, speed, force and friction of an axis, under the name of the joint."""
     at, known = joint.first(tag), dict[str, float]()
     limit = at.first("limit") if at is not None else None
@@ -343,7 +343,7 @@ def _rating(reading: _Reading, joint: Element, tag: str, place: str) -> Rating:
 class _Growth:
     """The tree that joints make of the links, from the base outwards."""
 
-    def __init__(self, reading: _Reading, model: Element, base: Base) -> None:
+    def __init__(self, reading: _SdfModel, model: Element, base: Base) -> None:
         self.reading, self.model, self.base = reading, model, base
         self.growing = GrowingTree()
         self.poses: dict[str, Pose] = {}

@@ -31,8 +31,15 @@ MEASUREMENT: tuple[Parameter, ...] = (
     _positive("current_step", "A", "step of the recorded current; 0: none"),
     _positive("cutoff", "Hz", "cutoff of the filter that the user applies to positions and forces; 0: none"),
     Parameter("order", "1", 4.0, 1.0, 10.0, "order of that filter, a Butterworth filter run forth and back"),
+    _positive("jitter", "s", "standard deviation of the time at which a sample is taken"),
+    Parameter("drift", "N m/s or N/s", 0.0, text="rate of the offset of forces"),
+    Parameter("warming", "1", 0.0, -0.9, 10.0, "relative change of the force of one ampere until the drive is warm"),
+    Parameter("warming_time", "s", 600.0, 1e-3, LARGEST, "time in which a drive is warm but for 1/e of the change"),
 )
 """Parameters of a measurement; at their defaults nothing is changed."""
+
+LATER = ("jitter", "drift", "warming", "warming_time")
+"""Parameters that stores of before do not know: at their defaults they are not part of a description."""
 
 POSITIONS = ("measured_position", "measured_velocity", "measured_acceleration")
 FORCES = ("measured_current", "measured_force")

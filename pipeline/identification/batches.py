@@ -28,8 +28,9 @@ class Loader:
 
     The part of a case is that of `pipeline.sweep.measurement.case_part`: every case has one, and a case for tests has a
     robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the
-    numbers `design`, `friction` and `trajectory` (batch,) of each window. `torch`: tensors instead of arrays. Its
-    length is the number of batches. Raises StoreError.
+    numbers `design`, `friction` and `trajectory` (batch,) of each window. `torch`: tensors instead of arrays. `worker`:
+    number of this one and of all, which share the cases; each window is some worker's. Its length is the number of
+    batches; `after` goes on within a pass, `loader[number]` is one window. Raises StoreError.
     """
 
     store: LocationLike
@@ -40,6 +41,7 @@ class Loader:
     seed: int = 0
     torch: bool = False
     labels: bool = False
+    worker: tuple[int, int] = (0, 1)
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
@@ -53,28 +55,62 @@ class Loader:
                 f"window, batch: got {self.window}, {self.batch}; expected 1 to {data.sizes['time']}, above 0"
             )
 
+        if not 0 <= self.worker[0] < self.worker[1]:
+            raise StoreError(f"worker: got {self.worker}; expected a number from 0 to below that of all workers")
+
     def __len__(self) -> int:
+        return -(-self.windows // self.batch)
+
+    @property
+    def windows(self) -> int:
+        """Number of windows of this worker."""
         data = open_results(self.store)
-        windows = len(self._cases(data)) * (data.sizes["time"] // (self.window or data.sizes["time"]))
-        return -(-windows // self.batch)
+        return len(self._shuffled(data)[0]) * self._windows_of_case(data)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """One window, the same in every pass: each variable (window, ...), labels as numbers. Raises IndexError."""
+        data = open_results(self.store)
+        cases, count = self._cases(data), self._windows_of_case(data)
+        if not 0 <= number < len(cases) * count:
+            raise IndexError(f"window {number}: expected a number from 0 to {len(cases) * count - 1}")
+        windows = self._windows(data, tuple(cases[number // count]))
+        return self._converted({name: values[number % count] for name, values in windows.items()})
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the batches of one pass; the last may be smaller."""
-        data, random = open_results(self.store), np.random.default_rng(self.seed)
+        return self.after(0)
+
+    def after(self, batches: int) -> Iterator[dict[str, Any]]:
+        """Iterate over the batches of a pass without the first ones, which are hardly read: to go on exactly."""
+        data = open_results(self.store)
+        (cases, random), count, skipped = self._shuffled(data), self._windows_of_case(data), batches * self.batch
         pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self._names}
-        cases = self._cases(data)
-        random.shuffle(cases)
         for start in range(0, len(cases), MIXED):
-            fresh = [self._windows(data, tuple(case)) for case in cases[start : start + MIXED]]
+            mixed = cases[start : start + MIXED]
+            order = random.permutation(len(mixed) * count)
+            left = order[min(skipped, len(order)) :]
+            skipped = max(skipped - len(order), 0)
+            if not len(left):
+                continue
+            fresh = [self._windows(data, tuple(case)) for case in mixed]
             whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self._names}
-            order = random.permutation(len(next(iter(whole.values()))))
-            pool = {name: np.concatenate([pool[name], windows[order]]) if pool[name].size else windows[order]
+            pool = {name: np.concatenate([pool[name], windows[left]]) if pool[name].size else windows[left]
                     for name, windows in whole.items()}  # fmt: skip
             while len(next(iter(pool.values()))) >= self.batch:
                 yield self._converted({name: windows[: self.batch] for name, windows in pool.items()})
                 pool = {name: windows[self.batch :] for name, windows in pool.items()}
         if next(iter(pool.values())).size:
             yield self._converted(pool)
+
+    def _windows_of_case(self, data: Dataset) -> int:
+        """Windows of a case."""
+        return int(data.sizes["time"] // (self.window or data.sizes["time"]))
+
+    def _shuffled(self, data: Dataset) -> tuple[np.ndarray, np.random.Generator]:
+        """Cases of this worker in the order of a pass, and the random numbers that go on from there."""
+        random, cases = np.random.default_rng(self.seed), self._cases(data)
+        random.shuffle(cases)
+        return cases[self.worker[0] :: self.worker[1]], random
 
     def _cases(self, data: Dataset) -> np.ndarray:
         parts = []

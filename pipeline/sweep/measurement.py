@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.sections import SplitSection, SweepFile
 from pipeline.sweep.time import TimeGrid
-from robots.measurement import CLEAN, MEASUREMENT, SHORTEST, Sensors
+from robots.measurement import CLEAN, LATER, MEASUREMENT, SHORTEST, Sensors
 from robots.parameters import nearest
 
 PARTS = ("train", "validation", "test")
@@ -26,7 +26,9 @@ def case_part(design: str, trajectory: str) -> str:
 
 def describe_sensors(sensors: Sensors) -> dict[str, Any]:
     """Parameters and seed of sensors in types of JSON."""
-    return {"values": dict(sensors.values), "seed": sensors.seed}
+    defaults = {parameter.name: parameter.default for parameter in MEASUREMENT if parameter.name in LATER}
+    values = {name: value for name, value in sensors.values.items() if value != defaults.get(name)}
+    return {"values": values, "seed": sensors.seed}
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ def positions(
     values: Mapping[str, float], step: float, clean: Array, random: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
-    noisy = clean + random.normal(size=clean.shape) * values["position_noise"]
+    noise = random.normal(size=clean.shape) * values["position_noise"]
+    noisy = jittered(values, step, clean, random) + noise
     smooth = filtered(values, step, stepped(noisy, values["encoder_step"]))
     velocity = rate(smooth, step)
     return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step)), strict=True))
@@ -47,8 +48,15 @@ def forces(
 ) -> dict[str, np.ndarray]:
     """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
     real = clean + values["ripple"] * np.sin(position * values["ripple_number"]) + values["force_offset"]
+    times = np.arange(len(clean))[:, None] * step
+    if values["drift"]:
+        real = real + values["drift"] * times
+    if values["warming"]:
+        # a warm drive needs another current for the same force, which its user does not know
+        real = real / (1.0 + values["warming"] * (1.0 - np.exp(-times / values["warming_time"])))
     noise = coloured(random.normal(size=clean.shape), values["noise_time"], step) * values["force_noise"]
-    current = stepped((delayed(real, values["delay"], step) + noise) / values["force_constant"], values["current_step"])
+    sampled = jittered(values, step, delayed(real, values["delay"], step), random)
+    current = stepped((sampled + noise) / values["force_constant"], values["current_step"])
     current = filtered(values, step, current)
     return dict(zip(FORCES, (current, current * values["force_constant"]), strict=True))
 
@@ -64,6 +72,13 @@ def rate(values: Array, step: float) -> np.ndarray:
         near, far, most = (values[3 + k : len(values) - 3 + k] - values[3 - k : len(values) - 3 - k] for k in (1, 2, 3))
         result[3:-3] = (45.0 * near - 9.0 * far + most) / (60.0 * step)
     return np.asarray(result)
+
+
+def jittered(values: Mapping[str, float], step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
+    """The signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
+    if not values["jitter"]:
+        return np.asarray(signal)
+    return np.asarray(signal + rate(signal, step) * random.normal(size=(len(signal), 1)) * values["jitter"])
 
 
 def stepped(values: Array, step: float) -> np.ndarray:

@@ -211,6 +211,30 @@ def test_batches_hold_every_window_once(tree: Path) -> None:
     assert len(firsts) == 4 * cases
 
 
+def test_a_pass_goes_on_exactly_and_workers_share_its_windows(tree: Path) -> None:
+    options = {"batch": 3, "window": 100, "seed": 1}
+    loader = Loader(tree, "train", NAMES, **options)  # type: ignore[arg-type]
+    batches = list(loader)
+    for start in (1, len(loader) - 1):
+        rest = list(loader.after(start))
+        assert len(rest) == len(batches) - start
+        for own, expected in zip(rest, batches[start:], strict=True):
+            assert all((own[name] == expected[name]).all() for name in NAMES)
+    assert list(loader.after(len(loader))) == []
+    shared = [Loader(tree, "train", NAMES, worker=(k, 2), **options) for k in range(2)]  # type: ignore[arg-type]
+    assert sum(part.windows for part in shared) == loader.windows
+    whole, parts = (
+        {float(x) for batch in source for x in batch["measured_force"][:, 0, 0]}
+        for source in (batches, [batch for part in shared for batch in part])
+    )
+    assert whole == parts
+    single = [loader[number]["measured_force"] for number in range(loader.windows)]
+    assert {float(window[0, 0]) for window in single} == whole
+    assert single[0].shape == (100, 3)
+    with pytest.raises(IndexError, match="expected a number from 0 to"):
+        loader[loader.windows]
+
+
 def test_batches_are_tensors_on_request(tree: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is an extra; PyPI's wheels for Linux need gigabytes of CUDA")
     arrays = next(iter(Loader(tree, "train", NAMES, batch=8, window=100, seed=1)))
@@ -233,6 +257,7 @@ def test_tensors_without_torch_are_refused(tree: Path, monkeypatch: pytest.Monke
         ({"part": "trian"}, "expected one of train, validation, test"),
         ({"variables": ("force",)}, "expected series of the store"),
         ({"window": 402}, "expected 1 to 401"),
+        ({"worker": (2, 2)}, "expected a number from 0 to below that of all workers"),
     ],
 )
 def test_a_loader_that_cannot_be_is_refused(tree: Path, options: dict[str, object], message: str) -> None:

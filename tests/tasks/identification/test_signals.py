@@ -84,3 +84,27 @@ def test_a_cutoff_beyond_half_the_rate_is_refused() -> None:
 def test_an_unknown_parameter_is_refused() -> None:
     with pytest.raises(ParameterError, match="did you mean 'ripple'"):
         signals.settings({"rippel": 1.0})
+
+
+def test_jitter_drift_and_warming() -> None:
+    plain, found = measured(), measured(jitter=2e-4)
+    errors = (found["measured_position"] - plain["measured_position"])[10:-10]
+    speed = np.stack([2.0 * np.cos(2.0 * TIMES), -3.0 * np.sin(3.0 * TIMES)], axis=1)[10:-10]
+    late = errors / np.where(np.abs(speed) > 0.5, speed, np.nan)
+    assert np.nanstd(late) == pytest.approx(2e-4, rel=0.1)
+    both = np.isfinite(late).all(axis=1)
+    assert np.allclose(late[both, 0], late[both, 1], rtol=1e-3, atol=1e-8)
+    drifted = measured(drift=0.3)["measured_force"] - plain["measured_force"]
+    assert np.allclose(drifted, 0.3 * TIMES[:, None], atol=1e-12)
+    warm = measured(warming=0.2, warming_time=1.0)["measured_force"]
+    change = 1.0 + 0.2 * (1.0 - np.exp(-TIMES[:, None]))
+    assert np.allclose(warm * change, plain["measured_force"], atol=1e-12)
+
+
+def test_the_description_of_sensors_is_that_of_before_where_nothing_new_is_asked_for() -> None:
+    from pipeline.sweep.measurement import describe_sensors
+    from robots.measurement import LATER, Sensors
+
+    plain = describe_sensors(Sensors(signals.settings({"force_noise": 0.1}), 3))
+    assert not set(plain["values"]) & set(LATER)
+    assert describe_sensors(Sensors(signals.settings({"jitter": 1e-4}), 3))["values"]["jitter"] == 1e-4

@@ -48,7 +48,7 @@ class Loop:
     """An iteration: `state` symbols start as `initial` and become `following`, until all are `done` or `limit` rounds.
 
     A lane that is done keeps its state, so a sample's result does not depend on its neighbours. Lanes to `skip` are
-    done before the first round; a vector of such lanes costs nothing. `newton`: near its solution a step does not depend
+    done before the first round; a vector of such lanes costs nothing. `newton`: at its solution a step does not depend
     on the state to first order, as Newton's; where it does, what it converges to is differentiated in another way.
     """
 

@@ -29,10 +29,19 @@ def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
     return select(node > 0.0, node.graph.lift(dx * 0.5 / node), node.graph.lift(0.0))
 
 
+def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at zero, between its two slopes."""
+    lift = node.graph.lift
+    return select(x < 0.0, lift(-dx), select(x > 0.0, lift(dx), lift(0.0)))
+
+
+_WITH_KINKS: dict[str, Callable[..., Scalar]] = {"sqrt": _root_with_kink, "abs": _size_with_kink}
+
+
 def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kinks: bool = False) -> list[Scalar]:
     """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
 
-    With `kinks`, a root of zero, which has none, has the derivative zero instead of NaN.
+    With `kinks`, a root and a size of zero, which have none, have the derivative zero instead of NaN or one of two.
 
     Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
     seeds. Raises ValueError where it is not.
@@ -62,8 +71,8 @@ def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
     if node.op in _STEPS or all(_zero(each) for each in changes):
         return 0.0
-    rule = _root_with_kink if kinks and node.op == "sqrt" else _RULES[node.op]
-    return rule(node, *node.args, *changes)
+    rules = _RULES | _WITH_KINKS if kinks else _RULES
+    return rules[node.op](node, *node.args, *changes)
 
 
 def _zero(value: Scalar) -> bool:

@@ -50,6 +50,16 @@ LOADED = 1 << 20
 """Values of the longest coordinate that opening a store brings into memory."""
 
 
+ARRAYS = "arrays.json"
+"""Checksums of a store of plain arrays, such as recordings."""
+RECORD = "record"
+"""Its attribute with the text beside the arrays."""
+ARRAY_CHUNK = 1 << 16
+"""Rows of a chunk of such an array."""
+MAX_ARRAY = 1 << 30
+"""Bytes of a chunk of such an array, at most."""
+
+
 def create(
     store: LocationLike,
     layout: Layout,
@@ -331,6 +341,73 @@ def _build_coordinate(
     for number in range(-(-size // length)):
         key = f"{coordinate.name}/c.{number}"
         yield number, key, partial(chunk, number, key)
+
+
+def create_arrays(
+    store: LocationLike, arrays: Mapping[str, NDArray[Any]], dims: Mapping[str, tuple[str, ...]], record: str
+) -> None:
+    """Make a store of arrays of numbers, whole under its name or not there at all; `record` is a text beside them.
+
+    Each array has the names `dims` for its dims. Checksums of all files are in ARRAYS, the last one to be there. Raises
+    StoreError where the path exists or cannot be written.
+    """
+    location = locate(store)
+    files: dict[str, Any] = {}
+    group = zarr.create_group(MemoryStore(files), attributes={RECORD: record})
+    for name, values in arrays.items():
+        array = group.create_array(
+            name,
+            shape=values.shape,
+            chunks=(min(max(len(values), 1), ARRAY_CHUNK), *values.shape[1:]),
+            dtype=values.dtype,
+            compressors=[BloscCodec(cname=COMPRESSOR, clevel=LEVEL, shuffle="shuffle"), Crc32cCodec()],
+            dimension_names=dims[name],
+            chunk_key_encoding={"name": "default", "separator": "."},
+            config={"write_empty_chunks": True},
+        )
+        array[...] = values
+    described = _consolidated({key: data.to_bytes() for key, data in files.items()})
+    sums = {key: checksum(key, data) for key, data in described.items()}
+    listed = json.dumps({"format": 1, "files": sums}, indent=1).encode()
+    with refusals(location):
+        try:
+            location.make(Files.of(described | {ARRAYS: listed}), last=ARRAYS)
+        except FileExistsError:
+            raise StoreError(f"{location}: exists already; remove it, or choose another name") from None
+
+
+def has_arrays(store: LocationLike) -> bool:
+    """Whether there is a store that `create_arrays` made."""
+    try:
+        return bool(locate(store).read_within(ARRAYS, MAX_BYTES))
+    except (OSError, StoreError):
+        return False
+
+
+def open_arrays(store: LocationLike) -> tuple[dict[str, NDArray[Any]], str]:
+    """The arrays and the record of a store that `create_arrays` made, held against their checksums.
+
+    Raises StoreError for a store that is missing, damaged, or not ours.
+    """
+    location = locate(store)
+    try:
+        with refusals(location):
+            listed = parse_json(location.read_within(ARRAYS, MAX_BYTES))
+            sums = listed["files"] if isinstance(listed, dict) and listed.get("format") == 1 else None
+            if not isinstance(sums, dict) or not all(isinstance(value, str) for value in sums.values()):
+                raise ValueError(f"{ARRAYS} is of another format")
+            files = {key: location.read_within(key, MAX_ARRAY) for key in sums}
+        if wrong := [key for key, data in files.items() if checksum(key, data) != sums[key]]:
+            raise StoreError(
+                f"{location}: {wrong[0]} is not what was written; restore it, or read the recordings again"
+            )
+        group = zarr.open_group(_memory(files), mode="r")
+        arrays = {name: np.asarray(group[name][...]) for name in sorted(group.array_keys())}  # type: ignore[index]
+        return arrays, str(group.attrs[RECORD])
+    except StoreError:
+        raise
+    except Exception as error:  # as in open_results
+        raise StoreError(f"{location}: is no store of recordings, or a damaged one ({error!r})") from error
 
 
 def _consolidated(files: dict[str, bytes]) -> dict[str, bytes]:

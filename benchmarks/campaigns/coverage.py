@@ -1,6 +1,9 @@
 """How many 95 % intervals hold the true parameters, before (white noise assumed) and now, and whether warnings speak.
 
-    python -m benchmarks.campaigns.coverage [--seeds 100] [--robots planar_3r five_bar delta_3rr2rrr]
+    python -m benchmarks.campaigns.coverage [--seeds 100] [--robots planar_3r five_bar delta_3rr2rrr] [--own]
+
+Forces are those of another engine: of Pinocchio for the chain, of MuJoCo around loops that are closed by other code for
+the parallel robots; with `--own` those of limbsweep.
 
 Each case is one thing that goes wrong with recordings of a machine; the model is right in the first ones, wrong in the
 others, where no deviation can be right and a warning has to say so.
@@ -17,7 +20,7 @@ import numpy as np
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.machines.fitting import RecordedMachine, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, with_delay
@@ -48,6 +51,7 @@ class Truth:
     position: np.ndarray
     force: np.ndarray
     velocity: np.ndarray
+    heavier: np.ndarray
 
     @property
     def size(self) -> float:
@@ -55,8 +59,8 @@ class Truth:
         return NOISE * float(np.sqrt(np.mean(self.force**2)))
 
 
-def truth_of(name: str) -> Truth:
-    """Clean signals of a robot along random Fourier series."""
+def truth_of(name: str, *, own: bool = True) -> Truth:
+    """Clean signals of a robot along random Fourier series; by our dynamics, or by those of another engine."""
     robot = catalog.build(name)
     freedoms = len(robot.mechanism.freedoms)
     random, time = np.random.default_rng(4), np.arange(0.0, DURATION, STEP)
@@ -69,8 +73,60 @@ def truth_of(name: str) -> Truth:
         xd += omega * (sine * np.cos(angle) - cosine * np.sin(angle))
         xdd -= omega**2 * (sine * np.sin(angle) + cosine * np.cos(angle))
     moving = _moving(robot, x, xd, xdd)
+    if not own:
+        position, velocity, force = foreign(robot, moving)
+        return Truth(robot, moving, position, force, velocity, foreign(robot, moving, heavier=1.1)[2])
     solved = inverse_dynamics(robot, friction=FRICTION, full=True, **moving)
-    return Truth(robot, moving, actuator_positions(robot, **moving), solved.force, solved.velocity)
+    heavy = np.zeros_like(solved.force)
+    position = actuator_positions(robot, **moving)
+    heavy[:, 0] = 0.1 * np.abs(solved.force).max() * np.cos(position[:, 0])
+    return Truth(robot, moving, position, solved.force, solved.velocity, solved.force + heavy)
+
+
+def foreign(robot: Robot, moving: Moving, heavier: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, velocities and forces of the actuators, friction included, by Pinocchio or MuJoCo.
+
+    heavier: factor of all masses of the first limb. Armatures are added to what the engine gives, as is friction.
+    """
+    from benchmarks.peers.bodies import skeleton
+    from benchmarks.peers.closure import Closure, Target
+
+    limbs = tuple(
+        replace(limb, links=tuple(replace(link, armature=0.0) for link in limb.links)) for limb in robot.mechanism.limbs
+    )
+    bones = skeleton(replace(robot.mechanism, limbs=limbs))
+    bodies = tuple(
+        replace(body, mass=body.mass * heavier, tensor=body.tensor * heavier) if body.limb == 0 else body
+        for body in bones.bodies
+    )
+    bones, motors = replace(bones, bodies=bodies), list(bones.motors)
+    if robot.mechanism.is_chain:
+        from benchmarks.peers.pinocchio import Tree as PinocchioTree
+
+        q, qd, qdd = bones.motion(robot, moving)
+        force = PinocchioTree(bones, GRAVITY).inverse_dynamics(q, qd, qdd)[:, motors]
+    else:
+        from benchmarks.peers.mujoco import Tree as MujocoTree
+
+        home: np.ndarray = np.array(robot.mechanism.platform.home.rotation, dtype=float)
+        turned: np.ndarray = np.tile(home, (len(np.asarray(moving["twist"])), 1, 1))
+        target = Target.of({"rotation": turned, **{name: np.asarray(value) for name, value in moving.items()}})
+        closure = Closure(bones, bones.motion(robot, moving)[0])
+        closed = closure.close(target)
+        q, (qd, qdd, unit) = closed.T, closure.motion(target, closed)
+        torque = MujocoTree(bones, GRAVITY).inverse_dynamics(np.ascontiguousarray(q), qd, qdd)
+        force = closure.projected(torque, unit)
+    armature = np.array(
+        [
+            robot.mechanism.limbs[instance.limb].links[robot.mechanism.limbs[instance.limb].index(joint)].armature
+            for instance in robot.mechanism.instances
+            for joint in robot.mechanism.limbs[instance.limb].actuated
+        ]
+    )
+    dry, viscous = (float(str(FRICTION[key])) for key in ("coulomb", "viscous"))
+    position, velocity = q[:, motors], qd[:, motors]
+    force = force + armature * qdd[:, motors] + dry * np.sign(velocity) + viscous * velocity
+    return position, velocity, force
 
 
 def _moving(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Moving:
@@ -102,9 +158,7 @@ def cases(truth: Truth) -> Iterator[tuple[str, bool, Change]]:
     fading = 0.6 * np.sign(truth.velocity) * np.exp(-((truth.velocity / 0.1) ** 2))
     yield "wrong friction law", False, lambda random, force: force + fading + white(random)
     if len(truth.robot.mechanism.instances) > 1:
-        heavy = np.zeros(shape)
-        heavy[:, 0] = 0.1 * np.abs(truth.force).max() * np.cos(truth.position[:, 0])
-        yield "first limb 10 % heavier", False, lambda random, force: force + heavy + white(random)
+        yield "first limb 10 % heavier", False, lambda random, force: truth.heavier + white(random)
 
 
 def _spoilt(random: np.random.Generator, force: np.ndarray) -> np.ndarray:
@@ -114,9 +168,9 @@ def _spoilt(random: np.random.Generator, force: np.ndarray) -> np.ndarray:
     return result
 
 
-def coverage(name: str, seeds: int) -> Iterator[tuple[str, str, bool, int, float, float, float]]:
+def coverage(name: str, seeds: int, own: bool = False) -> Iterator[tuple[str, str, bool, int, float, float, float]]:
     """Robot, case, whether the model is right, seeds, coverage before and now, share of seeds with a warning."""
-    truth = truth_of(name)
+    truth = truth_of(name, own=own)
     model = MachineModel()
     options = Preparation(cutoff=CUTOFF, rest=0.0)
     time = np.arange(len(truth.force)) * STEP
@@ -172,11 +226,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--robots", nargs="*", default=list(SPREADS))
+    parser.add_argument("--own", action="store_true", help="forces by limbsweep itself")
     arguments = parser.parse_args()
     print("| robot | case | model | seeds | before | now | warned |")
     print("|---|---|---|---:|---:|---:|---:|")
     for name in arguments.robots:
-        for robot, case, is_right, count, before, now, warned in coverage(name, arguments.seeds):
+        for robot, case, is_right, count, before, now, warned in coverage(name, arguments.seeds, arguments.own):
             kind = "right" if is_right else "wrong"
             print(f"| {robot} | {case} | {kind} | {count} | {before:.0%} | {now:.0%} | {warned:.0%} |", flush=True)
 

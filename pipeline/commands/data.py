@@ -78,9 +78,15 @@ def dataset(
 @click.option("--validation", multiple=True, metavar="FILE", help="A recording for validation; may be given again.")
 @click.option("--test", multiple=True, metavar="FILE", help="A recording for a test; may be given again.")
 @click.option("--output", type=click.Path(path_type=Path), help="A new CSV or JSON file for all parameters.")
-@click.option("--robot", "robot_file", type=click.Path(path_type=Path), help="A new .yaml or .urdf of the robot found.")
+@click.option(
+    "--robot",
+    "robot_file",
+    type=click.Path(path_type=Path),
+    help="A new .yaml, .urdf or .xml (MJCF) of the robot found.",
+)
 @click.option("--report", "page", type=click.Path(path_type=Path), help="A new HTML file with curves and parameters.")
 @click.option("--dataset", "netcdf", type=click.Path(path_type=Path), help="A new .nc file for the xarray dataset.")
+@click.option("--store", help="A new store for recordings, raw and prepared, to identify again from.")
 @CLUSTER
 def identify(
     source: str,
@@ -97,25 +103,36 @@ def identify(
     robot_file: Path | None,
     page: Path | None,
     netcdf: Path | None,
+    store: str | None,
     cluster: Path | None,
 ) -> None:
     """Estimate base parameters: of the robots in a store, or of a machine from its recordings.
 
-    SOURCE is a store; or a recording description (.yaml), which names robot and files; or a robot, with FILES as
-    recordings for training and --columns to say what is in them. Exit status 1 where some robots cannot be estimated.
+    SOURCE is a store, of results or of recordings; or a recording description (.yaml), which names robot and files; or
+    a robot, with FILES as recordings for training and --columns to say what is in them. Exit status 1 where some robots
+    cannot be estimated.
     """
     from pipeline.documents import outputs
 
     for option, path in (("--output", output), ("--robot", robot_file), ("--report", page), ("--dataset", netcdf)):
         if path is not None:
             outputs.check_output(path, option=option)
-    if not (files or validation or test or source.lower().endswith((".yaml", ".yml"))):
-        if robot_file is not None or page is not None or netcdf is not None or columns is not None:
-            raise Refused("--robot, --report, --dataset, --columns: got a store; expected recordings of a machine")
+    is_described = files or validation or test or source.lower().endswith((".yaml", ".yml"))
+    if not is_described and not _is_recorded(source):
+        if any(option is not None for option in (robot_file, page, netcdf, columns, store)):
+            raise Refused(
+                "--robot, --report, --dataset, --columns, --store: got a store of results; expected recordings"
+            )
         _identify_store(source, method or "weighted", motion, clean, designs, output, cluster)
         return
     roles = [(path, role) for role, paths in zip(ROLES, (files, validation, test), strict=True) for path in paths]
-    _identify_recordings(source, roles, method, columns, folder, output, robot_file, page, netcdf)
+    _identify_recordings(source, roles, method, columns, folder, output, robot_file, page, netcdf, store)
+
+
+def _is_recorded(source: str) -> bool:
+    from pipeline.identification.machines.recorded import is_recorded
+
+    return is_recorded(source)
 
 
 ROLES = ("train", "validation", "test")
@@ -153,9 +170,10 @@ def _identify_recordings(
     robot_file: Path | None,
     page: Path | None,
     netcdf: Path | None,
+    store: str | None,
 ) -> None:
     from pipeline.documents import outputs
-    from pipeline.identification.machines import results
+    from pipeline.identification.machines import recorded, results
     from pipeline.identification.machines.description import read_description
     from pipeline.identification.machines.identify import identify_recordings
     from pipeline.identification.machines.page import save_page
@@ -168,14 +186,19 @@ def _identify_recordings(
         results.checked_suffix(output, results.FORMATS)
     if robot_file is not None:
         results.checked_suffix(robot_file, results.ROBOTS)
-    described = columns if roles and columns is not None else Path(source)
-    description = read_description(
-        described, robot=source if roles else None, files=roles, folder=folder, method=method
-    )
+    if not roles and recorded.is_recorded(source):
+        description = recorded.read_recordings(source, method)
+    else:
+        described = columns if roles and columns is not None else Path(source)
+        description = read_description(
+            described, robot=source if roles else None, files=roles, folder=folder, method=method
+        )
     result = identify_recordings(description)
     print_rows(result.rows())
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
+    if store is not None:
+        recorded.save_recordings(result, store)
     if output is not None:
         with outputs.output(output) as draft:
             results.save_parameters(result, draft)

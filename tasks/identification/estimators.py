@@ -115,9 +115,10 @@ def _checked(matrix: ArrayLike, forces: ArrayLike, actuators: Actuators) -> tupl
     matrix, forces = np.asarray(matrix, dtype=float), np.asarray(forces, dtype=float)
     fits = matrix.ndim == 2 and forces.shape == matrix.shape[:1]
     fits &= len(forces) % actuators == 0 if isinstance(actuators, int) else np.shape(actuators) == forces.shape
+    count = actuators if isinstance(actuators, int) else len(np.unique(actuators))
     if not fits or len(forces) <= matrix.shape[1] or not (np.isfinite(matrix).all() and np.isfinite(forces).all()):
         raise ValueError(
-            f"matrix, forces: got shapes {matrix.shape} and {forces.shape} with {actuators} actuators; expected finite "
+            f"matrix, forces: got shapes {matrix.shape} and {forces.shape} with {count} actuators; expected finite "
             "(rows, parameter) and (rows,), more rows than parameters, as many for each actuator"
         )
     return matrix, forces

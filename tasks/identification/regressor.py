@@ -140,7 +140,7 @@ def require_linear(robot: Robot, friction: FrictionInput) -> None:
         raise ValueError(
             f"friction: got a load from reactions and friction in passive joints, such as {rubbing[0]}, which changes "
             "these reactions: forces are not a product of a regressor with parameters; expected load constant, or "
-            "friction in actuated joints alone; identify with load: constant"
+            "friction in actuated joints alone; from recordings of a machine it is found without one"
         )
 
 

@@ -16,17 +16,25 @@ from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
 from pipeline.errors import Problem
-from pipeline.identification.machines.sections import DescriptionFile, OwnColumnSection, RecordingSection, SignalSection
-from pipeline.identification.machines.tables import Table, read_table, refused
+from pipeline.identification.machines.sections import (
+    DescriptionFile,
+    OwnColumnSection,
+    PayloadSection,
+    RecordingSection,
+    SignalSection,
+)
+from pipeline.identification.machines.tables import Table, column_of, read_table, refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
 from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import Robot
+from robots.model import Inertia, Robot
 from robots.parameters import nearest
+from tasks.identification.columns import BODY, body_parameters, shared_columns
 from tasks.identification.machines.checks import KINDS
-from tasks.identification.machines.fitting import METHODS
+from tasks.identification.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
+from tasks.identification.machines.fitting import METHODS, Payload
 from tasks.identification.machines.model import FADING, ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
 from tasks.identification.machines.preparation import Preparation, Signals
 
@@ -47,7 +55,11 @@ class RecordingFiles:
 
 @dataclass(frozen=True)
 class RecordingDescription:
-    """All that an identification from recordings needs, checked; `text` is the file that it came from."""
+    """All that an identification from recordings needs, checked; `text` is the file that it came from.
+
+    robot_source, robot_file, robot_text: what names the robot, and its file and the text of it, where there is one;
+    stored: signals that were read before, as from a store.
+    """
 
     robot: Robot
     file: DescriptionFile
@@ -61,14 +73,20 @@ class RecordingDescription:
     estimates_stribeck: bool
     method: str
     eliminate: bool
+    estimates_gains: bool
+    payloads: tuple[Payload | None, ...]
     accept: tuple[str, ...]
+    controller: Controller | None
     title: str
     text: str
+    robot_source: str
+    robot_file: str | None
     robot_text: str | None
+    stored: tuple[Signals, ...] | None = None
 
     def signals(self) -> list[Signals]:
-        """Read all recordings. Raises InputError."""
-        return [self.read(files) for files in self.recordings]
+        """Read all recordings, or take those that a store has. Raises InputError."""
+        return list(self.stored) if self.stored is not None else [self.read(files) for files in self.recordings]
 
     def read(self, files: RecordingFiles) -> Signals:
         """Read one recording, in SI units and the order of the actuators. Raises InputError."""
@@ -81,6 +99,12 @@ class RecordingDescription:
             position = np.linalg.solve(self.gear, position.T).T
         if section is not None and velocity is not None and section.of == "motors":
             velocity = np.linalg.solve(self.gear, velocity.T).T
+        section = self.file.reference
+        reference = None if section is None else self._signal(files, tables, section, "reference")
+        if section is not None and reference is not None:
+            if section.of == "motors":
+                reference = np.linalg.solve(self.gear, reference.T).T
+            reference = reference + self.zero
         if self.file.force.of == "motors":
             force = force @ self.gear
         time = self._time(files, tables, len(position))
@@ -88,7 +112,7 @@ class RecordingDescription:
         if len(set(lengths.values())) > 1:
             got = ", ".join(f"{count} samples of {name}" for name, count in lengths.items())
             raise refused(files.name, got, "as many of each")
-        return Signals(files.name, files.role, time, position + self.zero, force, velocity)
+        return Signals(files.name, files.role, time, position + self.zero, force, velocity, reference)
 
     def _time(self, files: RecordingFiles, tables: Sequence[Table], samples: int) -> np.ndarray:
         section = self.file.time
@@ -96,7 +120,7 @@ class RecordingDescription:
             assert section.rate is not None, "checked when the description was read"
             return np.arange(samples) / section.rate
         unit = UNITS[section.unit]
-        values = _column(files, tables, section.column, section.file, "time")
+        values = column_of(files.name, tables, section.column, section.file, "time")
         return np.asarray(unit.to_si(1.0) * values)
 
     def _signal(self, files: RecordingFiles, tables: Sequence[Table], section: SignalSection, key: str) -> np.ndarray:
@@ -107,33 +131,11 @@ class RecordingDescription:
             raise refused(
                 files.name, f"{len(names)} columns of {key}", f"{count}, one for each actuator of {self.robot.name}"
             )
-        values = np.stack([_column(files, tables, name, section.file, key) for name in names], axis=1)
+        values = np.stack([column_of(files.name, tables, name, section.file, key) for name in names], axis=1)
         factor = np.asarray(UNITS[section.unit].to_si(1.0) if section.unit and section.unit in UNITS else 1.0)
         for numbers in (section.sign, section.gain):
             factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
         return np.asarray(values * factor)
-
-
-def _column(files: RecordingFiles, tables: Sequence[Table], name: str | int, file: int | None, key: str) -> np.ndarray:
-    """The column of a name or number in one of the files. Raises InputError."""
-    searched = range(len(tables)) if file is None else [file - 1]
-    if any(k >= len(tables) for k in searched):
-        raise refused(files.name, f"{key} in file {file} of {len(tables)}", "one of its files")
-    hits = []
-    for k in searched:
-        table = tables[k]
-        if isinstance(name, int):
-            hits += [list(table.values())[name - 1]] if name <= len(table) else []
-        elif name in table:
-            hits.append(table[name])
-    if len(hits) == 1:
-        return hits[0]
-    if hits:
-        hint = "Say which by the key file, counted from 1."
-        raise refused(files.name, f"column {name!r} of {key} in {len(hits)} files", "one of them", hint)
-    known = [column for k in searched for column in tables[k]]
-    hint = f"It has {', '.join(known[:12])}{', ...' if len(known) > 12 else ''}; {nearest(str(name), known)}"
-    raise refused(files.name, f"no column {name!r} for {key}", "a column of the file", sentence(hint))
 
 
 def _expanded(tables: Sequence[Table], name: str, file: int | None) -> list[str]:
@@ -222,9 +224,14 @@ class _DescriptionReader:
             estimates_stribeck=estimates_stribeck,
             method=self.file.estimate.method,
             eliminate=self.file.estimate.eliminate,
+            estimates_gains=self.file.estimate.gains,
+            payloads=self._payloads(robot, files),
             accept=self.file.accept,
+            controller=self._controller(count),
             title=self.file.title or f"Identification of {robot.name}",
             text=text,
+            robot_source=named,
+            robot_file=None if robot_text is None else named,
             robot_text=robot_text,
         )
 
@@ -238,7 +245,7 @@ class _DescriptionReader:
         return self.folders[0] / name
 
     def _robot(self, name: str, given: bool) -> tuple[Robot, str | None]:
-        """The robot of a name: URDF, robot file or catalogue; and the text of the file of one that was imported."""
+        """The robot of a name: URDF, robot file or catalogue; and the text of its file, where it has one."""
         is_urdf, is_file = name.lower().endswith(".urdf"), name.lower().endswith((".yaml", ".yml"))
         if not (is_urdf or is_file):
             return Robot.of(find_family(name), dict(self.file.parameters)), None
@@ -246,7 +253,7 @@ class _DescriptionReader:
         self.report.raise_if_any()
         if is_urdf:
             imported = import_robot(path, parameters=False)
-            return Robot.of(imported.description.family, dict(self.file.parameters)), imported.text
+            return Robot.of(imported.description.family, dict(self.file.parameters)), read_text(str(path), MAX_BYTES)
         return Robot.of(find_family(str(path)), dict(self.file.parameters)), read_text(str(path), MAX_BYTES)
 
     def _recordings(self, files: list[tuple[str, str]]) -> tuple[RecordingFiles, ...]:
@@ -288,7 +295,8 @@ class _DescriptionReader:
 
     def _signals(self, robot: Robot, count: int) -> None:
         turns = [JOINT_KINDS[kind].units for kind in actuator_kinds(robot)]
-        for key, quantity in (("position", "position"), ("velocity", "rate"), ("force", "force")):
+        quantities = (("position", "position"), ("velocity", "rate"), ("force", "force"), ("reference", "position"))
+        for key, quantity in quantities:
             section = getattr(self.file, key)
             if section is None:
                 continue
@@ -371,8 +379,53 @@ class _DescriptionReader:
             return None
         return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
 
+    def _payloads(self, robot: Robot, files: list[tuple[str, str]]) -> tuple[Payload | None, ...]:
+        """Payload of each recording; nothing where none has one."""
+        if self.file.estimate.gains and self.file.estimate.method in (CONSISTENT, *CLOSED_LOOP):
+            self.report(("estimate", "gains"), True, f"a linear method: {', '.join(METHODS)}", "Take weighted.")
+        sections = [section.payload for section in self.file.recordings]
+        if not any(sections):
+            return ()
+        known = dict.fromkeys(column.owner for column in shared_columns(robot.family)[0] if column.parameter in BODY)
+        payloads: list[Payload | None] = []
+        for k, section in enumerate(sections):
+            path: KeyPath = ("recordings", k, "payload")
+            if section is None:
+                payloads.append(None)
+                continue
+            if section.body not in known:
+                self.report(
+                    (*path, "body"), section.body, "a body with inertia", sentence(nearest(section.body, known))
+                )
+            if (section.mass is None) == (section.unknown is None):
+                self.report(path, Got("both or none of mass and unknown"), "mass of a known payload, or unknown: NAME")
+            if len(section.moments) not in (3, 6):
+                self.report((*path, "moments"), Got(f"{len(section.moments)} numbers"), "3, or 6 with xy, xz, yz")
+            payloads.append(_payload(section, k))
+        return tuple(payloads)
+
+    def _controller(self, count: int) -> Controller | None:
+        section = self.file.controller
+        if section is None:
+            return None
+        gains = []
+        for key in ("position_gain", "velocity_gain"):
+            numbers = getattr(section, key)
+            if len(numbers) not in (1, count) or min(numbers) <= 0:
+                self.report(("controller", key), list(numbers), f"one number above 0, or {count} for the actuators")
+                return None
+            gains.append(np.broadcast_to(np.array(numbers, dtype=float), (count,)))
+        return Controller(gains[0], gains[1], section.reference_rate)
+
     def _choices(self) -> None:
-        methods = (*METHODS, CONSISTENT)
+        methods = (*METHODS, CONSISTENT, *CLOSED_LOOP)
+        if self.file.estimate.method in CLOSED_LOOP and self.file.reference is None:
+            hint = "Add the columns of the positions that the controller was asked for."
+            self.report(("estimate", "method"), self.file.estimate.method, "a key 'reference'", hint)
+        if self.file.estimate.method == OUTPUT_ERROR and self.file.controller is None:
+            self.report(
+                ("estimate", "method"), OUTPUT_ERROR, "a key 'controller'", "Add its gains, or take instrumental."
+            )
         if self.file.estimate.method not in methods:
             method = self.file.estimate.method
             hint = sentence(nearest(method, methods))
@@ -380,6 +433,16 @@ class _DescriptionReader:
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+
+
+def _payload(section: PayloadSection, number: int) -> Payload:
+    """The ten parameters of a payload about the origin of its body."""
+    if section.unknown is not None or section.mass is None:
+        return Payload(section.unknown or f"payload_{number + 1}", section.body)
+    xx, yy, zz, xy, xz, yz = (*section.moments, 0.0, 0.0, 0.0)[:6]
+    x, y, z = section.centre
+    inertia = Inertia(section.mass, (x, y, z), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return Payload(f"payload_{number + 1}", section.body, tuple(body_parameters(inertia).tolist()))
 
 
 def _measures(section: SignalSection, allowed: set[str]) -> bool:

@@ -12,9 +12,23 @@ from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.description import CONSISTENT, RecordingDescription
 from robots.formats.description import Description as RobotDescription
 from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, relative
+from tasks.identification.machines.closed_loop import (
+    CLOSED_LOOP,
+    INSTRUMENTAL,
+    OUTPUT_ERROR,
+    fit_instrumental,
+    fit_output_error,
+)
+from tasks.identification.machines.fitting import (
+    MachineFit,
+    RecordedMachine,
+    fit_machine,
+    relative,
+    with_coupled_friction,
+)
 from tasks.identification.machines.judgement import judged, warnings, with_delay
 from tasks.identification.machines.model import FADING
+from tasks.identification.machines.payloads import Gains, with_gains
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
 from tasks.identification.machines.standard import Standard, identified_robot, standard_parameters_of
 from tasks.identification.machines.stribeck import with_stribeck
@@ -26,7 +40,8 @@ WEIGHTED = "weighted"
 class MachineIdentification:
     """A fit of a machine's recordings, parameters that its bodies can have, and what a user should know of them.
 
-    warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage.
+    warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
+    signals as they were read.
     """
 
     description: RecordingDescription
@@ -37,6 +52,8 @@ class MachineIdentification:
     warnings: tuple[str, ...]
     delay: float
     seconds: dict[str, float]
+    raw: tuple[Signals, ...]
+    gains: Gains | None = None
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the result, as `limbsweep identify` prints it."""
@@ -47,10 +64,19 @@ class MachineIdentification:
         for recording in self.machine.recordings:
             share = fit.errors[recording.name]
             by_actuator = ", ".join(f"{x:.1%}" for x in fit.actuator_errors[recording.name])
+            raw = self.machine.raw_error(recording, fit)
             yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
+            yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         if self.delay:
             yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"
+        if self.gains is not None:
+            names = self.machine.robot.mechanism.actuators
+            pairs = zip(names, self.gains.factors, self.gains.deviations, strict=True)
+            yield (
+                "factors of forces",
+                ", ".join(f"{name} {factor:.4g} +- {spread:.1g}" for name, factor, spread in pairs),
+            )
         if self.machine.model.friction == FADING:
             speeds = ", ".join(f"{x:.3g}" for x in self.machine.model.stribeck_velocity)
             yield "Stribeck velocities", speeds
@@ -94,14 +120,14 @@ def _filter(recording: Prepared) -> str:
 def identify_recordings(description: RecordingDescription) -> MachineIdentification:
     """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
     clock = _Clock()
-    signals = description.signals()
-    findings = [f for s in signals for f in check_signals(description.robot, s, description.limits)]
+    raw = tuple(description.signals())
+    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits)]
     _refuse(findings, description)
-    signals = [_filled(recording) for recording in signals]
+    signals = [_filled(recording) for recording in raw]
     clock("read")
     prepared = tuple(prepare(recording, description.preparation) for recording in signals)
-    machine = RecordedMachine(description.robot, description.model, prepared)
-    method = WEIGHTED if description.method == CONSISTENT else description.method
+    machine = RecordedMachine(description.robot, description.model, prepared, payloads=description.payloads)
+    method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
     if machine.runs:
         clock("prepare")
     findings += check_machine(machine)
@@ -110,7 +136,13 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     machine, delay = with_delay(machine, method) if description.estimates_delay else (machine, 0.0)
     if description.estimates_stribeck:
         machine = with_stribeck(machine, method)
-    fit = fit_machine(machine, method, eliminate=description.eliminate)
+    machine = with_coupled_friction(machine, method)
+    gains = None
+    if description.estimates_gains:
+        gains = with_gains(machine, method, eliminate=description.eliminate)
+        machine, fit = gains.machine, gains.fit
+    else:
+        machine, fit = _fitted(machine, method, description)
     clock("fit")
     standard = standard_parameters_of(machine, fit)
     if description.method == CONSISTENT:
@@ -119,9 +151,22 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     fit = judged(machine, fit)
     notes = [str(finding) for finding in findings]
     clock("judge")
+    said = (*notes, *warnings(machine, fit))
     return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), (*notes, *warnings(machine, fit)), delay, clock.seconds
+        description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw, gains
     )
+
+
+def _fitted(
+    machine: RecordedMachine, method: str, description: RecordingDescription
+) -> tuple[RecordedMachine, MachineFit]:
+    """The fit by the description's method, and the machine along the motions that it is of."""
+    if description.method == INSTRUMENTAL:
+        return machine, fit_instrumental(machine, description.controller, eliminate=description.eliminate)
+    if description.method == OUTPUT_ERROR:
+        assert description.controller is not None, "checked when the description was read"
+        return fit_output_error(machine, description.controller, method, eliminate=description.eliminate)
+    return machine, fit_machine(machine, method, eliminate=description.eliminate)
 
 
 def _consistent(
@@ -136,7 +181,7 @@ def _consistent(
     changed = replace(fit, values=values, method=CONSISTENT)
     errors, by_actuator = {}, {}
     for run in machine.runs:
-        predicted, good = fit.base.reduced(run.matrix) @ whole, run.good
+        predicted, good = run.predicted(fit.base, whole), run.good
         errors[run.recording.name] = relative(run.forces[good], predicted[good])
         columns = range(good.shape[1])
         by_actuator[run.recording.name] = np.array(

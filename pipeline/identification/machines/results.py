@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.identify import MachineIdentification
+from pipeline.identification.machines.mjcf_text import mjcf_text
 from pipeline.identification.machines.urdf_text import urdf_text
 from robots.formats import writing
 from robots.joint_kinds import JOINT_KINDS
@@ -86,23 +87,39 @@ def robot_text(result: MachineIdentification) -> str:
     return writing.text(result.robot(), f"{result.description.title}: identified from recordings.")
 
 
+def _friction(result: MachineIdentification) -> dict[str, tuple[float, float]]:
+    """Viscous and dry friction of the actuated joints, which no file takes below zero."""
+    numbers = dict(zip((column.name for column in result.machine.columns), result.standard.values, strict=True))
+    return {
+        name: (
+            max(float(numbers.get(f"{name}.viscous", 0.0)), 0.0),
+            max(float(numbers.get(f"{name}.coulomb", 0.0)), 0.0),
+        )
+        for name in result.machine.robot.mechanism.actuators
+    }
+
+
 def identified_urdf(result: MachineIdentification) -> str:
     """The text of a URDF file of the identified robot, with friction. Raises InputError for what URDF cannot say."""
-    friction = {}
-    numbers = dict(zip((column.name for column in result.machine.columns), result.standard.values, strict=True))
-    for name in result.machine.robot.mechanism.actuators:
-        pair = numbers.get(f"{name}.viscous", 0.0), numbers.get(f"{name}.coulomb", 0.0)
-        friction[name] = (max(float(pair[0]), 0.0), max(float(pair[1]), 0.0))
     try:
-        return urdf_text(result.robot(), friction)
+        return urdf_text(result.robot(), _friction(result))
     except ValueError as error:
         raise InputError([Problem(result.machine.robot.name, 0, 0, "", str(error), "a tree, for URDF")]) from None
+
+
+def identified_mjcf(result: MachineIdentification) -> str:
+    """The text of an MJCF file of the identified robot, with friction. Raises InputError for what it cannot say."""
+    try:
+        return mjcf_text(result.robot(), _friction(result), result.machine.model.gravity)
+    except ValueError as error:
+        raise InputError([Problem(result.machine.robot.name, 0, 0, "", str(error), "a chain, for MJCF")]) from None
 
 
 ROBOTS: Mapping[str, Callable[[MachineIdentification], str]] = {
     ".yaml": robot_text,
     ".yml": robot_text,
     ".urdf": identified_urdf,
+    ".xml": identified_mjcf,
 }
 """How the identified robot is written, by the ending of a file's name."""
 

@@ -21,12 +21,31 @@ Role = Literal["train", "validation", "test"]
 Side = Literal["motors", "actuators"]
 
 
-class RecordingSection(Section):
+class FilesSection(Section):
     """Files of one recording, whose columns go together, and what it is for."""
 
     files: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
     role: Role = "train"
     name: Text | None = None
+
+
+class PayloadSection(Section):
+    """What is fixed to a body: known by mass [kg], centre [m] and moments of inertia about it; or unknown, by a name.
+
+    moments: xx, yy, zz, or these and xy, xz, yz [kg m^2], axes of the body's frame.
+    """
+
+    body: Text
+    unknown: Text | None = None
+    mass: Positive | None = None
+    centre: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, 0.0)
+    moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] = (0.0, 0.0, 0.0)
+
+
+class RecordingSection(FilesSection):
+    """One recording of a machine, with what it carries."""
+
+    payload: PayloadSection | None = None
 
 
 class SamplingSection(Section):
@@ -82,11 +101,20 @@ class ModelSection(Section):
     columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
 
 
+class ControllerSection(Section):
+    """A position controller, see `tasks.identification.machines.closed_loop.Controller`."""
+
+    position_gain: Numbers
+    velocity_gain: Numbers
+    reference_rate: bool = True
+
+
 class EstimateSection(Section):
     """The estimator, and whether parameters that the data do not tell are left out."""
 
     method: Text = "weighted"
     eliminate: bool = False
+    gains: bool = False
 
 
 class DescriptionFile(Section):
@@ -102,6 +130,8 @@ class DescriptionFile(Section):
     position: SignalSection
     velocity: SignalSection | None = None
     force: SignalSection
+    reference: SignalSection | None = None
+    controller: ControllerSection | None = None
     gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
     zero: Numbers | None = None
     limits: dict[Text, Pair] = Field(default_factory=dict)

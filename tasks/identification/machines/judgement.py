@@ -157,4 +157,4 @@ def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
         )
         for recording in machine.recordings
     )
-    return RecordedMachine(machine.robot, machine.model, shifted)
+    return replace(machine, recordings=shifted)

@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike
 
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
+from robots.parameters import ParameterError
 from tasks.arrays.inputs import GRAVITY, Moving
-from tasks.friction.given import Friction
+from tasks.friction.given import Friction, friction_input
 from tasks.identification.base import STATES, BaseParameters, from_matrix
 from tasks.identification.columns import Column
+from tasks.identification.machines.coupled import CoupledFriction, is_coupled
 from tasks.identification.regressor import Options, regressor, standard_parameters
 from tasks.identification.states import random_motion
 
@@ -46,8 +48,10 @@ class MachineModel:
     """What a machine has beside its bodies.
 
     friction: law of every actuator; offset: a constant force in each; drives (drive, actuator): rows of drives that
-    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; own: columns of the user's;
-    joints: friction of any joints by groups, see `tasks.regressor`; shared: limbs that are copies share parameters.
+    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; width (actuator,): velocity that
+    smooths the sign of velocities in dry friction, absent: sharp; own: columns of the user's;
+    joints: friction of any joints by groups, see `tasks.regressor`, or where reactions load what changes them
+    `tasks.identification.machines.coupled`; shared: limbs that are copies share parameters.
     """
 
     friction: FrictionColumns = USUAL
@@ -58,19 +62,43 @@ class MachineModel:
     joints: Friction = None
     shared: bool = True
     gravity: tuple[float, float, float] = GRAVITY
+    width: tuple[float, ...] = ()
 
     @property
     def _options(self) -> Options:
         return Options(friction=self.joints, shared=self.shared, gravity=self.gravity)
 
+    def coupled(self, robot: Robot) -> CoupledFriction | None:
+        """The friction of passive joints that reactions load, where there is some. Raises ParameterError."""
+        if self.joints is None or not is_coupled(robot, self.joints):
+            return None
+        if not self.shared:
+            raise ParameterError(
+                "shared: got limbs with parameters of their own and friction that reactions load; expected shared: true"
+            )
+        return CoupledFriction(robot, friction_input(robot, self.joints), self.gravity)
+
     def columns(self, robot: Robot) -> tuple[Column, ...]:
         """Names and units of all columns, those of bodies first."""
-        bodies = regressor(robot, full=True, **self._options, **random_motion(robot, 1)).columns
+        coupled = self.coupled(robot)
+        if coupled is not None:
+            bodies = coupled.columns
+        else:
+            bodies = regressor(robot, full=True, **self._options, **random_motion(robot, 1)).columns
         return (*bodies, *(column for column, _ in self._beside(robot)))
 
     def matrix(self, robot: Robot, moving: Moving, actuators: ActuatorMotion) -> np.ndarray:
-        """The regressor (samples, actuator, column) along a motion, of which that of the actuators is a part."""
-        bodies = regressor(robot, **self._options, **moving)
+        """The regressor (samples, actuator, column) along a motion, of which that of the actuators is a part.
+
+        Columns of friction that is coupled with reactions are those at the robot's own parameters.
+        """
+        coupled = self.coupled(robot)
+        if coupled is None:
+            bodies = regressor(robot, **self._options, **moving)
+        else:
+            bodies = regressor(robot, shared=True, gravity=self.gravity, **moving)
+            units = np.eye(len(coupled.columns))[bodies.shape[2] :]
+            bodies = np.concatenate([bodies, coupled.linearised(coupled.nominal, units, moving)[1]], axis=2)
         return np.concatenate([bodies, self.beside(robot, actuators)], axis=2)
 
     def beside(self, robot: Robot, actuators: ActuatorMotion) -> np.ndarray:
@@ -105,21 +133,23 @@ class MachineModel:
 
     def _friction(self, actuator: int, force: str) -> list[tuple[str, str, Callable[..., np.ndarray]]]:
         viscous = f"{force} s/rad" if force == "N m" else f"{force} s/m"
+        sign = _smooth_sign(self.width[actuator]) if self.width else _sharp_sign
         if self.friction == "none":
             return []
         if self.friction == "viscous":
             return [("viscous", viscous, _velocity)]
         if self.friction == USUAL:
-            return [("coulomb", force, _sign), ("viscous", viscous, _velocity)]
+            return [("coulomb", force, sign), ("viscous", viscous, _velocity)]
         if self.friction == "asymmetric":
             return [
-                ("coulomb_forward", force, _forward(_sign)),
-                ("coulomb_reverse", force, _reverse(_sign)),
+                ("coulomb_forward", force, _forward(sign)),
+                ("coulomb_reverse", force, _reverse(sign)),
                 ("viscous_forward", viscous, _forward(_velocity)),
                 ("viscous_reverse", viscous, _reverse(_velocity)),
             ]
         slow = self.stribeck_velocity[actuator] if self.stribeck_velocity else 0.01
-        return [("coulomb", force, _sign), ("viscous", viscous, _velocity), ("stribeck", force, _fading(slow))]
+        fading = _fading(slow, sign)
+        return [("coulomb", force, sign), ("viscous", viscous, _velocity), ("stribeck", force, fading)]
 
 
 Shape = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -129,8 +159,12 @@ def _one(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -
     return np.ones_like(velocity)
 
 
-def _sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+def _sharp_sign(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
     return np.sign(velocity)
+
+
+def _smooth_sign(width: float) -> Shape:
+    return lambda position, velocity, acceleration: np.tanh(velocity / width)
 
 
 def _velocity(position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
@@ -149,8 +183,10 @@ def _reverse(shape: Shape) -> Shape:
     return lambda position, velocity, acceleration: shape(position, velocity, acceleration) * (velocity < 0)
 
 
-def _fading(slow: float) -> Shape:
-    return lambda position, velocity, acceleration: np.sign(velocity) * np.exp(-((velocity / slow) ** 2))
+def _fading(slow: float, sign: Shape) -> Shape:
+    return lambda position, velocity, acceleration: (
+        sign(position, velocity, acceleration) * np.exp(-((velocity / slow) ** 2))
+    )
 
 
 def _along(row: np.ndarray, shape: Shape) -> Callable[[ActuatorMotion], np.ndarray]:
@@ -170,7 +206,10 @@ def actuator_kinds(robot: Robot) -> list[str]:
 
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
     """Values of all columns as the robot has them; zero for what it says nothing of."""
-    known = standard_parameters(robot, friction=model.joints, shared=model.shared)
+    if (coupled := model.coupled(robot)) is not None:
+        known = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
+    else:
+        known = standard_parameters(robot, friction=model.joints, shared=model.shared)
     return np.array([known.get(column.name, 0.0) for column in model.columns(robot)])
 
 

@@ -62,7 +62,8 @@ class Preparation:
 class Signals:
     """One recording in SI units: a name for messages, its role, and arrays (samples,) and (samples, actuator).
 
-    time [s], position [rad or m], force [N m or N]; velocity [rad/s or m/s] where it was recorded.
+    time [s], position [rad or m], force [N m or N]; velocity [rad/s or m/s] and the controller's reference of positions
+    where they were recorded.
     """
 
     name: str
@@ -71,12 +72,14 @@ class Signals:
     position: np.ndarray
     force: np.ndarray
     velocity: np.ndarray | None = None
+    reference: np.ndarray | None = None
 
     @property
     def series(self) -> dict[str, np.ndarray]:
         """The arrays (samples, actuator) by name."""
         known = {"position": self.position, "force": self.force}
-        return known if self.velocity is None else {**known, "velocity": self.velocity}
+        recorded = {"velocity": self.velocity, "reference": self.reference}
+        return known | {name: values for name, values in recorded.items() if values is not None}
 
     def with_series(self, series: Mapping[str, np.ndarray]) -> Signals:
         """The same recording with other arrays, those of `series`."""
@@ -85,6 +88,7 @@ class Signals:
             position=series.get("position", self.position),
             force=series.get("force", self.force),
             velocity=series.get("velocity", self.velocity),
+            reference=series.get("reference", self.reference),
         )
 
 
@@ -92,7 +96,8 @@ class Signals:
 class Prepared:
     """A recording on uniform time: motion of the actuators, forces before the filter, and what was done.
 
-    step [s]; position, velocity, acceleration, force (samples, actuator); usable (samples,): neither in a gap nor
+    step [s]; position, velocity, acceleration, force (samples, actuator); reference (samples, actuator): that of the
+    controller as recorded, where there is one; usable (samples,): neither in a gap nor
     clipped; resting (samples, actuator): for longer than the filter remembers; replaced: outliers by signal; used: the
     preparation with all its choices made.
     """
@@ -108,6 +113,7 @@ class Prepared:
     resting: np.ndarray
     used: Preparation
     replaced: dict[str, int] = field(default_factory=dict)
+    reference: np.ndarray | None = None
 
     @property
     def time(self) -> np.ndarray:
@@ -161,7 +167,18 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
     acceleration = rate(velocity, step)
     resting = at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step))))
     return Prepared(
-        signals.name, signals.role, step, position, velocity, acceleration, force, usable, resting, used, replaced
+        signals.name,
+        signals.role,
+        step,
+        position,
+        velocity,
+        acceleration,
+        force,
+        usable,
+        resting,
+        used,
+        replaced,
+        trimmed.reference,
     )
 
 
@@ -223,9 +240,9 @@ def resampled(signals: Signals, gap: float = 0.0) -> tuple[Signals, float, np.nd
     position = CubicSpline(signals.time, signals.position)(time)
     # a spline swings in a gap, whose samples are not used: they must not leave the workspace
     position[bridged] = straight(signals.position)[bridged]
-    result = Signals(
-        signals.name, signals.role, time - time[0], np.asarray(position), straight(signals.force), velocity
-    )
+    reference = None if signals.reference is None else straight(signals.reference)
+    force = straight(signals.force)
+    result = Signals(signals.name, signals.role, time - time[0], np.asarray(position), force, velocity, reference)
     return result, step, bridged
 
 

@@ -32,16 +32,23 @@ NEW = 1e-3
 class FitRows:
     """One recording's rows of a fit, already weighted: matrix (samples, actuator, column), forces (samples, actuator).
 
-    Samples are evenly spaced in time. Rows that are not `good` (samples, actuator) are left out.
+    Samples are evenly spaced in time. Rows that are not `good` (samples, actuator) are left out. measured: the matrix
+    that residuals are of, where `matrix` is its projection on instruments.
     """
 
     matrix: np.ndarray
     forces: np.ndarray
     good: np.ndarray
+    measured: np.ndarray | None = None
 
     def residuals(self, values: Array) -> np.ndarray:
         """Residuals (samples, actuator); zero where a row is left out."""
-        return np.asarray(np.where(self.good, self.forces - self.matrix @ values, 0.0))
+        matrix = self.matrix if self.measured is None else self.measured
+        return np.asarray(np.where(self.good, self.forces - matrix @ values, 0.0))
+
+    def on(self, instruments: np.ndarray) -> FitRows:
+        """These rows with others (samples, actuator, column) in place of the matrix, which residuals go on with."""
+        return FitRows(instruments, self.forces, self.good, self.matrix)
 
 
 def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:

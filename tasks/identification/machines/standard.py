@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from robots.formats.description import Description, describe
-from robots.model import Inertia, Limb, Link, Mechanism
-from tasks.identification.columns import BODY, LimbColumns, limb_columns, platform_has_columns
+from tasks.identification.columns import ARMATURE, BODY, SPIN
 from tasks.identification.consistent import SIZE, consistent, near_consistent
 from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine
+from tasks.identification.machines.inertia import with_inertia
 from tasks.identification.machines.model import FADING, OFFSET, nominal
 
 FIRST = next(iter(BODY))
@@ -35,6 +35,7 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
     """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
     known = nominal(machine.robot, machine.model)
+    known = np.concatenate([known, np.zeros(len(names) - len(known))])  # payloads
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
     for k in bodies:
         known[k : k + SIZE] = near_consistent(known[k : k + SIZE])
@@ -43,7 +44,7 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
     runs = machine.of(TRAIN)
     weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in runs]
     rows = np.concatenate([run.matrix[run.good] * w[:, None] for run, w in zip(runs, weights, strict=True)])
-    forces = np.concatenate([run.forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
+    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
     options = {} if pull is None else {"pull": pull}
     found = consistent(rows, forces, known, bodies, free=free, **options)
     deviations = np.full(len(names), np.nan)
@@ -51,20 +52,6 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
         if np.count_nonzero(fit.base.groups[k]) == 1:
             deviations[fit.base.independent[k]] = fit.deviations[place]
     return Standard(found.values, deviations, found.converged, found.status)
-
-
-def inertia_of(parameters: np.ndarray) -> Inertia:
-    """Mass, centre and tensor about it of ten parameters about the origin of a body's frame."""
-    mass = float(parameters[0])
-    centre = np.asarray(parameters[1:4]) / mass if mass > 0 else np.zeros(3)
-    xx, xy, xz, yy, yz, zz = (float(x) for x in parameters[4:])
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    tensor = tensor - mass * (np.eye(3) * (centre @ centre) - np.outer(centre, centre))
-    return Inertia(mass, _three(centre), (_three(tensor[0]), _three(tensor[1]), _three(tensor[2])))
-
-
-def _three(numbers: np.ndarray) -> tuple[float, float, float]:
-    return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
 
 def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:
@@ -79,31 +66,11 @@ def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "
             "model: limbs that are copies were given parameters of their own, which a robot file cannot say; expected "
             "shared: true"
         )
-    limbs, start = [], 0
-    for index, limb in enumerate(mechanism.limbs):
-        columns = limb_columns(robot.family, index)
-        limbs.append(_limb(limb, columns, standard.values[start : start + columns.count]))
-        start += columns.count
-    platform = mechanism.platform
-    if platform_has_columns(robot.family):
-        platform = replace(platform, inertia=inertia_of(standard.values[start : start + SIZE]))
-    identified: Mechanism = replace(mechanism, limbs=tuple(limbs), platform=platform)
+    values = standard.values.copy()
+    for k, column in enumerate(machine.columns):
+        if column.parameter == ARMATURE or column.parameter.startswith(SPIN):
+            values[k] = max(values[k], 0.0)
+    identified = with_inertia(robot, values.tolist())
     family = describe(robot)
     title = f"{family.title or family.name}, identified from recordings"
     return Description(name or family.name, title, family.source, (), (), identified)
-
-
-def _limb(limb: Limb, columns: LimbColumns, values: np.ndarray) -> Limb:
-    links: list[Link] = list(limb.links)
-    for place, k in enumerate(columns.bodies):
-        links[k] = replace(links[k], inertia=inertia_of(values[SIZE * place : SIZE * (place + 1)]))
-    start = SIZE * len(columns.bodies)
-    for place, k in enumerate(columns.armatures):
-        links[k] = replace(links[k], armature=max(float(values[start + place]), 0.0))
-    start += len(columns.armatures)
-    drives = list(limb.drives)
-    for place, (k, spin) in enumerate(columns.spins):
-        spins = list(drives[k].spins)
-        spins[spin] = replace(spins[spin], inertia=max(float(values[start + place]), 0.0))
-        drives[k] = replace(drives[k], spins=tuple(spins))
-    return replace(limb, links=tuple(links), drives=tuple(drives))

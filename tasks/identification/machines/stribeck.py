@@ -29,7 +29,7 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
     velocities = 0.05 * speeds
     count = len(machine.columns) - training[0].beside(machine.robot, machine.model).shape[2]
     weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in training]
-    forces = np.concatenate([run.forces[run.good] * w for run, w in zip(training, weights, strict=True)])
+    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(training, weights, strict=True)])
 
     def unexplained(trial: np.ndarray) -> float:
         model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in trial))
@@ -53,7 +53,7 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
         if np.all(np.abs(velocities - before) < SETTLED * velocities):
             break
     model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in velocities))
-    return RecordedMachine(machine.robot, model, machine.recordings)
+    return replace(machine, model=model)
 
 
 def _best(cost: Callable[[float], float]) -> float:

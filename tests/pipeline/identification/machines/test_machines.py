@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,20 +16,24 @@ from scipy.io import savemat
 
 from pipeline.cli import cli
 from pipeline.errors import InputError
-from pipeline.identification.machines import results
+from pipeline.identification.machines import recorded, results
 from pipeline.identification.machines.description import parse_description, read_description
 from pipeline.identification.machines.identify import MachineIdentification, identify_recordings
+from pipeline.identification.machines.mjcf_text import mjcf_text
 from pipeline.identification.machines.page import page
 from pipeline.identification.machines.tables import read_table
 from pipeline.identification.machines.urdf_text import roll_pitch_yaw
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
 from robots import catalog
+from robots.formats.description import describe
 from robots.model import Robot
 from robots.parameters import ParameterError
+from storage.store import open_arrays
 from tasks import inverse_dynamics
 from tests.tasks.identification.machines.synthetic import chain, series
 
+HAS_ROSBAGS = importlib.util.find_spec("rosbags") is not None
 EXAMPLES = Path(__file__).parents[4] / "examples" / "recordings"
 RECORDINGS = os.environ.get("LIMBSWEEP_RECORDINGS", "")
 NAMES = ("t", "q1", "q2", "q3", "f1", "f2", "f3")
@@ -128,6 +134,31 @@ def test_columns_of_every_kind_of_file(tmp_path: Path, form: str) -> None:
     assert "gain" not in found
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> None:
+    rosbag1 = pytest.importorskip("rosbags.rosbag1")
+    typesys = pytest.importorskip("rosbags.typesys")
+    store = typesys.get_typestore(typesys.Stores.ROS1_NOETIC)
+    kinds = store.types
+    table = columns(1)[:20]
+    with rosbag1.Writer(tmp_path / "run.bag") as writer:
+        topics = ["/joint_states", "/other/joint_states"] if several else ["/joint_states"]
+        for topic in topics:
+            connection = writer.add_connection(topic, "sensor_msgs/msg/JointState", typestore=store)
+            for number, row in enumerate(table):
+                stamp = kinds["builtin_interfaces/msg/Time"](sec=100, nanosec=round(row[0] * 1e9))
+                header = kinds["std_msgs/msg/Header"](seq=number, stamp=stamp, frame_id="")
+                message = kinds["sensor_msgs/msg/JointState"](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
+                raw = store.serialize_ros1(message, "sensor_msgs/msg/JointState")
+                writer.write(connection, 100_000_000_000 + round(row[0] * 1e9), raw)
+    found = read_table(tmp_path / "run.bag")
+    prefix = "joint_states." if several else ""
+    np.testing.assert_allclose(found[f"{prefix}time"], table[:, 0], atol=1e-7)
+    np.testing.assert_array_equal(found[f"{prefix}position.b"], table[:, 2])
+    np.testing.assert_array_equal(found[f"{prefix}effort.c"], table[:, 6])
+    assert f"{prefix}velocity.a" not in found
+
+
 def test_results_are_written(identified: MachineIdentification, tmp_path: Path) -> None:
     results.save_parameters(identified, tmp_path / "found.csv")
     with (tmp_path / "found.csv").open() as file:
@@ -172,9 +203,37 @@ def test_angles_of_urdf_are_those_of_the_rotation() -> None:
         assert np.allclose(again, rotation, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["planar_3r", "five_axis_tree"])
+def test_mujoco_has_the_same_forces_by_the_mjcf_of_a_robot(name: str) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    robot = catalog.build(name)
+    model = mujoco.MjModel.from_xml_string(mjcf_text(describe(robot), {robot.mechanism.actuators[0]: (0.7, 0.0)}))
+    state, joints = mujoco.MjData(model), robot.mechanism.freedoms
+    random = np.random.default_rng(3)
+    q, qd, qdd = random.normal(size=(3, 5, len(joints)))
+    friction = {"law": "viscous", "viscous": 0.7, "joints": [robot.mechanism.actuators[0]]}
+    expected = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=friction)
+    at = [model.joint(joint).dofadr[0] for joint in joints]
+    for row in range(5):
+        for target, values in ((state.qpos, q), (state.qvel, qd), (state.qacc, qdd)):
+            target[at] = values[row]
+        mujoco.mj_inverse(model, state)
+        np.testing.assert_allclose(state.qfrc_inverse[at], expected[row], rtol=1e-6, atol=1e-8)
+
+
+def test_loops_are_equalities_of_an_mjcf_and_platforms_are_refused() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(mjcf_text(describe(catalog.build("three_loop_leg"))))
+    assert model.neq >= 3
+    state = mujoco.MjData(model)
+    mujoco.mj_forward(model, state)
+    assert np.abs(state.efc_pos[: state.ne]).max() < 1e-6
+    with pytest.raises(ValueError, match="has a platform, which this file cannot say; expected a chain"):
+        mjcf_text(describe(catalog.build("five_bar")))
+
+
 def test_a_robot_with_loops_has_no_urdf() -> None:
     from pipeline.identification.machines.urdf_text import urdf_text
-    from robots.formats.description import describe
 
     with pytest.raises(ValueError, match="closed loops or a platform, which URDF cannot say"):
         urdf_text(describe(catalog.build("five_bar")))
@@ -204,6 +263,21 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
             "expression: got 'q_joint_9'; expected q, qd or qdd of an actuator",
         ),
         (("rest: 0}", "rest: 0}\nlimits: {joint_9: [-1, 1]}"), "limits.joint_9"),
+        (("rest: 0}", "rest: 0}\nestimate: {method: output_error}"), "got 'output_error'; expected a key 'reference'"),
+        (("rest: 0}", "rest: 0}\nestimate: {method: output_error}"), "got 'output_error'; expected a key 'controller'"),
+        (("rest: 0}", "rest: 0}\nestimate: {gains: true, method: consistent}"), "estimate.gains"),
+        (
+            ("rest: 0}", "rest: 0}\ncontroller: {position_gain: [0], velocity_gain: [1]}"),
+            "controller.position_gain: got",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_9, mass: 1}}"),
+            "recordings[0].payload.body: got 'link_9'; expected a body with inertia",
+        ),
+        (
+            ("{files: [one.csv]}", "{files: [one.csv], payload: {body: link_3}}"),
+            "recordings[0].payload: got both or none of mass and unknown",
+        ),
     ],
 )
 def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:
@@ -222,7 +296,8 @@ def test_descriptions_that_are_wrong_are_refused(tmp_path: Path, change: tuple[s
         ("a.csv", b"a,b\n", "no rows"),
         ("a.mat", b"nothing", "no MAT file"),
         ("a.npz", b"nothing", "no archive"),
-        ("a.bag", b"x", "got the ending '.bag'; expected one of .csv"),
+        ("a.bag", b"nothing", "no bag of ROS" if HAS_ROSBAGS else "no package rosbags"),
+        ("a.xlsx", b"x", "got the ending '.xlsx'; expected one of .csv"),
     ],
 )
 def test_files_that_are_wrong_are_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -280,6 +355,54 @@ def test_the_command_takes_a_robot_and_files(tmp_path: Path) -> None:
     without = CliRunner().invoke(cli, arguments)
     assert without.exit_code == 2
     assert "--columns: got none; expected a recording description" in without.output
+
+
+@pytest.mark.parametrize("form", ["catalogue", "robot file", "urdf"])
+def test_a_store_of_recordings_gives_the_same_bits(
+    tmp_path: Path, identified: MachineIdentification, form: str
+) -> None:
+    text = DESCRIPTION
+    if form != "catalogue":
+        name = "arm.yaml" if form == "robot file" else "arm.urdf"
+        results.save_robot(identified, tmp_path / name)
+        text = text.replace("robot: planar_3r", f"robot: {name}")
+    path, store = written(tmp_path, text), str(tmp_path / "recordings.zarr")
+    command = ["identify", str(path), "--output", str(tmp_path / "first.csv"), "--store", store]
+    first = CliRunner().invoke(cli, command)
+    assert first.exit_code == 0, first.output
+    for gone in ("one.csv", "two.csv", "machine.yaml", "arm.yaml", "arm.urdf"):
+        (tmp_path / gone).unlink(missing_ok=True)
+    second = CliRunner().invoke(cli, ["identify", store, "--output", str(tmp_path / "second.csv")])
+    assert second.exit_code == 0, second.output
+    assert (tmp_path / "first.csv").read_bytes() == (tmp_path / "second.csv").read_bytes()
+    arrays, record = open_arrays(store)
+    entry = json.loads(record)["recordings"][0]
+    assert entry["name"] == "one.csv"
+    assert len(entry["files"][0]["sha256"]) == 64
+    assert np.array_equal(arrays["raw.0.position"], columns_of_text(1))
+    assert arrays["prepared.1.acceleration"].shape == arrays["raw.1.force"].shape
+    again = CliRunner().invoke(cli, ["identify", store, "--store", store])
+    assert again.exit_code == 2
+    assert "exists already" in again.output
+
+
+def columns_of_text(seed: int) -> np.ndarray:
+    """Positions as the file has them."""
+    return np.vectorize(lambda value: float(f"{value:.9g}"))(columns(seed)[:, 1:4])
+
+
+def test_a_damaged_store_of_recordings_is_refused(tmp_path: Path, identified: MachineIdentification) -> None:
+    (tmp_path / "files").mkdir()
+    description = read_description(written(tmp_path / "files"))
+    store = tmp_path / "recordings.zarr"
+    recorded.save_recordings(replace(identified, description=description), str(store))
+    chunk = store / "raw.0.force" / "c.0.0"
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 1
+    chunk.write_bytes(data)
+    done = CliRunner().invoke(cli, ["identify", str(store)])
+    assert done.exit_code == 2
+    assert "raw.0.force/c.0.0 is not what was written" in done.output.replace("\n", " ")
 
 
 @pytest.mark.skipif(

@@ -43,6 +43,7 @@ ORDER = {
         "lagrange",
         "motion",
         "identification",
+        "calibration",
         "blocks",
         "tasks",
     ),

@@ -1,4 +1,4 @@
-"""Commands of identification: excite, dataset, identify, export."""
+"""Commands of identification: excite, dataset, identify, calibrate, export."""
 
 from __future__ import annotations
 
@@ -211,6 +211,30 @@ def _identify_recordings(
     if netcdf is not None:
         with outputs.output(netcdf, option="--dataset") as draft:
             results.save_dataset(result, draft)
+
+
+@click.command()
+@click.argument("description", type=click.Path(path_type=Path))
+@click.option("--folder", type=click.Path(path_type=Path), help="Where the files of the description are.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="A new .csv or .json for all values, or .yaml for the robot."
+)
+def calibrate(description: Path, folder: Path | None, output: Path | None) -> None:
+    """Estimate the geometry of a robot from measured poses, or from more sensors than it needs.
+
+    DESCRIPTION (.yaml) names the robot, files of poses and what their columns are.
+    """
+    from pipeline.documents import outputs
+    from pipeline.identification import calibration
+
+    if output is not None:
+        outputs.check_output(output)
+        calibration.checked_suffix(output)
+    result = calibration.calibrate_from(calibration.read_calibration(description, folder))
+    print_rows(result.rows())
+    if output is not None:
+        with outputs.output(output) as draft:
+            result.save(draft)
 
 
 class NumberList(click.ParamType):

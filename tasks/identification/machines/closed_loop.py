@@ -150,6 +150,10 @@ class _Loop:
         return motion, change
 
     def _step(self, equations: _Equations, motion: ActuatorMotion) -> ActuatorMotion:
+        with np.errstate(all="ignore"):  # steps that lead nowhere hold infinities
+            return self._trapezoidal(equations, motion)
+
+    def _trapezoidal(self, equations: _Equations, motion: ActuatorMotion) -> ActuatorMotion:
         gains, step = self.controller, self.recording.step
         goal_rate = rate(self.reference, step) if gains.feeds_rate else np.zeros_like(self.reference)
         forces, (by_position, by_rate, mass) = equations.linearised(motion)
@@ -158,8 +162,7 @@ class _Loop:
             known = known + np.einsum("sij,sj->si", derivative, values)
         damping, stiffness = by_rate + np.diag(gains.velocity_gain), by_position + np.diag(gains.position_gain)
         start = self.recording.position[0], self.recording.velocity[0]
-        with np.errstate(all="ignore"):  # a step that leads nowhere holds infinities
-            return _newmark(mass, damping, stiffness, known, start, step)
+        return _newmark(mass, damping, stiffness, known, start, step)
 
 
 def smooth(machine: RecordedMachine, width: float) -> RecordedMachine:

@@ -15,11 +15,10 @@ from robots.parameters import ParameterError
 from tasks.identification.machines.closed_loop import (
     Controller,
     fit_instrumental,
-    fit_output_error,
     reference_of,
     simulated,
 )
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine
+from tasks.identification.machines.fitting import RecordedMachine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
 from tasks.identification.signals import rate
@@ -74,14 +73,6 @@ def truth_of(machine: RecordedMachine) -> np.ndarray:
     return machine.base.of(list(known.values()))
 
 
-def distance(machine: RecordedMachine, fit: MachineFit) -> float:
-    """How far forces by the parameters are off along the clean motion, relative to the forces."""
-    run = machine_of(recording()).runs[0]
-    truth = truth_of(machine)
-    wanted = run.predicted(machine.base, truth)
-    return float(np.linalg.norm(run.predicted(machine.base, fit.all_values) - wanted) / np.linalg.norm(wanted))
-
-
 def test_a_motion_under_a_controller_is_that_of_the_simulation_of_chains() -> None:
     robot, (time, reference) = catalog.build("planar_3r"), reference_over(0.6)
     goal = CubicSpline(time, reference)
@@ -99,21 +90,6 @@ def test_a_motion_under_a_controller_is_that_of_the_simulation_of_chains() -> No
     tracking = np.abs(reference - motion.q).max()
     assert tracking > 0.005
     assert np.abs(again.position - motion.q).max() < 0.05 * tracking
-
-
-def test_estimators_of_the_closed_loop_stand_noise_of_positions() -> None:
-    machine = machine_of(recording(1e-3, 0.02))
-    plain = fit_machine(machine)
-    instrumental = fit_instrumental(machine, CONTROLLER)
-    moved, output = fit_output_error(machine, CONTROLLER)
-    assert instrumental.method == "instrumental"
-    assert output.method == "output_error"
-    truth = truth_of(machine)
-    scores = (instrumental.values - truth[list(instrumental.kept)]) / instrumental.deviations
-    assert np.square(scores).mean() < 2.0
-    assert distance(machine, output) < 0.3 * distance(machine, plain)
-    assert output.errors["run"] < 0.02 < plain.errors["run"]
-    assert moved.recordings[0].name == "run"
 
 
 def test_the_reference_alone_gives_instruments() -> None:

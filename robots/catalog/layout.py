@@ -117,8 +117,18 @@ class Layout:
         return Inertia(load.mass, times(back, arm), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
 
 
-def bent(near: Number, far: Number, across: Number, up: Number) -> tuple[Number, Number]:
-    """Where two rods from the origin meet that end at (across, up): the point to the left of the line between."""
+def beside(mount: Frame, radius: Number) -> Frame:
+    """A frame that is turned about z, moved along its own -x."""
+    (a, _, _), (b, _, _), _ = mount.rotation
+    return Frame(mount.rotation, (-radius * a, -radius * b, 0.0))
+
+
+Pair = tuple[Number, Number]
+
+
+def bent(lengths: Pair, end: Pair) -> Pair:
+    """Where two rods of these lengths meet, from the origin to an end (across, up): to the left of the line between."""
+    (near, far), (across, up) = lengths, end
     square = across * across + up * up
     along = (near * near - far * far + square) / (2.0 * square)
     aside = sqrt(near * near / square - along * along)

@@ -44,9 +44,9 @@ QUARTERS: Mapping[str, tuple[float, float]] = {"x": (1.0, 0.0), "y": (0.0, 1.0),
 """Cosine and sine of a quarter turn about z by where it takes x."""
 
 
-def _instances(reach: Number, places: Sequence[tuple[str, Vector, Vector]]) -> tuple[Instance, ...]:
+def _instances(p: Mapping[str, Number], places: Sequence[tuple[str, Vector, Vector]]) -> tuple[Instance, ...]:
     """Limbs from where they point to, where they join the platform, and where the body that they join has its frame."""
-    result = []
+    result, reach = [], p["reach"]
     for k, (towards, at, origin) in enumerate(places, start=1):
         cos, sin = QUARTERS[towards]
         turn = about("z", cos, sin)
@@ -78,7 +78,7 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
     )
     load = inertia.bar(p["platform_mass"], 2.0 * half, "x")
     platform = CoupledPlatform(load, shifted((0.0, 0.0, -drop)), ("x", "y", "z", "yaw"), links)
-    return closed("h4", (limb,), _instances(p["reach"], places), platform, (0, 0, 1, 1))
+    return closed("h4", (limb,), _instances(p, places), platform, (0, 0, 1, 1))
 
 
 def _par4(p: Mapping[str, Number]) -> Mechanism:
@@ -123,7 +123,7 @@ def par4_parts(p: Mapping[str, Number]) -> tuple[Limb, tuple[Instance, ...], Cou
     places = (("x", west, south), ("y", south, south), ("-x", east, east), ("-y", north, east))
     load = rod(p["link_mass"] + p["platform_mass"], minus(south, middle), minus(east, middle))
     platform = CoupledPlatform(load, shifted((middle[0], middle[1], -drop)), ("x", "y", "z", "yaw"), links, (pin,))
-    return limb, _instances(p["reach"], places), platform, (0, 0, 1, 1)
+    return limb, _instances(p, places), platform, (0, 0, 1, 1)
 
 
 def _mass(name: str, default: float, text: str) -> Parameter:

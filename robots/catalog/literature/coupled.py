@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import inertia
-from robots.catalog.layout import GROUND, Layout, rod
-from robots.catalog.literature.rotations import beside
+from robots.catalog.layout import GROUND, Layout, beside, rod
 from robots.catalog.literature.translations import DECLARED
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, around_z, shifted, sqrt

@@ -17,14 +17,15 @@ SIDES = ((1, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 left."""
 
 
-def _pairs(half_angle: Number, middle: float = 0.0) -> list[Number]:
+def _pairs(p: Mapping[str, Number], name: str, middle: float = 0.0) -> list[Number]:
     """Angles in degrees of six joints in three pairs, the middle of the first pair at an angle."""
+    half_angle = p[name]
     return [120.0 * pair + middle + side * half_angle for pair in range(3) for side in (-1.0, 1.0)]
 
 
 def _corners(p: Mapping[str, Number]) -> list[Vector]:
     """Joints of the platform relative to it: of a pair of limbs from the base, each joins another pair."""
-    six = _pairs(p["platform_half_angle"], 60.0)
+    six = _pairs(p, "platform_half_angle", 60.0)
     return [polar(p["platform_radius"], six[k]) for k in (5, 0, 1, 2, 3, 4)]
 
 
@@ -37,13 +38,13 @@ def _hexa(p: Mapping[str, Number]) -> Mechanism:
     """
     crank, span, height = p["crank_length"], p["rod_length"], p["home_height"]
     instances, reach = [], p["platform_radius"]
-    for leg, (angle, corner) in enumerate(zip(_pairs(p["base_half_angle"]), _corners(p), strict=True)):
+    for leg, (angle, corner) in enumerate(zip(_pairs(p, "base_half_angle"), _corners(p), strict=True)):
         base = polar(p["base_radius"], angle)
         way = minus(corner, base)
         reach = length(way)
         turned = axes(way, (-way[1], way[0], 0.0))
         instances.append(Instance(f"limb{leg + 1}", 0, Frame(turned, base), Frame(turned, corner)))
-    x, z = bent(crank, span, reach, height)
+    x, z = bent((crank, span), (reach, height))
     elbow, end = (x, 0.0, z), (reach, 0.0, height)
     tilt = about("y", (height - z) / span, (reach - x) / span)  # z axis along the rod
     limb = Layout(end)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from robots import inertia
-from robots.catalog.layout import GROUND, Layout, bent, rod
+from robots.catalog.layout import GROUND, Layout, Pair, bent, rod
 from robots.catalog.literature.translations import DECLARED
 from robots.drives import Drive, Spin
 from robots.geometry import AXIS_MINUS_Y, circle
@@ -132,11 +132,11 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
     cos, sin = circle(p["home_angle"])
     crank = (p["crank"] * cos, p["crank"] * sin)
     ground, far = (p["rocker_x"], p["rocker_z"]), (p["output_x"], p["output_z"])
-    head = _meeting(crank, p["coupler"], ground, p["rocker"])
+    head = _meeting(crank, ground, (p["coupler"], p["rocker"]))
     across, up = (head[0] - crank[0]) / p["coupler"], (head[1] - crank[1]) / p["coupler"]
     u, v = p["coupler_point_u"], p["coupler_point_v"]
     point = (crank[0] + u * across - v * up, crank[1] + u * up + v * across)
-    knee = _meeting(point, p["link"], far, p["output"])
+    knee = _meeting(point, far, (p["link"], p["output"]))
     a, b, c, d, e, f = ((x, 0.0, z) for x, z in (crank, head, point, ground, knee, far))
     bars = Layout()
     bars.joint("crank", "crank", GROUND, "revolute", ZERO, "-y", rod(p["crank_mass"], ZERO, a))
@@ -148,9 +148,9 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism.chain("six_bar", tuple(bars.links), ("crank",), loops)
 
 
-def _meeting(a: tuple[Number, Number], near: Number, b: tuple[Number, Number], far: Number) -> tuple[Number, Number]:
+def _meeting(a: Pair, b: Pair, lengths: Pair) -> Pair:
     """Where two rods from two points meet, to the left of the line from the first to the second."""
-    x, z = bent(near, far, b[0] - a[0], b[1] - a[1])
+    x, z = bent(lengths, (b[0] - a[0], b[1] - a[1]))
     return a[0] + x, a[1] + z
 
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import inertia
-from robots.catalog.layout import GROUND, Layout, bent, rod
+from robots.catalog.layout import GROUND, Layout, bent, beside, rod
 from robots.catalog.literature.translations import CYCLIC, DECLARED
 from robots.geometry import around_z
 from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
 from robots.types import IDENTITY, ZERO, Number, Vector
-
-
-def beside(mount: Frame, radius: Number) -> Frame:
-    """A frame that is turned about z, moved along its own -x."""
-    (a, _, _), (b, _, _), _ = mount.rotation
-    return Frame(mount.rotation, (-radius * a, -radius * b, 0.0))
 
 
 def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
@@ -26,7 +20,7 @@ def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
     the middle, and all elbows point to the same side, seen from their motors.
     """
     across = p["base_radius"] - p["platform_radius"]
-    x, y = bent(p["proximal_length"], p["distal_length"], across, 0.0)
+    x, y = bent((p["proximal_length"], p["distal_length"]), (across, 0.0))
     elbow, end = (x, y, 0.0), (across, 0.0, 0.0)
     limb = Layout(end)
     limb.joint("1", "proximal", GROUND, "revolute", ZERO, "z", rod(p["proximal_mass"], ZERO, elbow))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import inertia
-from robots.catalog.layout import GROUND, Layout, axes, rod
-from robots.catalog.literature.rotations import beside
+from robots.catalog.layout import GROUND, Layout, axes, beside, rod
 from robots.catalog.literature.translations import DECLARED
 from robots.geometry import around_z, circle, shifted, sqrt
 from robots.model import Family, Instance, Limb, Mechanism, Platform

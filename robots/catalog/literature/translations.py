@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import inertia
-from robots.catalog.layout import GROUND, Layout, bent, rod
+from robots.catalog.layout import GROUND, Layout, bent, beside, rod
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -55,18 +55,12 @@ def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
     limb.joint("3", "rod", "cross", "revolute", ZERO, "x", rod(p["rod_mass"], ZERO, end), tilt)
     tip = limb.cut("4", "universal", "rod", end, tilt)
     instances = tuple(
-        Instance(f"limb{k + 1}", 0, _beside(mount, p["base_radius"]), _beside(mount, p["platform_radius"]))
+        Instance(f"limb{k + 1}", 0, beside(mount, p["base_radius"]), beside(mount, p["platform_radius"]))
         for k, mount in enumerate(around_z(3))
     )
     plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     platform = Platform(plate, TRANSLATION, shifted((0.0, 0.0, -drop)))
     return Mechanism((Limb("PUU", tuple(limb.links), (), (tip,), ("1",)),), instances, platform)
-
-
-def _beside(mount: Frame, radius: Number) -> Frame:
-    """A frame that is turned about z, at a radius along its own -x."""
-    (a, _, _), (b, _, _), _ = mount.rotation
-    return Frame(mount.rotation, (-radius * a, -radius * b, 0.0))
 
 
 def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
@@ -100,7 +94,7 @@ def _tripteron(p: Mapping[str, Number]) -> Mechanism:
     J_IK is the identity everywhere.
     """
     across = p["base_offset"] - p["platform_offset"]
-    y, z = bent(p["proximal_length"], p["distal_length"], across, 0.0)
+    y, z = bent((p["proximal_length"], p["distal_length"]), (across, 0.0))
     elbow, end = (0.0, y, z), (0.0, across, 0.0)
     limb = Layout(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", inertia.point(p["carriage_mass"]))

@@ -240,6 +240,8 @@ def test_nan_where_the_status_is_ok_is_found_and_no_other(name: str, status: str
         found = [(finding.block, finding.variable, finding.text) for finding in look(path)]
         assert [(block, variable) for block, variable, _ in found] == expected
         assert all("NaN where the status is OK" in text for _, _, text in found)
+    (tmp_path / "0.zarr" / layout.key(2, status)).unlink()
+    assert {finding.variable for finding in look(tmp_path / "0.zarr") if finding.block == 2} == {status}
 
 
 def test_damaged_metadata_are_named(path: Path) -> None:

@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xarray.core import indexing
 
 from storage import open_results
 from storage.completion import finish
 from storage.errors import StoreError
+from storage.expected import Expected
 from storage.ledger import Ledger
+from storage.manifest import Manifest
+from storage.places.access import locate
 from storage.places.local import LocalFolder
-from tests.storage.cases import LAYOUT, store, whole
+from storage.reading import CheckedArray
+from tests.storage.cases import LAYOUT, fill, store, whole
 
 BLOCKS = LAYOUT.blocks
 EMPTY = (4, 1, 2)
@@ -86,3 +91,20 @@ def test_a_part_that_is_a_link_is_refused(path: Path, tmp_path: Path) -> None:
     (path / "file").symlink_to(tmp_path / "elsewhere")
     location.write("file", (b"in the location of the link",))
     assert not (path / "file").is_symlink()
+
+
+def test_one_read_may_span_blocks(tmp_path: Path, unforced: None) -> None:
+    """Dask asks for one block at a time; xarray without Dask need not."""
+    store(tmp_path / "s.zarr")
+    fill(tmp_path / "s.zarr")
+    location, manifest = locate(tmp_path / "s.zarr"), Manifest.load(tmp_path / "s.zarr")
+    for name in ("actuator_force", "peak_force", "status"):
+        array = CheckedArray(location, LAYOUT, name, Expected.of(location, manifest), finished=True)
+        expected = whole(LAYOUT, name)
+        everything = (slice(None),) * expected.ndim
+        for first in (slice(None), slice(1, 5, 2), slice(4, None, -1), np.array([4, 0, 3]), slice(2, 2), 3):
+            places = np.arange(len(expected))[first]
+            for last in (slice(None), slice(0, 2)):
+                key = (first, *everything[1:-1], last)
+                found = array[indexing.OuterIndexer(key)]
+                assert np.array_equal(found, expected[places][..., last]), (name, key)

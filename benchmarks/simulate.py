@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.figures import CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
-from benchmarks.peers.closure import Closure, Target
+from benchmarks.peers.closure import CLOSED, Closure, Target
 from benchmarks.peers.engines import able
 from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
@@ -124,11 +124,11 @@ def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
     for engine in able("tree_terms"):
         peer = Peer.of(name, engine.tree)
         start = time.process_time()
-        position, opened = peer.run(block, count)
+        position = peer.run(block, count)
         taken = time.process_time() - start
         apart = float(np.abs(position - arrays["platform_position"][0, 0, 0, 0]).max())
         _require_close(f"{name}, {engine.name}", apart)
-        what = f"positions within {apart:.1e} m over {seconds:g} s, loops open by {opened:.0e}"
+        what = f"positions within {apart:.1e} m over {seconds:g} s, loops closed to {CLOSED:g} in the other"
         yield Figure(f"{name}, PD, beside {engine.name}", apart, "m", what)
         one = f"one case in both; {engine.ways['tree_terms']}"
         yield Figure(f"{name}, PD, {engine.name} beside ours", taken / mine, "ratio", one)
@@ -146,7 +146,6 @@ class Peer:
     robot: Robot
     closure: Closure
     terms: Callable[[Array, Array], tuple[Array, Array]]
-    opened: float = 0.0
 
     @classmethod
     def of(cls, name: str, engine: Callable[..., Any]) -> Peer:
@@ -156,8 +155,8 @@ class Peer:
         tree = engine(bones, (0.0, 0.0, -9.81))
         return cls(robot, Closure(bones, np.zeros((1, bones.size))), tree.terms)
 
-    def run(self, block: Block, count: int) -> tuple[Array, float]:
-        """Positions at all steps (step + 1, 3), and how far loops were open."""
+    def run(self, block: Block, count: int) -> Array:
+        """Positions at all steps (step + 1, 3)."""
         reference = _reference(block, count)
         home = self.robot.mechanism.platform.home
         state = np.concatenate([home.position, np.ravel(home.rotation), np.zeros(6)])
@@ -168,7 +167,7 @@ class Peer:
             force = kp * (there[0] - here[0]) + kd * (there[1] - here[1])
             state = self._step(state, force)
             path.append(state[:3])
-        return np.array(path), self.opened
+        return np.array(path)
 
     def _actuators(self, state: Array) -> tuple[Array, Array]:
         """Positions and rates of the actuators."""

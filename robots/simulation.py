@@ -36,7 +36,7 @@ class ForceProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class SimulationSettings:
     """How every case of a sweep is simulated.
 
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one for

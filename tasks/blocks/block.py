@@ -19,7 +19,7 @@ from robots.limits import NO_LIMITS, Limits
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
-from robots.simulation import Simulation
+from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.sensors import Measurement
 from tasks.blocks.user_metric import BlockMetric
@@ -45,7 +45,7 @@ class BlockSimulation:
     the dataset that the two axes have: none for an axis that a sweep does not have.
     """
 
-    simulation: Simulation
+    simulation: SimulationSettings
     gains: np.ndarray
     state: np.ndarray
     offsets: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, Drive, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
-from tasks.simulation.runner import Outcome, Schedule, Simulation
+from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -129,7 +129,7 @@ class _Simulated:
             arrays |= dict(zip(ACCURACY, integration_error(outcome, finer, method, chain), strict=True))
         return {name: array[: stop - start] for name, array in arrays.items()}
 
-    def _simulation(self, place: Mapping[str, np.ndarray]) -> Simulation:
+    def _simulation(self, place: Mapping[str, np.ndarray]) -> SimulatedBatch:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
         parameters = block.parameters[place["design"]]
         constants = case_rows(family, parameters, block.gravity)
@@ -153,10 +153,10 @@ class _Simulated:
 
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
-            return Simulation(model, plant, drive, self.schedule, endless, keep=self.keep)
+            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep)
         reach, last = self._way(model, motions, place["trajectory"])
         fastest = self._fastest(motions)[place["trajectory"]]
-        return Simulation(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
+        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
 
     def _offset(self, motion: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Where cases start: their references at time zero (size, case), moved by the state of that number."""

@@ -16,7 +16,7 @@ from tasks.control.loop import ControlLoop, Settings
 from tasks.control.model import Inverse, InverseModel
 
 
-class Push(NamedTuple):
+class StepForces(NamedTuple):
     """Forces (actuator, samples) at the beginning, in the middle and at the end of a step."""
 
     begin: np.ndarray
@@ -40,7 +40,7 @@ class Aim(NamedTuple):
 class Seen(NamedTuple):
     """What a drive gives at the start of a step, and what it aims at; nothing without a reference."""
 
-    push: Push
+    push: StepForces
     aim: Aim | None = None
 
 
@@ -92,7 +92,7 @@ class Controlled:
         wanted = self._tracks.at(number)
         here, there = self._model.run(motion), self._model.run(wanted)
         force = self._loop.force(number, motion, wanted, here, there)
-        return Seen(Push(force, force, force), Aim(wanted, here, there))
+        return Seen(StepForces(force, force, force), Aim(wanted, here, there))
 
 
 class Profiled:
@@ -117,4 +117,4 @@ class Profiled:
         """The forces of the profile."""
         last = min(number, self._forces.shape[3] - 1)
         acting = self._forces[self._profile, :, :, last]
-        return Seen(Push(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))
+        return Seen(StepForces(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))

@@ -12,7 +12,7 @@ from tasks.motion.events import Moment, Stepper, forced
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import METHODS
 from tasks.motion.system import MotionSystem
-from tasks.simulation.drives import Push
+from tasks.simulation.drives import StepForces
 
 
 class MovingRobots:
@@ -44,13 +44,13 @@ class MovingRobots:
         state[layout.at["qd"]] = twist[structure.positions]
         return cls(system, state, step, method)
 
-    def begin(self, push: Push) -> None:
+    def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
         acting = self._acting(push.begin)
         modes = self.system.first_modes(self._state, acting)
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
 
-    def advance(self, start: float, push: Push) -> None:
+    def advance(self, start: float, push: StepForces) -> None:
         """One step under forces."""
         assert self._now is not None
         begin = self._acting(push.begin)

@@ -14,7 +14,7 @@ import numpy as np
 
 from robots.status import Status
 from tasks.control.model import InverseModel
-from tasks.simulation.drives import Drive, Push, Seen
+from tasks.simulation.drives import Drive, Seen, StepForces
 from tasks.simulation.tallies import Pushing, Tracking
 
 FASTEST = 1e4
@@ -42,11 +42,11 @@ class Plant(Protocol):
         """Rates of the freedoms (freedom, samples)."""
         ...
 
-    def advance(self, start: float, push: Push) -> None:
+    def advance(self, start: float, push: StepForces) -> None:
         """One step under forces, from a time on."""
         ...
 
-    def begin(self, push: Push) -> None:
+    def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
         ...
 
@@ -90,7 +90,7 @@ class Schedule:
 
 
 @dataclass
-class Kept:
+class KeptSeries:
     """What is kept, by name: series (kept, size, samples); status (kept, samples)."""
 
     series: dict[str, list[np.ndarray]] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class SimulatedBatch:
     """A batch that can be run, at its step or at a part of it: makers of plant and drive for a schedule.
 
     `fastest` (samples,): the largest rates of the references, infinite without; `reach`, `last` (actuator, samples):
@@ -138,12 +138,12 @@ class Simulation:
 
 
 class _Run:
-    def __init__(self, simulation: Simulation, schedule: Schedule):
+    def __init__(self, simulation: SimulatedBatch, schedule: Schedule):
         self.simulation, self.schedule = simulation, schedule
         self.plant, self.drive = simulation.plant(schedule), simulation.drive(schedule)
         self.status = np.zeros(len(simulation.fastest))
         self.speed = np.zeros(len(simulation.fastest))
-        self.kept = Kept()
+        self.kept = KeptSeries()
         self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
         if simulation.reach is not None and simulation.last is not None:
@@ -157,7 +157,7 @@ class _Run:
         self._judge(seen)
         self._keep(0, seen)
         for number in range(schedule.steps):
-            push = Push(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
+            push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
             plant.advance(number * schedule.step, push)
             pushing.take(push.begin, push.end)
             seen = self._seen(number + 1)

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from robots.parameters import Parameter
 from robots.quantities import GAINS, STATE
-from robots.simulation import ForceProfile, Simulation
+from robots.simulation import ForceProfile, SimulationSettings
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class SimulationAxes:
     value, in the order of the columns of `gain_table` and `state_table`.
     """
 
-    simulation: Simulation
+    simulation: SimulationSettings
     gains: Axis = NOTHING
     fixed: Mapping[str, float] = field(default_factory=dict)
     gain_parameters: Mapping[str, Parameter] = field(default_factory=dict)

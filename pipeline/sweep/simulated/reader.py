@@ -23,7 +23,7 @@ from robots.friction.laws import LAWS
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import SIMULATED
-from robots.simulation import ForceProfile, Method, Simulation, state_parameters
+from robots.simulation import ForceProfile, Method, SimulationSettings, state_parameters
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 
@@ -106,7 +106,7 @@ class SimulationReader:
         start = self._axis(self.section.state, state, {}, "state")
         swept = {name: state[name] for name in start.names if name in state}
         profiles = tuple(self._profiles(self.mechanism))
-        simulation = Simulation(step, every, method, None, profiles)
+        simulation = SimulationSettings(step, every, method, None, profiles)
         if self.section.controller is None:
             return SimulationAxes(simulation, state=start, state_parameters=swept)
         controlled = self._controlled(self.section.controller, self.mechanism)
@@ -117,7 +117,7 @@ class SimulationReader:
         names = tuple(name for name in known if name in fixed or name in gains.names)
         if not self.report.problems:  # a name that is wrong may be the one that lacks
             self._require_gains(kind, names)
-        simulation = Simulation(step, every, method, Controller(kind, space, names), profiles)
+        simulation = SimulationSettings(step, every, method, Controller(kind, space, names), profiles)
         parameters = {name: known[name] for name in names}
         axes = SimulationAxes(simulation, gains, fixed, parameters, start, swept)
         if not self.report.problems:

@@ -21,7 +21,7 @@ from tasks.control.model import InverseModel, case_rows
 from tasks.kernels.kernel import LANES, padded
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.simulation.accuracy import integration_error
-from tasks.simulation.drives import Controlled, Drive, Profiled, Tracks
+from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
 from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
 
@@ -144,7 +144,7 @@ class _Simulated:
                 family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method
             )
 
-        def drive(schedule: Schedule) -> Drive:
+        def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:
                 factor = schedule.steps // self.schedule.steps
                 tracks = Tracks(self.tracks[factor], place["trajectory"])

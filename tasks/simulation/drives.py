@@ -44,7 +44,7 @@ class Seen(NamedTuple):
     aim: Aim | None = None
 
 
-class Drive(Protocol):
+class ForceSource(Protocol):
     """What acts, step by step."""
 
     @property

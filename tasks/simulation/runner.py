@@ -14,7 +14,7 @@ import numpy as np
 
 from robots.status import Status
 from tasks.control.model import InverseModel
-from tasks.simulation.drives import Drive, Seen, StepForces
+from tasks.simulation.drives import ForceSource, Seen, StepForces
 from tasks.simulation.tallies import Pushing, Tracking
 
 FASTEST = 1e4
@@ -122,7 +122,7 @@ class SimulatedBatch:
 
     model: InverseModel
     plant: Callable[[Schedule], Plant]
-    drive: Callable[[Schedule], Drive]
+    drive: Callable[[Schedule], ForceSource]
     schedule: Schedule
     fastest: np.ndarray
     reach: np.ndarray | None = None

@@ -85,14 +85,14 @@ def closed(
         for cut in limb.cuts:
             loops.append(_cut(cut, instance, start, index(body)))
         actuated += [f"{instance.name}.{joint}" for joint in limb.actuated]
-    given = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
+    stated = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
     stand_ins = tuple(f"{NAME}_{entry}" for entry in COORDINATES)
     return Mechanism.chain(
         name,
         tuple(links),
         tuple(actuated),
         tuple(loops),
-        independent=(*given, *platform.independent),
+        independent=(*stated, *platform.independent),
         coordinates=stand_ins,
     )
 

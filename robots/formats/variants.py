@@ -44,8 +44,8 @@ def expanded(
                 limb = replace(limb, name=f"{limb.name}_{instance.name}")
             limbs[key] = limb if variant.mirror is None else mirrored(limb, MIRRORS.index(variant.mirror))
         instances.append(replace(fill(instance, plain), limb=list(limbs).index(key)))
-    made: Mechanism = replace(fill(template, plain), limbs=tuple(limbs.values()), instances=tuple(instances))
-    return made, tuple(source for source, _ in limbs)
+    whole: Mechanism = replace(fill(template, plain), limbs=tuple(limbs.values()), instances=tuple(instances))
+    return whole, tuple(source for source, _ in limbs)
 
 
 def mirrored(limb: Limb, axis: int) -> Limb:
@@ -70,16 +70,16 @@ def mirrored(limb: Limb, axis: int) -> Limb:
     def frame(f: Frame) -> Frame:
         return Frame(matrix(f.rotation), point(f.position))
 
-    def link(each: Link) -> Link:
-        load = Inertia(each.inertia.mass, point(each.inertia.centre), matrix(each.inertia.tensor))
-        x, y, z = spin(each.axis) if each.joint_kind.turns else point(each.axis)
-        pitch = None if each.pitch is None else -each.pitch
-        placement = frame(each.placement)
-        return replace(each, axis=(x + 0.0, y + 0.0, z + 0.0), placement=placement, inertia=load, pitch=pitch)
+    def link(body: Link) -> Link:
+        load = Inertia(body.inertia.mass, point(body.inertia.centre), matrix(body.inertia.tensor))
+        x, y, z = spin(body.axis) if body.joint_kind.turns else point(body.axis)
+        pitch = None if body.pitch is None else -body.pitch
+        placement = frame(body.placement)
+        return replace(body, axis=(x + 0.0, y + 0.0, z + 0.0), placement=placement, inertia=load, pitch=pitch)
 
-    def cut(each: Closure) -> Closure:
-        pitch = None if each.pitch is None else -each.pitch
-        return replace(each, frame_a=frame(each.frame_a), frame_b=frame(each.frame_b), pitch=pitch)
+    def cut(joint: Closure) -> Closure:
+        pitch = None if joint.pitch is None else -joint.pitch
+        return replace(joint, frame_a=frame(joint.frame_a), frame_b=frame(joint.frame_b), pitch=pitch)
 
     drives = tuple(
         replace(drive, spins=tuple(replace(entry, axis=spin(entry.axis)) for entry in drive.spins))

@@ -74,8 +74,8 @@ def _arm(rows: Sequence[Row], text: str) -> Callable[[Mapping[str, Number]], Mec
     """The assembly of an arm from its table, with a docstring of its own."""
 
     def assemble(p: Mapping[str, Number]) -> Mechanism:
-        made = links(rows, p)
-        return Mechanism.chain("arm", made, tuple(link.joint for link in made))
+        tree = links(rows, p)
+        return Mechanism.chain("arm", tree, tuple(link.joint for link in tree))
 
     assemble.__doc__ = text
     return assemble

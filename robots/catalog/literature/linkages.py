@@ -74,25 +74,25 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     rear: Vector = (-back, 0.0, height + arm)
     tool: Vector = (forearm, 0.0, height + arm - p["flange_drop"])
     over: Vector = (forearm, 0.0, height + arm + above)
-    made = Layout()
+    robot = Layout()
     turret = inertia.bar(p["column_mass"], height, "z", column, p["column_diameter"])
-    made.joint("waist", "column", GROUND, "revolute", ZERO, "z", turret)
-    made.joint("shoulder", "lower_arm", "column", "revolute", shoulder, "y", rod(p["lower_arm_mass"], shoulder, elbow))
-    made.joint("crank", "crank", "column", "revolute", shoulder, "y", rod(p["crank_mass"], foot, shoulder))
-    made.joint("coupler_foot", "coupler", "crank", "revolute", foot, "y", rod(p["rod_mass"], foot, heel))
-    made.joint("elbow", "forearm", "lower_arm", "revolute", elbow, "y", rod(p["forearm_mass"], heel, wrist))
-    made.joint("rod_foot", "lower_rod", "column", "revolute", low, "y", rod(p["rod_mass"], low, rear))
-    made.joint("triangle", "triangle", "lower_arm", "revolute", elbow, "y", rod(p["triangle_mass"], rear, top))
-    made.joint("rod_middle", "upper_rod", "triangle", "revolute", top, "y", rod(p["rod_mass"], top, over))
-    made.joint("wrist", "wrist", "forearm", "revolute", wrist, "y", rod(p["wrist_mass"], over, tool))
+    robot.joint("waist", "column", GROUND, "revolute", ZERO, "z", turret)
+    robot.joint("shoulder", "lower_arm", "column", "revolute", shoulder, "y", rod(p["lower_arm_mass"], shoulder, elbow))
+    robot.joint("crank", "crank", "column", "revolute", shoulder, "y", rod(p["crank_mass"], foot, shoulder))
+    robot.joint("coupler_foot", "coupler", "crank", "revolute", foot, "y", rod(p["rod_mass"], foot, heel))
+    robot.joint("elbow", "forearm", "lower_arm", "revolute", elbow, "y", rod(p["forearm_mass"], heel, wrist))
+    robot.joint("rod_foot", "lower_rod", "column", "revolute", low, "y", rod(p["rod_mass"], low, rear))
+    robot.joint("triangle", "triangle", "lower_arm", "revolute", elbow, "y", rod(p["triangle_mass"], rear, top))
+    robot.joint("rod_middle", "upper_rod", "triangle", "revolute", top, "y", rod(p["rod_mass"], top, over))
+    robot.joint("wrist", "wrist", "forearm", "revolute", wrist, "y", rod(p["wrist_mass"], over, tool))
     plate = inertia.bar(p["flange_mass"], 0.0, "z", tool, 0.15)
-    made.joint("flange", "flange", "wrist", "revolute", tool, "z", plate)
+    robot.joint("flange", "flange", "wrist", "revolute", tool, "z", plate)
     loops = (
-        _pin(made, "coupler_head", "coupler", heel, "forearm"),
-        _pin(made, "rod_head", "lower_rod", rear, "triangle"),
-        _pin(made, "rod_end", "upper_rod", over, "wrist"),
+        _pin(robot, "coupler_head", "coupler", heel, "forearm"),
+        _pin(robot, "rod_head", "lower_rod", rear, "triangle"),
+        _pin(robot, "rod_end", "upper_rod", over, "wrist"),
     )
-    return Mechanism.chain("arm", tuple(made.links), ("waist", "shoulder", "crank", "flange"), loops)
+    return Mechanism.chain("arm", tuple(robot.links), ("waist", "shoulder", "crank", "flange"), loops)
 
 
 def _ankle(p: Mapping[str, Number]) -> Mechanism:

@@ -82,7 +82,7 @@ class _Entry:
         """All parameters that it may be given, by their names in the axes."""
         law, load = LAWS[self.law], self.section.load
         of_law = (*law.parameters, *law.options)
-        if load != "constant":  # what is multiplied by a load is no force
+        if load in ("preload", "reaction"):  # what is multiplied by a load is no force
             of_law = tuple(replace(p, unit="1") if p.unit == FORCE else p for p in of_law)
         return {self.prefixed(p.name): p for p in (*of_law, *LOADS[load])}
 

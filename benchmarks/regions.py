@@ -33,6 +33,8 @@ class JointRegion(NamedTuple):
 DELTA = Region((0.35, 0.35, 0.15))
 HEXAPOD = Region((0.10, 0.10, 0.10), 0.5)
 TURN = JointRegion(-math.pi, math.pi)
+BOX = Region((0.15, 0.15, 0.15))
+SMALL, NEAR = JointRegion(-0.1, 0.1), JointRegion(-0.3, 0.3)
 
 REGIONS: Mapping[str, Region | JointRegion] = {
     "delta_3rr2rrr": DELTA,
@@ -50,6 +52,15 @@ REGIONS: Mapping[str, Region | JointRegion] = {
     "five_axis_tree": TURN,
     "three_loop_leg": JointRegion(-2.5, 1.5),
     "irb6": JointRegion(-0.7, 0.7),
+    **dict.fromkeys(("linear_delta", "orthoglide", "tripteron"), BOX),
+    "planar_3rrr": Region((0.05, 0.05, 0.0), 0.1),
+    "agile_eye": Region((0.0, 0.0, 0.0), 0.5),
+    "hexa": Region((0.05, 0.05, 0.05), 0.3),
+    "hexaglide": Region((0.1, 0.1, 0.1), 0.1),
+    "schoenflies_4ruu": Region((0.03, 0.03, 0.1), 0.1),
+    **dict.fromkeys(("h4", "par4"), SMALL),
+    **dict.fromkeys(("coupled_3rps", "coupled_3prs", "tricept", "palletiser", "ankle"), NEAR),
+    **dict.fromkeys(("scara", "six_bar", "ur5e", "panda", "iiwa14"), TURN),
 }
 """Regions by name of the robot at its default parameters."""
 
@@ -62,8 +73,8 @@ def states(robot: Robot, count: int, seed: int = 3) -> dict[str, np.ndarray]:
         rates, changes = random.normal(size=(2, *shape))
         return {"q": random.uniform(*region, shape), "qd": rates, "qdd": ACCELERATION * changes}
     position = np.array(platform.home.position) + random.uniform(-1, 1, (count, 3)) * region.half_widths
-    turn = Rotation.from_rotvec(region.turn * random.uniform(-1, 1, (count, 3))).as_matrix()
     free = np.array([name in platform.mobility for name in TWIST], dtype=float)
+    turn = Rotation.from_rotvec(region.turn * random.uniform(-1, 1, (count, 3)) * free[:3]).as_matrix()
     twist, acceleration = random.normal(size=(2, count, 6)) * free
     return {
         "position": position,

@@ -57,7 +57,7 @@ REGIONS: Mapping[str, Region | JointRegion] = {
     "agile_eye": Region((0.0, 0.0, 0.0), 0.5),
     "hexa": Region((0.05, 0.05, 0.05), 0.3),
     "hexaglide": Region((0.1, 0.1, 0.1), 0.1),
-    "schoenflies_4ruu": Region((0.03, 0.03, 0.1), 0.1),
+    "schoenflies_4ruu": Region((0.02, 0.02, 0.1), 0.05),
     **dict.fromkeys(("h4", "par4"), SMALL),
     **dict.fromkeys(("coupled_3rps", "coupled_3prs", "tricept", "palletiser", "ankle"), NEAR),
     **dict.fromkeys(("scara", "six_bar", "ur5e", "panda", "iiwa14"), TURN),

@@ -2,7 +2,7 @@
 
 Tests that go over all robots do so at two lengths. Mechanisms of the literature, which are data, share all their code
 with the others: `tests/robots/catalog/test_literature.py` holds each of them to Pinocchio, to closed forms and to its
-file. All else that is asked of every robot is asked of them by `-m slow`, see `tests/conftest.py`.
+file. Tests by the name of any robot ask them by `-m slow`, see `tests/conftest.py`; those by the lists here do not.
 """
 
 from __future__ import annotations

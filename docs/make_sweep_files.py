@@ -274,7 +274,11 @@ def kind(annotation: Any, info: FieldInfo | None = None) -> str:
     if origin is tuple:
         return f"list of {kind(arguments[0]).removesuffix('s')}s"
     if origin is dict:
-        return f"names to {kind(arguments[1])}s" if get_origin(arguments[1]) is not dict else "names to mappings"
+        return (
+            f"names to {kind(arguments[1]).removesuffix('s')}s"
+            if get_origin(arguments[1]) is not dict
+            else "names to mappings"
+        )
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "section"
     words = {Any: "value", int: "integer", float: "number", str: "text", bool: "true or false"}

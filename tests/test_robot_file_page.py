@@ -16,6 +16,7 @@ from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_robot
 from robots.model import Robot
 from tasks import inverse_dynamics
+from tasks.arrays.inputs import Moving
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +41,7 @@ def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> No
 
 
 def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path: Path) -> None:
-    arm, loops = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    arm, loops, *_ = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
     robot = Robot.of(parse_robot(arm, "page").family, {"payload": 2.0})
     resting = inverse_dynamics(robot, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))
     assert resting == pytest.approx([0.0, 2.0 * 9.81 * 0.3])
@@ -53,8 +54,11 @@ def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path:
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "robots").glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
     robot = Robot.of(read_robot(path).family, {})
-    home = np.array(robot.mechanism.platform.home.position)
-    force = inverse_dynamics(robot, position=home)
-    lifted = inverse_dynamics(robot, position=home, gravity=(0.0, 0.0, 9.81))
+    if robot.mechanism.is_chain:
+        rest = Moving(q=np.zeros(len(robot.mechanism.freedoms)))
+    else:
+        rest = Moving(position=robot.mechanism.platform.home.position)
+    force = inverse_dynamics(robot, **rest)
+    lifted = inverse_dynamics(robot, gravity=(0.0, 0.0, 9.81), **rest)
     assert np.abs(force).max() > 0.1
     np.testing.assert_allclose(force, -lifted, rtol=1e-12)

@@ -15,7 +15,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
-_EDGE = re.compile(r'(\w+) (==>|-->|-\.->)\|"([^"]*)"\| (\w+)')
+_EDGE = re.compile(r'([\w.]+) (==>|-->|-\.->)\|"([^"]*)"\| ([\w.]+)')
 _STYLE = {"==>": ' stroke-width="3"', "-->": "", "-.->": ' stroke-dasharray="4 4"'}
 TREE = ("==>", "-->")
 COLUMN, ROW, HIGH, WIDE = 190, 64, 28, 84

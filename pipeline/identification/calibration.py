@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ import numpy as np
 from pydantic import Field
 from scipy.spatial.transform import Rotation
 
+from pipeline.documents.cells import CellWriter
 from pipeline.documents.files import read_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.section import Integer, Number, Section, Text
@@ -146,7 +146,7 @@ class CalibratedRobot:
             writer(self, file)
 
     def _write_csv(self, file: IO[str]) -> None:
-        table = csv.writer(file)
+        table = CellWriter(file)
         table.writerow(COLUMNS)
         table.writerows(self.table())
 

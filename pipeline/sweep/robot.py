@@ -21,7 +21,6 @@ from pipeline.sweep.sections import BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
 from robots.formats import writing
-from robots.formats.branch import Branched, BranchError, assembly_of, branched
 from robots.formats.description import Description
 from robots.model import Family, Robot
 from robots.parameters import Parameter, nearest
@@ -61,6 +60,8 @@ def _assembled(
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
+    from robots.formats.branch import BranchError, assembly_of, branched  # takes scipy, which few sweeps need
+
     known = Robot.of(family, {}).values
     values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}
     try:
@@ -152,8 +153,9 @@ def inline(report: Report, description: Description | None) -> str:
     """Write the content of the robot file into the text of the sweep, in place of its name."""
     document = report.document
     robot = document.data.get("robot")
-    if isinstance(description, Branched):  # the text says so by itself
-        base = description.base.assemble if description.base else None
+    if description is not None and document.data.get("branch") is not None:  # the text says so by itself
+        base = getattr(description, "base", None)
+        base = base.assemble if base else None
         description = base if isinstance(base, Description) else None
     if description is None or not isinstance(robot, str):
         return document.text

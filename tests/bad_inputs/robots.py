@@ -174,7 +174,7 @@ ROWS = (
     whole("E06 empty", "", "text that is not XML (no element found)"),
     urdf("E06 not closed", "</robot>", "", "r.urdf:11:1: got text that is not XML"),
     urdf("E07 an attribute twice", 'name="arm"', 'name="arm" name="arm"', "duplicate attribute"),
-    whole("E08 another format", "<sdf/>", "got <sdf>; expected <robot>"),
+    whole("E08 another format", "<sdf/>", "got no model; expected one model with links and joints"),
     whole("E09 deep", "<robot>" + "<a>" * 100_000, "at most 32 levels of nesting"),
     urdf("E10 xacro", '<robot name="arm">', '<robot name="arm" xmlns:xacro="x"><xacro:arm/>', "Expand it first"),
     urdf("E11 no limit", LIMIT, "", "a revolute joint without <limit>"),

@@ -32,6 +32,7 @@ WANTED = {
     "small": ("1e5 samples in a new process", "again in the same process", "1,000 designs of a DataFrame, the plan"),
     "busy": ("2 x 1 threads, limb tasks", "2 x 1 threads, block tasks", "1000 cores, on paper"),
     "rest": ("irb6, elbow coupler_foot coupler_head, stiction", "three_loop_leg, all, coulomb"),
+    "simulate": ("delta_3rr2rrr", "irb6"),
     "energy": ("planar_3r, coulomb", "planar_3r, lugre"),
     "coordinator": ("block tasks", "  coordinator alone", "scheduler, each pending block"),
     "peers": ("five_axis_tree, inverse dynamics: limbsweep", "hexapod_6rrrprr, closed-loop reactions: limbsweep"),

@@ -26,7 +26,6 @@ from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import Need, needs
 from robots.types import TWIST
-from tasks.programs import criteria
 
 KEY = "criteria"
 Value = TypeVar("Value")
@@ -179,6 +178,8 @@ def _capsule(section: CapsuleSection) -> Capsule:
 
 def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
     """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
+    from tasks.programs import criteria  # few sweeps ask for it, and it takes kernels and scipy
+
     if parameters.elasticity is not None or parameters.errors is not None:
         key = "stiffness" if parameters.elasticity is not None else "accuracy"
         for problem in criteria.stiffness_problems(family, parameters):

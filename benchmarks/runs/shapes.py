@@ -1,7 +1,8 @@
 """Memory of one block against what its plan says, for sweeps of many shapes; each in a process of its own.
 
 What NumPy and Python allocate while the tasks of the block run in threads, kernels warm and nothing kept from before,
-so that neither the load of the machine nor the allocator of the system counts. Beside it, what the process grows by.
+so that neither the load of the machine nor the allocator of the system counts. Beside it, what the process grows by,
+with the environment of a worker.
 A program: `python -m benchmarks.runs.shapes FILE` prints one JSON object for the sweep in FILE.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.figures import Figure, Size, require
+from pipeline.cluster.settings import KEEP_MEMORY
 
 if TYPE_CHECKING:
     from pipeline.plan.model import Plan
@@ -107,7 +109,7 @@ def in_own_process(text: str) -> dict[str, float]:
     """Bytes that a block of a sweep takes at its `peak`, and what its `plan` says."""
     root = str(Path(__file__).parents[2])
     known = os.environ.get("PYTHONPATH")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, known] if known else [root])}
+    environment = {**os.environ, **KEEP_MEMORY, "PYTHONPATH": os.pathsep.join([root, known] if known else [root])}
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         file = Path(folder) / "sweep.yaml"
         file.write_text(text, encoding="utf-8")

@@ -40,9 +40,13 @@ ONE_THREAD = dict.fromkeys(
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment of other interpreters: they run no Python file for lying in the current folder."""
 
-KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+KEEP_MEMORY = {
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+    "MALLOC_ARENA_MAX": "1",
+}
 """Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
-cost more time than what is computed into them."""
+cost more time than what is computed into them. All threads keep it in one place: else each keeps its own."""
 
 FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
 """Sections of other packages: their keys are known only where the package is installed, so they pass unread."""

@@ -153,10 +153,7 @@ def inline(report: Report, description: Description | None) -> str:
     """Write the content of the robot file into the text of the sweep, in place of its name."""
     document = report.document
     robot = document.data.get("robot")
-    if description is not None and document.data.get("branch") is not None:  # the text says so by itself
-        base = getattr(description, "base", None)
-        base = base.assemble if base else None
-        description = base if isinstance(base, Description) else None
+    description = description and description.in_file
     if description is None or not isinstance(robot, str):
         return document.text
     lines = document.text.split("\n")

@@ -64,10 +64,15 @@ class Branched(Description):
     assembled: tuple[tuple[str, int], ...] = ()
 
     @property
+    def in_file(self) -> Description | None:
+        """The robot without its branch, which is a section of its own."""
+        base = self.base.assemble if self.base else None
+        return base if isinstance(base, Description) else None
+
+    @property
     def digest(self) -> str:
         """SHA-256 of what was asked for: what was found from it may differ in its last bits between machines."""
-        base = self.base.assemble if self.base else None
-        said = base.digest if isinstance(base, Description) else self.name
+        said = self.in_file.digest if self.in_file else self.name
         return hashlib.sha256(repr((said, self.asked)).encode()).hexdigest()
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:

@@ -56,6 +56,11 @@ class Description:
     variants: tuple[Variant, ...] = ()
 
     @property
+    def in_file(self) -> Description | None:
+        """What stands in a robot file, where a sweep says more of the robot than that; None for no file."""
+        return self
+
+    @property
     def written(self) -> bool:
         """Whether a robot file can say all of it."""
         return type(self) is Description

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, rod
-from robots.catalog.literature.translations import DECLARED
+from robots.catalog.literature.declared import declared_length, declared_mass
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, minus, shifted, sqrt
 from robots.model import Closure, Family, Frame, Instance, Limb, Link, Mechanism
-from robots.parameters import Parameter
 from robots.types import BASE, Number, Vector
 
 UP: Vector = (0.0, 0.0, 1.0)
@@ -126,24 +125,18 @@ def par4_parts(p: Mapping[str, Number]) -> tuple[Limb, tuple[Instance, ...], Cou
     return limb, _instances(p, places), platform, (0, 0, 1, 1)
 
 
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
-
-
-def _length(name: str, default: float, text: str) -> Parameter:
-    return Parameter.length(name, default, text, DECLARED)
-
-
 LIMBS = (
-    _length("reach", 0.20, "axis of a motor to the joints of its limb at the platform, level, at the reference pose"),
-    _length("arm_length", 0.30, "length of the driven arms"),
-    _length("rod_length", 0.80, "length of the rods"),
-    _length("rod_distance", 0.10, "distance of the two rods of a limb"),
+    declared_length(
+        "reach", 0.20, "axis of a motor to the joints of its limb at the platform, level, at the reference pose"
+    ),
+    declared_length("arm_length", 0.30, "length of the driven arms"),
+    declared_length("rod_length", 0.80, "length of the rods"),
+    declared_length("rod_distance", 0.10, "distance of the two rods of a limb"),
 )
 MASSES = (
-    _mass("arm_mass", 0.6, "mass of an arm"),
-    _mass("rod_mass", 0.06, "mass of a rod"),
-    _mass("side_mass", 0.15, "mass of each bar of the platform that two limbs hold"),
+    declared_mass("arm_mass", 0.6, "mass of an arm"),
+    declared_mass("rod_mass", 0.06, "mass of a rod"),
+    declared_mass("side_mass", 0.15, "mass of each bar of the platform that two limbs hold"),
 )
 
 H4 = Family(
@@ -153,10 +146,10 @@ H4 = Family(
     "declared here",
     parameters=(
         *LIMBS,
-        _length("bar_half_length", 0.06, "middle of the platform to its hinges"),
-        _length("side_offset", 0.05, "hinges to the joints of the limbs"),
+        declared_length("bar_half_length", 0.06, "middle of the platform to its hinges"),
+        declared_length("side_offset", 0.05, "hinges to the joints of the limbs"),
         *MASSES,
-        _mass("platform_mass", 0.4, "mass of the bar in the middle"),
+        declared_mass("platform_mass", 0.4, "mass of the bar in the middle"),
     ),
     assemble=_h4,
 )
@@ -168,10 +161,10 @@ PAR4 = Family(
     "IEEE/RSJ International Conference on Intelligent Robots and Systems, 2005; numbers declared here",
     parameters=(
         *LIMBS,
-        _length("platform_radius", 0.08, "middle of the platform to its hinges, where limbs join it too"),
+        declared_length("platform_radius", 0.08, "middle of the platform to its hinges, where limbs join it too"),
         *MASSES,
-        _mass("link_mass", 0.10, "mass of each link between these bars"),
-        _mass("platform_mass", 0.3, "mass of the tool, spread along its link"),
+        declared_mass("link_mass", 0.10, "mass of each link between these bars"),
+        declared_mass("platform_mass", 0.3, "mass of the tool, spread along its link"),
     ),
     assemble=_par4,
 )

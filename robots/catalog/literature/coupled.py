@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, beside, rod
-from robots.catalog.literature.translations import DECLARED
+from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, around_z, shifted, sqrt
 from robots.model import Family, Inertia, Instance, Limb, Mechanism
@@ -103,14 +103,6 @@ def _tricept(p: Mapping[str, Number]) -> Mechanism:
     return closed("tricept", limbs, instances, platform)
 
 
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
-
-
-def _length(name: str, default: float, text: str) -> Parameter:
-    return Parameter.length(name, default, text, DECLARED)
-
-
 SHARE = Parameter("tube_share", "1", 0.7, 0.1, 1.0, "length of tube and rod, each, in that of the leg", DECLARED)
 
 THREE_RPS = Family(
@@ -119,13 +111,13 @@ THREE_RPS = Family(
     source="Hunt, Structural kinematics of in-parallel-actuated robot-arms, Journal of Mechanisms, Transmissions and "
     "Automation in Design 105 (4), 1983; numbers declared here",
     parameters=(
-        _length("base_radius", 0.30, "middle of the base to its joints"),
-        _length("platform_radius", 0.15, "middle of the platform to its joints"),
-        _length("home_height", 0.50, "platform above the base at the reference pose"),
+        declared_length("base_radius", 0.30, "middle of the base to its joints"),
+        declared_length("platform_radius", 0.15, "middle of the platform to its joints"),
+        declared_length("home_height", 0.50, "platform above the base at the reference pose"),
         SHARE,
-        _mass("tube_mass", 2.0, "mass of a tube"),
-        _mass("rod_mass", 1.0, "mass of a rod"),
-        _mass("platform_mass", 3.0, "mass of the platform, a thin disc"),
+        declared_mass("tube_mass", 2.0, "mass of a tube"),
+        declared_mass("rod_mass", 1.0, "mass of a rod"),
+        declared_mass("platform_mass", 3.0, "mass of the platform, a thin disc"),
     ),
     assemble=_three_rps,
 )
@@ -136,12 +128,12 @@ THREE_PRS = Family(
     source="Carretero, Podhorodeski, Nahon, Gosselin, Kinematic analysis and optimization of a new three "
     "degree-of-freedom spatial parallel manipulator, Journal of Mechanical Design 122 (1), 2000; numbers declared here",
     parameters=(
-        _length("base_radius", 0.35, "middle of the base to the rails"),
-        _length("platform_radius", 0.20, "middle of the platform to its joints"),
-        _length("rod_length", 0.50, "length of the rods"),
-        _mass("carriage_mass", 2.0, "mass of a carriage"),
-        _mass("rod_mass", 1.0, "mass of a rod"),
-        _mass("platform_mass", 3.0, "mass of the platform, a thin disc"),
+        declared_length("base_radius", 0.35, "middle of the base to the rails"),
+        declared_length("platform_radius", 0.20, "middle of the platform to its joints"),
+        declared_length("rod_length", 0.50, "length of the rods"),
+        declared_mass("carriage_mass", 2.0, "mass of a carriage"),
+        declared_mass("rod_mass", 1.0, "mass of a rod"),
+        declared_mass("platform_mass", 3.0, "mass of the platform, a thin disc"),
     ),
     assemble=_three_prs,
 )
@@ -152,14 +144,14 @@ TRICEPT = Family(
     source="Siciliano, The Tricept robot: inverse kinematics, manipulability analysis and closed-loop direct "
     "kinematics algorithm, Robotica 17 (4), 1999; numbers declared here",
     parameters=(
-        _length("base_radius", 0.50, "middle of the base to the joints of the legs"),
-        _length("platform_radius", 0.20, "middle of the platform to the joints of the legs"),
-        _length("home_height", 1.20, "platform above the base at the reference pose"),
+        declared_length("base_radius", 0.50, "middle of the base to the joints of the legs"),
+        declared_length("platform_radius", 0.20, "middle of the platform to the joints of the legs"),
+        declared_length("home_height", 1.20, "platform above the base at the reference pose"),
         SHARE,
-        _mass("tube_mass", 8.0, "mass of a leg's tube"),
-        _mass("rod_mass", 4.0, "mass of a leg's rod"),
-        _mass("middle_mass", 10.0, "mass of tube and rod, each, of the passive leg"),
-        _mass("platform_mass", 12.0, "mass of the platform, a thin disc"),
+        declared_mass("tube_mass", 8.0, "mass of a leg's tube"),
+        declared_mass("rod_mass", 4.0, "mass of a leg's rod"),
+        declared_mass("middle_mass", 10.0, "mass of tube and rod, each, of the passive leg"),
+        declared_mass("platform_mass", 12.0, "mass of the platform, a thin disc"),
     ),
     assemble=_tricept,
 )

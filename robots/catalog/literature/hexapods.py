@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, axes, bent, rod
-from robots.catalog.literature.translations import DECLARED
+from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
 from robots.geometry import about, length, minus, polar, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -86,10 +86,6 @@ def _hexaglide(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((Limb("PUS", tuple(limb.links), (), (tip,), ("1",)),), tuple(instances), platform)
 
 
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
-
-
 def _angle(name: str, default: float, text: str) -> Parameter:
     return Parameter(name, "deg", default, 0.0, 60.0, text, DECLARED)
 
@@ -100,16 +96,16 @@ HEXA = Family(
     source="Pierrot, Dauchez, Fournier, HEXA: a fast six-DOF fully parallel robot, International Conference on "
     "Advanced Robotics, 1991; numbers declared here",
     parameters=(
-        Parameter.length("base_radius", 0.25, "middle of the base to the axes of the cranks", DECLARED),
-        Parameter.length("platform_radius", 0.08, "middle of the platform to its joints", DECLARED),
-        Parameter.length("home_height", 0.35, "platform above the cranks' axes at the reference pose", DECLARED),
+        declared_length("base_radius", 0.25, "middle of the base to the axes of the cranks"),
+        declared_length("platform_radius", 0.08, "middle of the platform to its joints"),
+        declared_length("home_height", 0.35, "platform above the cranks' axes at the reference pose"),
         _angle("base_half_angle", 15.0, "half the angle of a pair of base joints"),
         _angle("platform_half_angle", 12.0, "half the angle of a pair of platform joints"),
-        Parameter.length("crank_length", 0.15, "length of the cranks", DECLARED),
-        Parameter.length("rod_length", 0.36, "length of the rods", DECLARED),
-        _mass("crank_mass", 0.4, "mass of a crank"),
-        _mass("rod_mass", 0.2, "mass of a rod"),
-        _mass("platform_mass", 1.0, "mass of the platform, a thin disc"),
+        declared_length("crank_length", 0.15, "length of the cranks"),
+        declared_length("rod_length", 0.36, "length of the rods"),
+        declared_mass("crank_mass", 0.4, "mass of a crank"),
+        declared_mass("rod_mass", 0.2, "mass of a rod"),
+        declared_mass("platform_mass", 1.0, "mass of the platform, a thin disc"),
     ),
     assemble=_hexa,
 )
@@ -120,14 +116,14 @@ HEXAGLIDE = Family(
     source="Honegger, Codourey, Burdet, Adaptive control of the Hexaglide, IEEE International Conference on Robotics "
     "and Automation, 1997; numbers declared here",
     parameters=(
-        Parameter.length("platform_radius", 0.15, "middle of the platform to its joints", DECLARED),
+        declared_length("platform_radius", 0.15, "middle of the platform to its joints"),
         _angle("platform_half_angle", 15.0, "half the angle of a pair of platform joints"),
-        Parameter.length("rail_offset", 0.20, "rails beside the platform's joints at the reference pose", DECLARED),
-        Parameter.length("home_depth", 0.40, "platform below the rails at the reference pose", DECLARED),
-        Parameter.length("rod_length", 0.65, "length of the rods", DECLARED),
-        _mass("carriage_mass", 3.0, "mass of a carriage"),
-        _mass("rod_mass", 0.8, "mass of a rod"),
-        _mass("platform_mass", 4.0, "mass of the platform, a thin disc"),
+        declared_length("rail_offset", 0.20, "rails beside the platform's joints at the reference pose"),
+        declared_length("home_depth", 0.40, "platform below the rails at the reference pose"),
+        declared_length("rod_length", 0.65, "length of the rods"),
+        declared_mass("carriage_mass", 3.0, "mass of a carriage"),
+        declared_mass("rod_mass", 0.8, "mass of a rod"),
+        declared_mass("platform_mass", 4.0, "mass of the platform, a thin disc"),
     ),
     assemble=_hexaglide,
 )

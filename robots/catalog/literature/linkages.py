@@ -7,20 +7,12 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, Pair, bent, rod
-from robots.catalog.literature.translations import DECLARED
+from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
 from robots.drives import Drive, Spin
 from robots.geometry import AXIS_MINUS_Y, circle
 from robots.model import Closure, Family, Mechanism
 from robots.parameters import Parameter
 from robots.types import ZERO, Number, Vector
-
-
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
-
-
-def _length(name: str, default: float, text: str) -> Parameter:
-    return Parameter.length(name, default, text, DECLARED)
 
 
 def _scara(p: Mapping[str, Number]) -> Mechanism:
@@ -160,14 +152,14 @@ SCARA = Family(
     source="Makino, Furuya, Selective compliance assembly robot arm, International Conference on Assembly Automation, "
     "1980; shaft as of a THK ball screw spline; numbers declared here",
     parameters=(
-        _length("upper_arm", 0.30, "shoulder to elbow"),
-        _length("forearm", 0.25, "elbow to shaft"),
+        declared_length("upper_arm", 0.30, "shoulder to elbow"),
+        declared_length("forearm", 0.25, "elbow to shaft"),
         Parameter("lead", "m", 0.02, 1e-4, 1.0, "way of the shaft per turn of the screw's nut", DECLARED),
-        _mass("upper_arm_mass", 6.0, "mass of the upper arm"),
-        _mass("forearm_mass", 5.0, "mass of the forearm with nuts and motors"),
-        _mass("shaft_mass", 0.8, "mass of the shaft, a solid cylinder"),
-        _length("shaft_length", 0.40, "length of the shaft"),
-        _length("shaft_diameter", 0.02, "diameter of the shaft"),
+        declared_mass("upper_arm_mass", 6.0, "mass of the upper arm"),
+        declared_mass("forearm_mass", 5.0, "mass of the forearm with nuts and motors"),
+        declared_mass("shaft_mass", 0.8, "mass of the shaft, a solid cylinder"),
+        declared_length("shaft_length", 0.40, "length of the shaft"),
+        declared_length("shaft_diameter", 0.02, "diameter of the shaft"),
         Parameter("gear", "1", 50.0, 1.0, 1e4, "turns of a motor per turn of shoulder or elbow", DECLARED),
         Parameter("belt", "1", 2.0, 0.1, 1e3, "turns of a motor per turn of its nut", DECLARED),
         Parameter("rotor", "kg m^2", 2e-5, 0.0, 1.0, "inertia of a motor of shoulder or elbow", DECLARED),
@@ -181,22 +173,22 @@ PALLETISER = Family(
     title="Palletiser with four axes, forearm and level wrist by parallelograms",
     source="arrangement of common palletising robots (class of 100 kg and 2.4 m); numbers declared here",
     parameters=(
-        _length("shoulder_height", 0.80, "shoulder above the base"),
-        _length("lower_arm", 0.95, "shoulder to elbow"),
-        _length("forearm", 1.20, "elbow to wrist"),
-        _length("crank_length", 0.40, "length of the crank and of the tail of the forearm"),
-        _length("rod_offset", 0.25, "rod behind the lower arm, and the triangle's rear pin behind the elbow"),
-        _length("triangle_height", 0.20, "rod above the forearm"),
-        _length("flange_drop", 0.20, "flange below the wrist"),
-        _mass("column_mass", 300.0, "mass of the column, a solid cylinder"),
-        _length("column_diameter", 0.5, "diameter of the column"),
-        _mass("lower_arm_mass", 90.0, "mass of the lower arm"),
-        _mass("forearm_mass", 110.0, "mass of the forearm with its tail"),
-        _mass("crank_mass", 25.0, "mass of the crank"),
-        _mass("rod_mass", 12.0, "mass of the coupler and of each rod"),
-        _mass("triangle_mass", 10.0, "mass of the triangle"),
-        _mass("wrist_mass", 30.0, "mass of the wrist with its motor"),
-        _mass("flange_mass", 5.0, "mass of the flange, a thin disc"),
+        declared_length("shoulder_height", 0.80, "shoulder above the base"),
+        declared_length("lower_arm", 0.95, "shoulder to elbow"),
+        declared_length("forearm", 1.20, "elbow to wrist"),
+        declared_length("crank_length", 0.40, "length of the crank and of the tail of the forearm"),
+        declared_length("rod_offset", 0.25, "rod behind the lower arm, and the triangle's rear pin behind the elbow"),
+        declared_length("triangle_height", 0.20, "rod above the forearm"),
+        declared_length("flange_drop", 0.20, "flange below the wrist"),
+        declared_mass("column_mass", 300.0, "mass of the column, a solid cylinder"),
+        declared_length("column_diameter", 0.5, "diameter of the column"),
+        declared_mass("lower_arm_mass", 90.0, "mass of the lower arm"),
+        declared_mass("forearm_mass", 110.0, "mass of the forearm with its tail"),
+        declared_mass("crank_mass", 25.0, "mass of the crank"),
+        declared_mass("rod_mass", 12.0, "mass of the coupler and of each rod"),
+        declared_mass("triangle_mass", 10.0, "mass of the triangle"),
+        declared_mass("wrist_mass", 30.0, "mass of the wrist with its motor"),
+        declared_mass("flange_mass", 5.0, "mass of the flange, a thin disc"),
     ),
     assemble=_palletiser,
 )
@@ -207,19 +199,19 @@ ANKLE = Family(
     source="arrangement of Lohmeier, Buschmann, Ulbrich, Humanoid robot LOLA, IEEE International Conference on "
     "Robotics and Automation, 2009; numbers declared here",
     parameters=(
-        _length("half_width", 0.05, "rods beside the middle of the foot"),
-        _length("heel_length", 0.06, "balls at the foot behind the ankle"),
-        _length("heel_depth", 0.02, "balls at the foot below the ankle"),
-        _length("motor_offset", 0.01, "axes of the cranks behind the ankle"),
-        _length("crank_length", 0.05, "length of the cranks"),
-        _length("left_height", 0.20, "axis of the left crank above the ankle"),
-        _length("right_height", 0.28, "axis of the right crank above the ankle"),
-        _length("foot_length", 0.22, "length of the foot"),
-        _length("foot_depth", 0.06, "centre of mass of the foot below the ankle"),
+        declared_length("half_width", 0.05, "rods beside the middle of the foot"),
+        declared_length("heel_length", 0.06, "balls at the foot behind the ankle"),
+        declared_length("heel_depth", 0.02, "balls at the foot below the ankle"),
+        declared_length("motor_offset", 0.01, "axes of the cranks behind the ankle"),
+        declared_length("crank_length", 0.05, "length of the cranks"),
+        declared_length("left_height", 0.20, "axis of the left crank above the ankle"),
+        declared_length("right_height", 0.28, "axis of the right crank above the ankle"),
+        declared_length("foot_length", 0.22, "length of the foot"),
+        declared_length("foot_depth", 0.06, "centre of mass of the foot below the ankle"),
         Parameter("foot_centre", "m", 0.03, -1.0, 1.0, "centre of mass of the foot before the ankle", DECLARED),
-        _mass("foot_mass", 1.2, "mass of the foot, a bar"),
-        _mass("crank_mass", 0.12, "mass of a crank"),
-        _mass("rod_mass", 0.10, "mass of a rod"),
+        declared_mass("foot_mass", 1.2, "mass of the foot, a bar"),
+        declared_mass("crank_mass", 0.12, "mass of a crank"),
+        declared_mass("rod_mass", 0.10, "mass of a rod"),
     ),
     assemble=_ankle,
 )
@@ -229,23 +221,23 @@ SIX_BAR = Family(
     title="Six-bar of Stephenson's third kind with a crank",
     source="McCarthy, Soh, Geometric design of linkages, Springer 2011, chapter 7; numbers declared here",
     parameters=(
-        _length("crank", 0.10, "length of the crank"),
-        _length("coupler", 0.30, "crank pin to rocker pin on the coupler"),
-        _length("rocker", 0.25, "length of the rocker"),
+        declared_length("crank", 0.10, "length of the crank"),
+        declared_length("coupler", 0.30, "crank pin to rocker pin on the coupler"),
+        declared_length("rocker", 0.25, "length of the rocker"),
         Parameter("rocker_x", "m", 0.30, -1e2, 1e2, "axis of the rocker, x", DECLARED),
         Parameter("rocker_z", "m", 0.0, -1e2, 1e2, "axis of the rocker, z", DECLARED),
         Parameter("coupler_point_u", "m", 0.15, -1e2, 1e2, "coupler point along the line of its pins", DECLARED),
         Parameter("coupler_point_v", "m", 0.15, -1e2, 1e2, "coupler point across that line, to its left", DECLARED),
-        _length("link", 0.34, "coupler point to the end of the output link"),
-        _length("output", 0.28, "length of the output link"),
+        declared_length("link", 0.34, "coupler point to the end of the output link"),
+        declared_length("output", 0.28, "length of the output link"),
         Parameter("output_x", "m", 0.45, -1e2, 1e2, "axis of the output link, x", DECLARED),
         Parameter("output_z", "m", 0.15, -1e2, 1e2, "axis of the output link, z", DECLARED),
         Parameter("home_angle", "deg", 60.0, -360.0, 360.0, "of the crank at the reference pose, from x", DECLARED),
-        _mass("crank_mass", 0.4, "mass of the crank"),
-        _mass("coupler_mass", 0.9, "mass of the coupler, as of a rod between its pins"),
-        _mass("rocker_mass", 0.7, "mass of the rocker"),
-        _mass("link_mass", 0.6, "mass of the link"),
-        _mass("output_mass", 0.7, "mass of the output link"),
+        declared_mass("crank_mass", 0.4, "mass of the crank"),
+        declared_mass("coupler_mass", 0.9, "mass of the coupler, as of a rod between its pins"),
+        declared_mass("rocker_mass", 0.7, "mass of the rocker"),
+        declared_mass("link_mass", 0.6, "mass of the link"),
+        declared_mass("output_mass", 0.7, "mass of the output link"),
     ),
     assemble=_six_bar,
 )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, bent, beside, rod
-from robots.catalog.literature.translations import CYCLIC, DECLARED
+from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots.catalog.literature.translations import CYCLIC
 from robots.geometry import around_z
 from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -60,23 +61,19 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism((described,), instances, Platform(body, ("wx", "wy", "wz"), Frame(IDENTITY)))
 
 
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
-
-
 PLANAR_3RRR = Family(
     name="planar_3rrr",
     title="Planar 3-RRR, three freedoms in a level plane",
     source="Gosselin, Angeles, The optimum kinematic design of a planar three-degree-of-freedom parallel manipulator, "
     "Journal of Mechanisms, Transmissions and Automation in Design 110 (1), 1988; numbers declared here",
     parameters=(
-        Parameter.length("base_radius", 0.35, "middle of the machine to the motors", DECLARED),
-        Parameter.length("platform_radius", 0.10, "middle of the platform to its joints", DECLARED),
-        Parameter.length("proximal_length", 0.20, "length of the driven links", DECLARED),
-        Parameter.length("distal_length", 0.20, "length of the links at the platform", DECLARED),
-        _mass("proximal_mass", 0.8, "mass of a driven link"),
-        _mass("distal_mass", 0.6, "mass of a link at the platform"),
-        _mass("platform_mass", 1.0, "mass of the platform, a thin disc"),
+        declared_length("base_radius", 0.35, "middle of the machine to the motors"),
+        declared_length("platform_radius", 0.10, "middle of the platform to its joints"),
+        declared_length("proximal_length", 0.20, "length of the driven links"),
+        declared_length("distal_length", 0.20, "length of the links at the platform"),
+        declared_mass("proximal_mass", 0.8, "mass of a driven link"),
+        declared_mass("distal_mass", 0.6, "mass of a link at the platform"),
+        declared_mass("platform_mass", 1.0, "mass of the platform, a thin disc"),
     ),
     assemble=_planar_3rrr,
 )
@@ -87,13 +84,13 @@ AGILE_EYE = Family(
     source="Gosselin, Hamel, The Agile Eye: a high-performance three-degree-of-freedom camera-orienting device, IEEE "
     "International Conference on Robotics and Automation, 1994; masses and radii declared here",
     parameters=(
-        Parameter.length("base_radius", 0.12, "centre to the ends of a driven link", DECLARED),
-        Parameter.length("platform_radius", 0.09, "centre to the joints at the platform", DECLARED),
-        Parameter.length("ball_radius", 0.04, "radius of the platform, a ball", DECLARED),
+        declared_length("base_radius", 0.12, "centre to the ends of a driven link"),
+        declared_length("platform_radius", 0.09, "centre to the joints at the platform"),
+        declared_length("ball_radius", 0.04, "radius of the platform, a ball"),
         Parameter("platform_centre", "m", 0.02, -1e2, 1e2, "centre of mass of the platform along its z", DECLARED),
-        _mass("proximal_mass", 0.15, "mass of a driven link, as of a rod between its ends"),
-        _mass("distal_mass", 0.10, "mass of a link at the platform, as of a rod between its ends"),
-        _mass("platform_mass", 0.30, "mass of the platform, a ball with a camera"),
+        declared_mass("proximal_mass", 0.15, "mass of a driven link, as of a rod between its ends"),
+        declared_mass("distal_mass", 0.10, "mass of a link at the platform, as of a rod between its ends"),
+        declared_mass("platform_mass", 0.30, "mass of the platform, a ball with a camera"),
     ),
     assemble=_agile_eye,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, axes, beside, rod
-from robots.catalog.literature.translations import DECLARED
+from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
 from robots.geometry import around_z, circle, shifted, sqrt
 from robots.model import Family, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -56,16 +56,22 @@ FOUR_RUU = Family(
     source="Amine, Tale Masouleh, Caro, Wenger, Gosselin, Singularity conditions of 3T1R parallel manipulators with "
     "identical limb structures, Journal of Mechanisms and Robotics 4 (1), 2012; numbers declared here",
     parameters=(
-        Parameter.length("base_radius", 0.30, "middle of the base to the motors", DECLARED),
-        Parameter.length("platform_radius", 0.08, "middle of the platform to its joints", DECLARED),
-        Parameter.length("arm_length", 0.20, "length of the driven arms", DECLARED),
-        Parameter.length("rod_length", 0.40, "length of the rods", DECLARED),
+        declared_length("base_radius", 0.30, "middle of the base to the motors"),
+        declared_length("platform_radius", 0.08, "middle of the platform to its joints"),
+        declared_length("arm_length", 0.20, "length of the driven arms"),
+        declared_length("rod_length", 0.40, "length of the rods"),
         Parameter(
-            "home_angle", "deg", 120.0, 5.0, 175.0, "of an arm with the line to the middle, at the reference", DECLARED
+            "home_angle",
+            "deg",
+            120.0,
+            5.0,
+            175.0,
+            "of an arm with the line to the middle, at the reference",
+            DECLARED,
         ),
-        Parameter.mass("arm_mass", 0.5, "mass of an arm", DECLARED),
-        Parameter.mass("rod_mass", 0.2, "mass of a rod", DECLARED),
-        Parameter.mass("platform_mass", 0.8, "mass of the platform, a thin disc", DECLARED),
+        declared_mass("arm_mass", 0.5, "mass of an arm"),
+        declared_mass("rod_mass", 0.2, "mass of a rod"),
+        declared_mass("platform_mass", 0.8, "mass of the platform, a thin disc"),
     ),
     assemble=_four_ruu,
 )

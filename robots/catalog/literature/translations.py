@@ -6,22 +6,17 @@ from collections.abc import Mapping
 
 from robots import inertia
 from robots.catalog.layout import GROUND, Layout, bent, beside, rod
+from robots.catalog.literature.declared import declared_length, declared_mass
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
-from robots.parameters import Parameter
 from robots.types import IDENTITY, TRANSLATION, ZERO, Matrix, Number, Vector
 
-DECLARED = "declared here"
 CYCLIC: tuple[Matrix, ...] = (
     IDENTITY,
     ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
 )
 """Rotations that hand x, y and z on: what lies along x in a mount frame lies along x, y and z of the base."""
-
-
-def _mass(name: str, default: float, text: str) -> Parameter:
-    return Parameter.mass(name, default, text, DECLARED)
 
 
 def _cyclic(p: Mapping[str, Number], limb: Limb, start: Vector, end: Vector) -> Mechanism:
@@ -105,20 +100,20 @@ def _tripteron(p: Mapping[str, Number]) -> Mechanism:
     return _cyclic(p, described, (0.0, -p["base_offset"], 0.0), (0.0, -p["platform_offset"], 0.0))
 
 
-CARRIAGE = _mass("carriage_mass", 1.2, "mass of a carriage with the moving part of its motor")
-PLATE = _mass("platform_mass", 0.6, "mass of the platform")
+CARRIAGE = declared_mass("carriage_mass", 1.2, "mass of a carriage with the moving part of its motor")
+PLATE = declared_mass("platform_mass", 0.6, "mass of the platform")
 
 LINEAR_DELTA = Family(
     name="linear_delta",
     title="Linear Delta 3-PUU with vertical rails",
     source="Tsai, Robot Analysis, Wiley 1999, chapter 3; numbers declared here",
     parameters=(
-        Parameter.length("base_radius", 0.30, "middle of the machine to the rails", DECLARED),
-        Parameter.length("platform_radius", 0.06, "middle of the platform to its joints", DECLARED),
-        Parameter.length("rod_length", 0.50, "length of the rods", DECLARED),
+        declared_length("base_radius", 0.30, "middle of the machine to the rails"),
+        declared_length("platform_radius", 0.06, "middle of the platform to its joints"),
+        declared_length("rod_length", 0.50, "length of the rods"),
         CARRIAGE,
-        _mass("rod_mass", 0.25, "mass of a rod"),
-        _mass("platform_mass", 0.6, "mass of the platform, a disc"),
+        declared_mass("rod_mass", 0.25, "mass of a rod"),
+        declared_mass("platform_mass", 0.6, "mass of the platform, a disc"),
     ),
     assemble=_linear_delta,
 )
@@ -129,12 +124,12 @@ ORTHOGLIDE = Family(
     source="Chablat, Wenger, Architecture optimization of a 3-DOF translational parallel mechanism, IEEE Transactions "
     "on Robotics and Automation 19 (3), 2003; numbers declared here",
     parameters=(
-        Parameter.length("rod_length", 0.31, "length of the parallelograms", DECLARED),
-        Parameter.length("rod_distance", 0.08, "width of the parallelograms", DECLARED),
-        Parameter.length("platform_offset", 0.05, "middle of the platform to the joints of its limbs", DECLARED),
+        declared_length("rod_length", 0.31, "length of the parallelograms"),
+        declared_length("rod_distance", 0.08, "width of the parallelograms"),
+        declared_length("platform_offset", 0.05, "middle of the platform to the joints of its limbs"),
         CARRIAGE,
-        _mass("rod_mass", 0.15, "mass of a rod of a parallelogram"),
-        _mass("bar_mass", 0.05, "mass of a short bar of a parallelogram"),
+        declared_mass("rod_mass", 0.15, "mass of a rod of a parallelogram"),
+        declared_mass("bar_mass", 0.05, "mass of a short bar of a parallelogram"),
         PLATE,
     ),
     assemble=_orthoglide,
@@ -146,13 +141,13 @@ TRIPTERON = Family(
     source="Kong, Gosselin, Kinematics and singularity analysis of a novel type of 3-CRR 3-DOF translational parallel "
     "manipulator, International Journal of Robotics Research 21 (9), 2002; numbers declared here",
     parameters=(
-        Parameter.length("proximal_length", 0.30, "length of the link at the carriage", DECLARED),
-        Parameter.length("distal_length", 0.30, "length of the link at the platform", DECLARED),
-        Parameter.length("base_offset", 0.45, "middle of the machine to the rails", DECLARED),
-        Parameter.length("platform_offset", 0.05, "middle of the platform to its joints", DECLARED),
+        declared_length("proximal_length", 0.30, "length of the link at the carriage"),
+        declared_length("distal_length", 0.30, "length of the link at the platform"),
+        declared_length("base_offset", 0.45, "middle of the machine to the rails"),
+        declared_length("platform_offset", 0.05, "middle of the platform to its joints"),
         CARRIAGE,
-        _mass("proximal_mass", 0.8, "mass of the link at the carriage"),
-        _mass("distal_mass", 0.6, "mass of the link at the platform"),
+        declared_mass("proximal_mass", 0.8, "mass of the link at the carriage"),
+        declared_mass("distal_mass", 0.6, "mass of the link at the platform"),
         PLATE,
     ),
     assemble=_tripteron,

@@ -25,7 +25,7 @@ from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
 from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
-from tasks.mechanics.recursion import Massing
+from tasks.mechanics.recursion import Massing, skew
 
 Seeds = Mapping[Expression, Scalar]
 
@@ -115,18 +115,11 @@ def body_terms(inertia: Inertia, jacobian: Array, rate: Array, twist: Array) -> 
 
     K is skew-symmetric and K V = -ad_V^T (M V), Eq. (105): built from the momentum M V.
     """
-    massing = Massing.of(inertia)
-    moment = array(np.eye(3)) * np.trace(massing.second) - massing.second  # inertia about the origin
-    tilde = _tilde(massing.first)
-    spatial = array(np.block([[moment, tilde], [-tilde, array(np.eye(3)) * massing.mass]]))
+    spatial = Massing.of(inertia).spatial()
     momentum = spatial @ twist
-    angular, linear = _tilde(momentum[:3]), _tilde(momentum[3:])
+    angular, linear = skew(momentum[:3]), skew(momentum[3:])
     gyroscopic = array(np.block([[-angular, -linear], [-linear, np.zeros((3, 3))]]))
     return jacobian.T @ (spatial @ jacobian), jacobian.T @ (spatial @ rate + gyroscopic @ jacobian)
-
-
-def _tilde(v: Array) -> np.ndarray:
-    return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Array) -> list[np.ndarray]:

@@ -36,11 +36,21 @@ class Massing:
         second = array(np.eye(3)) * half_trace - tensor + np.outer(centre, centre) * inertia.mass
         return cls(inertia.mass, centre * inertia.mass, second)
 
+    def spatial(self) -> np.ndarray:
+        """The spatial inertia (6, 6) about the origin: from (angular, linear) to (moment, force)."""
+        moment, tilde = array(np.eye(3)) * np.trace(self.second) - self.second, skew(self.first)
+        return array(np.block([[moment, tilde], [-tilde, array(np.eye(3)) * self.mass]]))
+
     def wrench(self, spin: Array, acceleration: Array) -> tuple[np.ndarray, np.ndarray]:
         """Moment about the origin and force that give this motion; `spin` is S, `acceleration` that of the origin."""
         product = spin @ self.second
-        skew = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
-        return skew + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
+        apart = array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
+        return apart + cross(self.first, acceleration), acceleration * self.mass + spin @ self.first
+
+
+def skew(v: Array) -> np.ndarray:
+    """The matrix (3, 3) whose product with a vector is the vector product with it."""
+    return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def spin_matrix(omega: Array, alpha: Array) -> np.ndarray:

@@ -112,9 +112,18 @@ class Pushed(ABC):
         """What normal loads need of each limb at an acceleration of the freedoms; see `coupled_friction.inputs`."""
 
     @cached_property
+    def factors(self) -> Factors:
+        """Of M."""
+        return Factors.of(self.mass)
+
+    def accelerated(self, driving: Array, braking: Array) -> Array:
+        """M^-1 (driving - b - braking) of forces along the freedoms and against them (freedom,)."""
+        return self.factors.solve(driving - self.bias - braking)
+
+    @cached_property
     def massless(self) -> Any:
         """Whether M has lost rank."""
-        pivots = Factors.of(self.mass).pivots
+        pivots = self.factors.pivots
         lost = [p <= self.mass[k, k] * MASSLESS for k, p in enumerate(pivots)]
         result = lost[0]
         for each in lost[1:]:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, from_columns, total, where
+from tasks.mathematics.algebra import array, from_columns, is_zero, total, where
 from tasks.mathematics.symmetric import Factors
 from tasks.motion.instant.brake import COMPLIANCE, DEPENDENT, NOTHING, Brake
 from tasks.motion.instant.forward import Drag, Pushed
@@ -73,6 +73,8 @@ class Loaded:
     @cached_property
     def _factors(self) -> Factors:
         """Of the mass matrix, with what a linearly implicit stage adds to it."""
+        if is_zero(self.pushed.stage.scale):
+            return self.pushed.factors
         heavy = self.pushed.mass
         for row, drag in zip(self.pushed.rows, self._drags, strict=True):
             heavy = heavy + np.outer(row, row) * (drag.stiffness * self.pushed.stage.scale)
@@ -83,9 +85,11 @@ class Loaded:
         """Accelerations (freedom,) without friction of joints at rest."""
         pushed, scale = self.pushed, self.pushed.stage.scale
         braking = [drag.force + drag.force_memory * scale * drag.rate * drag.share for drag in self._drags]
-        driving = pushed.jacobian.T @ array(pushed.push) - pushed.bias
+        driving, dragged = pushed.jacobian.T @ array(pushed.push), pushed.rows.T @ array(braking)
+        if is_zero(scale):
+            return pushed.accelerated(driving, dragged)
         less = pushed.mass @ array(pushed.stage.less_rate)
-        return self._factors.solve(driving - pushed.rows.T @ array(braking) - less)
+        return self._factors.solve(driving - pushed.bias - dragged - less)
 
     def _change(self, acceleration: Array) -> Array:
         """Accelerations of all joints with friction (joint,)."""

@@ -20,6 +20,8 @@ from robots.types import TWIST
 from tasks.friction import joints as joint_friction
 from tasks.friction.forward import ForwardFriction
 from tasks.friction.joints import LimbFriction
+from tasks.inertia.articulated import ArticulatedTree
+from tasks.inertia.programs import is_tree
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import Array, Scalar
@@ -50,6 +52,7 @@ from tasks.motion.instant.layout import (
 )
 from tasks.motion.instant.limbs import LimbDynamics
 from tasks.motion.instant.platforms import SLOPES, LoadedPlatform, PushedPlatform, slope
+from tasks.motion.instant.trees import PushedTree
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
 
@@ -71,9 +74,11 @@ def motion_program(
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
         own = LimbDynamics(mounted, solved, qd, array(gravity))
-        return outputs_of_motion(
-            family, groups, PushedChain(qd, force, joints, now, step, own), limbs=solved.status, going=list(qd)
-        )
+        plain = is_tree(family) and not implicit and not any(joint.sticks for joint in joints)
+        tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
+        state_of = qd, force, joints, now, step, own
+        pushed = PushedChain(*state_of) if tree is None else PushedTree(*state_of, tree)
+        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
 
     case, sample = inputs_of_motion(parts, groups, implicit)
     case, sample = field_inputs(limb_inputs(structure, 0) | case, sample, moving_base)

@@ -18,7 +18,7 @@ from robots.status import Status
 from robots.types import LoadAxes
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
-from tasks.inertia.programs import is_tree, matrix_program
+from tasks.inertia.programs import acceleration_program, is_tree, matrix_program
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
@@ -112,6 +112,24 @@ class Model:
             return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
         twist = motion[0, 12:18] if self.structure.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
         return np.asarray(twist[self.freedoms])
+
+
+def _tree_accelerations(
+    robot: Robot, program: Program, moving: Moving, gravity: ArrayLike, force: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a tree by articulated bodies: accelerations (*batch, joint) and status (*batch)."""
+    joints = len(robot.mechanism.freedoms)
+    forces = checked("force", force, (len(robot.mechanism.actuators),))
+    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1]})
+    arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
+    states = {"q": motion[:, :joints], "qd": motion[:, joints : 2 * joints]}
+    pushed = np.ascontiguousarray(rows(forces, batch)[None])
+    outputs = kernel(program)({**arrays, **states, "force": pushed}, motion.shape[-1])
+    change = outputs["acceleration"][0].T
+    status = _with_nonfinite(np.where(outputs["massless"][0, 0] > 0.5, float(Status.SINGULAR), 0.0), change)
+    change = np.where((status == Status.OK)[:, None], change, np.nan)
+    samples = int(np.prod(batch, dtype=int))
+    return change[:samples].reshape(*batch, joints), status[:samples].astype(np.int8).reshape(batch)
 
 
 def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
@@ -235,6 +253,9 @@ def forward_dynamics(
     pair with the status (*batch). Eq. (129).
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    if is_tree(robot.family) and load is None and (program := acceleration_program(robot.family)) is not None:
+        change, status = _tree_accelerations(robot, program, moving, gravity, force)
+        return (change, status) if full else change
     model = Model(robot, gravity)
     forces = checked("force", force, (model.actuators,))
     load = inputs.in_world(robot, load, rotation, load_axes)

@@ -17,11 +17,16 @@ from robots.model import Limb, Link
 from robots.types import BASE
 from tasks.inertia.placed import symmetric, turned_tensor
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, dot, either, is_zero, reciprocal, sqrt
+from tasks.mathematics.algebra import array, dot, either, is_zero, plus_cross, reciprocal, sqrt
+from tasks.mechanics import recursion
+from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState, joint_rotation, slope, way
 from tasks.mechanics.recursion import Massing
 
 STILL = np.zeros(6)
+
+MASSLESS = 1e-12
+"""Inertia that a joint feels, relative to what it might have to carry, at and below which it has none."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,12 @@ class Hinge:
     def outward(self, twist: Array) -> Array:
         """A twist of the parent, as the link has it."""
         omega, v = twist[:3], twist[3:]
-        return array([*(self.rotation.T @ omega), *(self.rotation.T @ (v + cross(omega, self.position)))])
+        return array([*(self.rotation.T @ omega), *(self.rotation.T @ plus_cross(v, omega, self.position))])
 
     def inward(self, wrench: Array) -> Array:
         """A wrench on the link, as the parent feels it."""
         moment, force = self.rotation @ wrench[:3], self.rotation @ wrench[3:]
-        return array([*(moment + cross(self.position, force)), *force])
+        return array([*plus_cross(moment, self.position, force), *force])
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,13 @@ class ArticulatedTree:
             moving[i] = carried + hinge.screw * result[i]
         return array(result)
 
+    def accelerations(self, rates: Array, forces: Array, field: Field) -> np.ndarray:
+        """Those of all joints (joint,) under generalised forces (joint,); `field` is in the axes of the limb."""
+        still = np.zeros(len(self.links))
+        moving = recursion.body_motions(self.links, self.states, rates, still, field)
+        own = [array([*moment, *force]) for moment, force in recursion.body_wrenches(self.links, moving)]
+        return self.solve(forces, own)
+
     def _left(self, forces: Scalars, own: Sequence[Array] | None) -> list[Scalar]:
         """What is left of the forces at each joint after all beyond it has given way."""
         wrenches = [STILL] * len(self.links) if own is None else list(own)
@@ -115,8 +127,9 @@ class ArticulatedTree:
                 wrenches[link.parent] = wrenches[link.parent] + hinge.inward(felt)
         return result
 
-    def massless(self, share: float) -> Mask:
-        """Whether the inertia of a joint is at most this share of what it might have to carry, all stretched out.
+    @property
+    def massless(self) -> Mask:
+        """Whether a joint has no inertia, relative to what it might have to carry, all beyond it stretched out.
 
         That bound is constant where no joint slides, and so costs nothing.
         """
@@ -128,7 +141,7 @@ class ArticulatedTree:
             size = spread if link.joint_kind.turns else 0.0
             if link.joint_kind.slides:
                 size = size + mass * slope(link, state) * slope(link, state)
-            result = either(result, hinge.inertia <= (size + self.armatures[i]) * share)
+            result = either(result, hinge.inertia <= (size + self.armatures[i]) * MASSLESS)
             if link.parent != BASE:
                 far, before = _length(hinge.position), carried[link.parent]
                 spread = spread + (first * 2.0 + mass * far) * far
@@ -153,7 +166,8 @@ def _yielding(inertia: Array, hinge: Hinge, exactly: bool) -> Array:
     """
     gone = [k for k, x in enumerate(hinge.screw) if not is_zero(x)]
     none = gone[0] if exactly and len(gone) == 1 else None
-    pushed = hinge.moved * hinge.inverse
+    with np.errstate(invalid="ignore"):  # on floats, where there is no inertia
+        pushed = hinge.moved * hinge.inverse
     pairs = ((i, j) for i in range(6) for j in range(i + 1) if none not in (i, j))
     return symmetric(6, {(i, j): inertia[i, j] - hinge.moved[i] * pushed[j] for i, j in pairs})
 
@@ -164,11 +178,10 @@ def _seen_from_parent(inertia: Array, hinge: Hinge) -> Array:
     angular, mixed, linear = inertia[:3, :3], inertia[:3, 3:], inertia[3:, 3:]
     angular, linear = turned_tensor(turn, angular), turned_tensor(turn, linear)
     mixed = turn @ mixed @ turn.T
-    moved = mixed + np.stack([cross(at, column) for column in linear.T], axis=1)
-    lifted = np.stack([cross(at, row) for row in mixed], axis=1)
-    carried = np.stack([cross(at, row) for row in moved], axis=0)
-    values = {(i, j): angular[i, j] + lifted[i, j] + carried[i, j] for i in range(3) for j in range(i + 1)}
+    moved = np.stack([plus_cross(a, at, b) for a, b in zip(mixed.T, linear.T, strict=True)], axis=1)
+    lifted = np.stack([plus_cross(a, at, b) for a, b in zip(angular.T, mixed, strict=True)], axis=1)
+    carried = np.stack([plus_cross(a, at, b) for a, b in zip(lifted, moved, strict=True)], axis=0)
+    values = {(i, j): carried[i, j] for i in range(3) for j in range(i + 1)}
     values |= {(3 + i, j): moved[j, i] for i in range(3) for j in range(3)}
     values |= {(3 + i, 3 + j): linear[i, j] for i in range(3) for j in range(i + 1)}
     return symmetric(6, values)
-

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.inertia.placed import Body, Placed, symmetric
+from tasks.inertia.placed import Body, Placed, symmetric, turned_tensor
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross
+from tasks.mathematics.algebra import plus_cross
+from tasks.mechanics.recursion import Massing
 
 
 @dataclass(frozen=True)
@@ -26,22 +27,24 @@ class Composite:
 
     @classmethod
     def of(cls, body: Body) -> Composite:
-        """A single body, about its origin."""
-        return cls(body.mass, np.zeros(3), body.tensor).seen_from(body.origin - body.centre)
+        """A single body, about its origin: constant in its own axes."""
+        massing = Massing.of(body.inertia)
+        return cls(massing.mass, body.rotation @ massing.first, turned_tensor(body.rotation, massing.tensor()))
 
     def seen_from(self, shift: Array) -> Composite:
         """The same about an origin that is moved by `shift`."""
         middle = self.first - shift * (0.5 * self.mass)
-        outer = np.outer(shift, middle)
-        tensor = self.tensor + outer + outer.T - array(np.eye(3)) * (2.0 * (shift @ middle))
-        return Composite(self.mass, self.first - shift * self.mass, tensor)
+        outer, less = np.outer(shift, middle), 2.0 * (shift @ middle)
+        values = {(i, j): self.tensor[i, j] + outer[i, j] + outer[j, i] for i in range(3) for j in range(i)}
+        values |= {(i, i): self.tensor[i, i] + 2.0 * outer[i, i] - less for i in range(3)}
+        return Composite(self.mass, self.first - shift * self.mass, symmetric(3, values))
 
     def __add__(self, other: Composite) -> Composite:
         return Composite(self.mass + other.mass, self.first + other.first, self.tensor + other.tensor)
 
     def wrench(self, omega: Array, v: Array) -> tuple[Array, Array]:
         """Moment about the origin and force that accelerate it from rest by this twist of the origin."""
-        return self.tensor @ omega + cross(self.first, v), cross(omega, self.first) + v * self.mass
+        return plus_cross(self.tensor @ omega, self.first, v), plus_cross(v * self.mass, omega, self.first)
 
 
 def matrix(placed: Placed) -> np.ndarray:
@@ -53,7 +56,7 @@ def matrix(placed: Placed) -> np.ndarray:
         for k in reversed(placed.chain(u)):
             joint = placed.bodies[k]
             if k != u:
-                moment, at = moment + cross(at - joint.origin, force), joint.origin
+                moment, at = plus_cross(moment, at - joint.origin, force), joint.origin
             values[u, k] = joint.along(moment, force)
     return symmetric(len(placed.bodies), values)
 

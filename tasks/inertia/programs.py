@@ -14,13 +14,15 @@ import numpy as np
 
 from robots.model import Family, Limb, Link, Mechanism
 from tasks.inertia import explicit
+from tasks.inertia.articulated import ArticulatedTree
 from tasks.inertia.methods import method_named
 from tasks.kernels.program import Program, trace
 from tasks.kernels.types import Array
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import array, where
 from tasks.mechanics import drives
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.kinematics import JointState, state_at
+from tasks.mechanics.field import Field
+from tasks.mechanics.kinematics import HOME, JointState, mount_pose, state_at
 
 
 @functools.cache
@@ -78,6 +80,30 @@ def bias_program(family: Family) -> Program:
 
     case = {**_parameters(family), "gravity": (3,)}
     return trace(f"{family.name}.bias", one_sample, case=case, sample={"q": (count,), "qd": (count,)})
+
+
+@functools.cache
+def acceleration_program(family: Family) -> Program | None:
+    """The `acceleration` (joint,) that actuator `force` gives, and `massless`, 1 where a joint has no inertia.
+
+    None where articulated bodies cannot tell, see `ArticulatedTree.of`. Raises ValueError for a robot that is no tree.
+    """
+    count, reference = _joints(family), family.reference.limbs[0]
+    if ArticulatedTree.of(reference, [HOME] * count) is None:
+        return None
+
+    def one_sample(parameters: Array, gravity: Array, q: Array, qd: Array, force: Array) -> dict[str, Any]:
+        mechanism = _assembled(family, parameters)
+        limb, base = mechanism.limbs[0], mount_pose(mechanism.instances[0].base)
+        tree = ArticulatedTree.of(limb, _states(limb.links, q))
+        assert tree is not None
+        pushed = _geared(limb, q, qd).joint_forces(force)
+        found = tree.accelerations(qd, pushed, Field.of(gravity).seen_from(base))
+        return {"acceleration": found, "massless": [where(tree.massless, 1.0, 0.0)]}
+
+    sample = {"q": (count,), "qd": (count,), "force": (len(family.reference.actuators),)}
+    case = {**_parameters(family), "gravity": (3,)}
+    return trace(f"{family.name}.acceleration", one_sample, case=case, sample=sample)
 
 
 def is_tree(family: Family) -> bool:

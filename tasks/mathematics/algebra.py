@@ -88,6 +88,11 @@ def cross(a: Array, b: Array) -> np.ndarray:
     return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
+def plus_cross(start: Array, a: Array, b: Array) -> np.ndarray:
+    """The vector `start` plus the vector product, with two fused operations for each element."""
+    return array([start[i] + a[j] * b[k] - a[k] * b[j] for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))])
+
+
 def from_columns(columns: Sequence[Array] | Sequence[Scalars], rows: int) -> np.ndarray:
     """A matrix (rows, columns) from its columns (rows,) each; `rows` is its height where there is no column."""
     return array(np.stack([array(column) for column in columns], axis=1)) if columns else np.zeros((rows, 0))

@@ -36,10 +36,14 @@ class Massing:
         second = array(np.eye(3)) * half_trace - tensor + np.outer(centre, centre) * inertia.mass
         return cls(inertia.mass, centre * inertia.mass, second)
 
+    def tensor(self) -> np.ndarray:
+        """The inertia tensor (3, 3) about the origin."""
+        return array(np.eye(3)) * np.trace(self.second) - self.second
+
     def spatial(self) -> np.ndarray:
         """The spatial inertia (6, 6) about the origin: from (angular, linear) to (moment, force)."""
-        moment, tilde = array(np.eye(3)) * np.trace(self.second) - self.second, skew(self.first)
-        return array(np.block([[moment, tilde], [-tilde, array(np.eye(3)) * self.mass]]))
+        tilde = skew(self.first)
+        return array(np.block([[self.tensor(), tilde], [-tilde, array(np.eye(3)) * self.mass]]))
 
     def wrench(self, spin: Array, acceleration: Array) -> tuple[np.ndarray, np.ndarray]:
         """Moment about the origin and force that give this motion; `spin` is S, `acceleration` that of the origin."""

@@ -111,6 +111,7 @@ class Memory:
     def shared(self, lengths: Lengths) -> int:
         """Bytes that a block has for all its life: motions, parameters of designs and of friction."""
         motion = lengths.trajectories * self.request.structure.motion_size * lengths.width
+        motion += len(self.sweep.family.signals) * lengths.width
         friction = lengths.sets * len(self.sweep.friction.parameters)
         return DOUBLE * (motion + friction) + lengths.designs * (self.design - self.mounts)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.loads.family import signal_values
 from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
@@ -22,11 +23,13 @@ from tasks.trajectories import closed_forms, loads, turns
 class Motions:
     """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
 
-    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads.
+    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads. `signals`
+    (signal, padded time) are those of the family, the same for all trajectories; None without them.
     """
 
     motion: np.ndarray
     load: np.ndarray | None = None
+    signals: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.motion)
@@ -34,7 +37,8 @@ class Motions:
     def values(self, trajectory: int) -> Values:
         """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
         load = {} if self.load is None else {"load": self.load[trajectory][None]}
-        return {"motion": self.motion[trajectory][None], **load}
+        signals = {} if self.signals is None else {"signals": self.signals[None]}
+        return {"motion": self.motion[trajectory][None], **load, **signals}
 
 
 def motions(block: Block) -> Motions:
@@ -42,13 +46,14 @@ def motions(block: Block) -> Motions:
     motion = np.stack(
         [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
+    signals = signal_values(block.family, closed_forms.padded_times(block.times)) if block.family.signals else None
     if not block.request.loaded:
-        return Motions(motion)
+        return Motions(motion, signals=signals)
     acting = [
         loads.along(trajectory.load, _rotation(block.family, rows), block.times)
         for trajectory, rows in zip(block.trajectories, motion, strict=True)
     ]
-    return Motions(motion, np.ascontiguousarray(np.stack(acting)))
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals)
 
 
 def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:

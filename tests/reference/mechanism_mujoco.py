@@ -10,6 +10,7 @@ MuJoCo refuses moving bodies without mass or inertia, such as the fork of a univ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mujoco
@@ -26,6 +27,27 @@ TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 AXES = {"revolute": ((0, 2),), "universal": ((0, 0), (1, 1))}
 """Axes about which a cut joint turns: side of the joint (0 is a, 1 is b), axis of the frame there."""
+
+
+class Spring(NamedTuple):
+    """A spring from a point of a body to one of the world: stiffness [N/m], rest length [m], damping [N s/m]."""
+
+    body: str
+    point: Any
+    anchor: Any
+    stiffness: float
+    rest_length: float
+    damping: float
+
+
+class Push(NamedTuple):
+    """A force and a moment at a point of a body, in the axes of the world or, `turning`, of the body."""
+
+    body: str
+    point: Any
+    force: Any
+    moment: Any
+    turning: bool
 
 
 class Equations(NamedTuple):
@@ -53,13 +75,16 @@ class Solution(NamedTuple):
 
 
 class ClosedMechanism:
-    """A mechanism as a MuJoCo tree with closures. Order of joints: links of each limb, then the free platform."""
+    """A mechanism as a MuJoCo tree with closures. Order of joints: links of each limb, then the free platform.
 
-    def __init__(self, mechanism: Any, gravity: Any = GRAVITY) -> None:
+    Bodies are called `k.joint`, k counting limbs from 0, and `platform`.
+    """
+
+    def __init__(self, mechanism: Any, gravity: Any = GRAVITY, springs: Sequence[Spring] = ()) -> None:
         self.mechanism = mechanism
         self.limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
         self.kinds = [cut.kind for limb in self.limbs for cut in (*limb.loops, *limb.tips)]
-        self.model = _spec(mechanism, gravity).compile()
+        self.model = _spec(mechanism, gravity, springs).compile()
         self.data = mujoco.MjData(self.model)
         names = [f"{k}.{link.joint}" for k, limb in enumerate(self.limbs) for link in limb.links]
         self.count = len(self.limbs[0].links)
@@ -79,17 +104,28 @@ class ClosedMechanism:
         mujoco.mj_comPos(self.model, self.data)
         return max(self._opening(k, kind) for k, kind in enumerate(self.kinds))
 
-    def solve(self, twist: Array, acceleration: Array) -> Solution:
+    def solve(self, twist: Array, acceleration: Array, pushes: Sequence[Push] = ()) -> Solution:
         """Inverse dynamics where the mechanism was placed; twist and derivative (6,) angular part first, world axes."""
         data, closed = self.data, np.zeros(6 * len(self.kinds))
         data.qvel[:] = _least(self._rows()[0], np.concatenate([closed, twist]))
         rows, drift = self._rows()
         data.qacc[:] = _least(rows, np.concatenate([closed, acceleration]) - drift)
         mujoco.mj_inverse(self.model, data)
+        for push in pushes:
+            data.qfrc_inverse[:] -= self._pushed(push)
         free = _null_space(rows[:-6])
         force = _least(free[self.motors].T, free.T @ data.qfrc_inverse)
         qd, qdd = (each[self.slots].reshape(-1, self.count) for each in (data.qvel, data.qacc))
         return Solution(force, qd, qdd, self._equations(rows, drift), free.shape[1])
+
+    def _pushed(self, push: Push) -> Array:
+        """Forces of all joints that a wrench on a body makes."""
+        body, forces = self.data.body(push.body), np.zeros(self.model.nv)
+        turn = body.xmat.reshape(3, 3)
+        force, moment = (turn @ np.array(v) if push.turning else np.array(v) for v in (push.force, push.moment))
+        point = body.xpos + turn @ np.array(push.point)
+        mujoco.mj_applyFT(self.model, self.data, force, moment, point, body.id, forces)
+        return forces
 
     def _equations(self, rows: Array, drift: Array) -> Equations:
         """MuJoCo's mass matrix and bias of the tree on the motions that the closures leave to the platform."""
@@ -148,12 +184,13 @@ class ClosedMechanism:
         return jacobian, rate @ self.data.qvel
 
 
-def _spec(mechanism: Any, gravity: Any) -> Any:
-    """The tree, with sites `k.a` and `k.b` at both sides of cut joint k and `platform`."""
+def _spec(mechanism: Any, gravity: Any, springs: Sequence[Spring] = ()) -> Any:
+    """The tree, with sites `k.a` and `k.b` at both sides of cut joint k and `platform`; springs are its tendons."""
     spec = mujoco.MjSpec()
     spec.option.gravity = gravity
     spec.compiler.boundmass = spec.compiler.boundinertia = TINY
     top = _add(spec.worldbody, mechanism.platform.home, mechanism.platform.inertia)
+    top.name = "platform"
     top.add_freejoint(name="platform")
     top.add_site(name="platform")
     cut = 0
@@ -169,6 +206,13 @@ def _spec(mechanism: Any, gravity: Any) -> Any:
             else:
                 _add_site(bodies[closure.b], f"{cut}.b", closure.frame_b)
             cut += 1
+    for number, spring in enumerate(springs):
+        spec.body(spring.body).add_site(name=f"spring {number}", pos=np.array(spring.point, dtype=float))
+        spec.worldbody.add_site(name=f"anchor {number}", pos=np.array(spring.anchor, dtype=float))
+        tendon = spec.add_tendon(name=f"spring {number}", stiffness=spring.stiffness, damping=spring.damping)
+        tendon.springlength = [spring.rest_length, spring.rest_length]
+        tendon.wrap_site(f"spring {number}")
+        tendon.wrap_site(f"anchor {number}")
     return spec
 
 
@@ -184,6 +228,7 @@ def _add(parent: Any, frame: Any, inertia: Any = None) -> Any:
 def _add_link(parent: Any, link: Any, name: str) -> Any:
     kind = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}[link.kind]
     body = _add(parent, link.placement, link.inertia)
+    body.name = name
     body.add_joint(name=name, type=kind, axis=np.asarray(link.axis, dtype=float), armature=float(link.armature))
     return body
 

@@ -29,6 +29,8 @@ from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
+from pipeline.sweep.trajectories.base import KEY as BASE
+from pipeline.sweep.trajectories.base import check_standing, read_base
 from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.formats.description import Description
@@ -75,6 +77,11 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         check_points(report, trajectories, grid.duration if grid else 0.0)
         check_workspaces(report, trajectories, grid.samples if grid else None)
         check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
+    duration = grid.duration if grid else 0.0
+    base = read_base(report, file.base, files, duration)
+    if file.base is not None:
+        _check_base(report, file)
+    loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:
         if design is not None and design.family.signals:
@@ -104,6 +111,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "sources": files.contents,
         "grid": grid,
         "gravity": file.gravity,
+        "base": base,
         "precision": file.precision,
         "outputs": file.outputs,
         "metrics": file.metrics,
@@ -128,6 +136,16 @@ def _with_loads(
         return description
     family = families(description).get(robot or "")
     return loads.read_loads(report, file.loads, family, PointsReader(report, files)) or description
+
+
+def _check_base(report: Report, file: SweepFile) -> None:
+    """Refuse what needs a base that stands."""
+    if file.simulation is not None:
+        hint = "Call simulate with base_twist and base_acceleration."
+        report((BASE,), Got("a base that moves in a simulation"), "one that stands", hint, key=True)
+        return
+    for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
+        check_standing(report, section, names)
 
 
 def _check_names(report: Report, file: SweepFile) -> None:

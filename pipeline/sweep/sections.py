@@ -305,6 +305,9 @@ class SweepFile(Section):
         default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
     )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
+    base: dict[str, Any] | None = Field(
+        default=None, description="how the base moves in the world, as a trajectory of a platform; default: it stands"
+    )
     loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
         default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
     )

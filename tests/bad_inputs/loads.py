@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row of a table is a line
-"""Rows of section C on loads on the bodies of a robot in a sweep file."""
+"""Rows of section C on loads on the bodies of a robot, and on its base, in a sweep file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from tests.bad_inputs.rows import GOOD, Row
 def loaded(name: str, text: str, *said: str, files: dict[str, str | bytes] | None = None) -> Row:
     """A sweep with a load called `a`."""
     return Row(name, said, GOOD.replace("time:", f"loads: {{a: {text}}}\ntime:"), files or {})
+
+
+def based(name: str, text: str, *said: str, files: dict[str, str | bytes] | None = None) -> Row:
+    """A sweep on a base that moves."""
+    return Row(name, said, GOOD.replace("time:", f"base: {text}\ntime:"), files or {})
 
 
 ROWS = (
@@ -33,5 +38,13 @@ ROWS = (
     loaded("C128 a scale of nothing", "{kind: wrench, body: arm, force: [0, 0, 1], scale: 2}", "loads.a.scale: got a scale without a table; expected none"),
     Row("C129 a name of a parameter", ("loads.payload: got the parameter 'payload_mass', which there is; expected a new name for the load",), GOOD.replace("time:", "loads: {payload: {kind: object, body: platform, mass: 1}}\ntime:")),
     Row("C130 a parameter of no load", ("parameters.a_stifness: got an unknown parameter", "a_stiffness"), GOOD.replace("density: 2700", "a_stifness: 1").replace("time:", "loads: {a: {kind: spring, body: arm, stiffness: 1}}\ntime:")),
+    based("C132 no kind of base", "{radius: 1}", "base: got no kind; expected kind, the name of a motion"),
+    based("C133 a base in words", "afloat", "base: got 'afloat'; expected a mapping of names to values"),
+    based("C134 a base on a grid", "{kind: workspace}", "base.kind: got 'workspace'; expected a motion over time"),
+    based("C135 a load on the base", "{kind: circle, load: {force: [0, 0, 1]}}", "base.load: got a load on the base; expected none"),
+    based("C136 an unknown key", "{kind: circle, radios: 1}", "base.radios: got an unknown key", "Did you mean 'radius'?"),
+    based("C137 points that end early", "{kind: waypoints, file: p.csv}", "base.file: got points until 0.5 s; expected points until 1.0 s", files={"p.csv": "t,x,y,z\n0,0,0,0\n0.5,0,0,1\n"}),
+    Row("C138 energies on a base that moves", ("outputs[0]: got 'kinetic_energy'; expected one of the outputs of a robot whose base moves",), GOOD.replace("time:", "base: {kind: circle}\ntime:").replace("[actuator_force]", "[kinetic_energy]")),
+    Row("C139 a table that ends early", ("loads.a.file: got points until 0.5 s; expected points until 1.0 s",), GOOD.replace("time:", "loads: {a: {kind: wrench, body: arm, file: p.csv}}\ntime:"), {"p.csv": "t,mx,my,mz,fx,fy,fz\n0,0,0,0,0,0,0\n0.5,0,0,0,0,0,1\n"}),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),
 )  # fmt: skip

@@ -77,14 +77,17 @@ class Solution(NamedTuple):
 class ClosedMechanism:
     """A mechanism as a MuJoCo tree with closures. Order of joints: links of each limb, then the free platform.
 
-    Bodies are called `k.joint`, k counting limbs from 0, and `platform`.
+    Bodies are called `k.joint`, k counting limbs from 0, and `platform`. With `afloat` the base has six joints, x, y
+    and z, then yaw, pitch and roll; poses and twists of the platform are those in the world.
     """
 
-    def __init__(self, mechanism: Any, gravity: Any = GRAVITY, springs: Sequence[Spring] = ()) -> None:
-        self.mechanism = mechanism
+    def __init__(
+        self, mechanism: Any, gravity: Any = GRAVITY, springs: Sequence[Spring] = (), afloat: bool = False
+    ) -> None:
+        self.mechanism, self.afloat = mechanism, afloat
         self.limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
         self.kinds = [cut.kind for limb in self.limbs for cut in (*limb.loops, *limb.tips)]
-        self.model = _spec(mechanism, gravity, springs).compile()
+        self.model = _spec(mechanism, gravity, springs, afloat).compile()
         self.data = mujoco.MjData(self.model)
         names = [f"{k}.{link.joint}" for k, limb in enumerate(self.limbs) for link in limb.links]
         self.count = len(self.limbs[0].links)
@@ -94,6 +97,19 @@ class ClosedMechanism:
         self.motors = np.array(
             [self.slots[names.index(f"{k}.{joint}")] for k, limb in enumerate(self.limbs) for joint in limb.actuated]
         )
+
+    def sail(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+        """Move the base; its position, rotation, twist and the rate of that, angular part first, in the world."""
+        place, slot = self.model.jnt_qposadr[0], self.model.jnt_dofadr[0]
+        self.base_rates = qd, qdd
+        self.data.qpos[place : place + 6], self.data.qvel[:] = q, 0.0
+        self.data.qvel[slot : slot + 6] = qd
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_comVel(self.model, self.data)
+        jacobian, drift = self._motion("base")
+        site, along = self.data.site("base"), jacobian[:, slot : slot + 6]
+        return site.xpos.copy(), site.xmat.reshape(3, 3).copy(), along @ qd, along @ qdd + drift
 
     def place(self, joints: Array, position: Array, rotation: Array) -> float:
         """Set joints (instance, link) and platform; how far the worst cut joint is open then [m or rad]."""
@@ -107,9 +123,10 @@ class ClosedMechanism:
     def solve(self, twist: Array, acceleration: Array, pushes: Sequence[Push] = ()) -> Solution:
         """Inverse dynamics where the mechanism was placed; twist and derivative (6,) angular part first, world axes."""
         data, closed = self.data, np.zeros(6 * len(self.kinds))
-        data.qvel[:] = _least(self._rows()[0], np.concatenate([closed, twist]))
+        rates, changes = self.base_rates if self.afloat else (np.zeros(0), np.zeros(0))
+        data.qvel[:] = _least(self._rows()[0], np.concatenate([closed, rates, twist]))
         rows, drift = self._rows()
-        data.qacc[:] = _least(rows, np.concatenate([closed, acceleration]) - drift)
+        data.qacc[:] = _least(rows, np.concatenate([closed, changes, acceleration]) - drift)
         mujoco.mj_inverse(self.model, data)
         for push in pushes:
             data.qfrc_inverse[:] -= self._pushed(push)
@@ -146,6 +163,8 @@ class ClosedMechanism:
         """Jacobian of all closures, then of the platform (angular, linear), and accelerations due to velocity."""
         mujoco.mj_comVel(self.model, self.data)
         parts = [self._closure(k, kind) for k, kind in enumerate(self.kinds)]
+        if self.afloat:
+            parts.append((np.eye(6, self.model.nv, self.model.jnt_dofadr[0]), np.zeros(6)))
         parts.append(self._motion("platform"))
         rows, drift = (np.concatenate(each) for each in zip(*parts, strict=True))
         return rows, drift
@@ -184,18 +203,19 @@ class ClosedMechanism:
         return jacobian, rate @ self.data.qvel
 
 
-def _spec(mechanism: Any, gravity: Any, springs: Sequence[Spring] = ()) -> Any:
+def _spec(mechanism: Any, gravity: Any, springs: Sequence[Spring] = (), afloat: bool = False) -> Any:
     """The tree, with sites `k.a` and `k.b` at both sides of cut joint k and `platform`; springs are its tendons."""
     spec = mujoco.MjSpec()
     spec.option.gravity = gravity
     spec.compiler.boundmass = spec.compiler.boundinertia = TINY
+    base = _base(spec) if afloat else spec.worldbody
     top = _add(spec.worldbody, mechanism.platform.home, mechanism.platform.inertia)
     top.name = "platform"
     top.add_freejoint(name="platform")
     top.add_site(name="platform")
     cut = 0
     for k, instance in enumerate(mechanism.instances):
-        limb, mount = mechanism.limbs[instance.limb], _add(spec.worldbody, instance.base)
+        limb, mount = mechanism.limbs[instance.limb], _add(base, instance.base)
         bodies = {BASE: mount}
         for number, link in enumerate(limb.links):
             bodies[number] = _add_link(bodies[link.parent], link, f"{k}.{link.joint}")
@@ -214,6 +234,17 @@ def _spec(mechanism: Any, gravity: Any, springs: Sequence[Spring] = ()) -> Any:
         tendon.wrap_site(f"spring {number}")
         tendon.wrap_site(f"anchor {number}")
     return spec
+
+
+def _base(spec: Any) -> Any:
+    """A base with slides along x, y, z, then hinges about z, y, x."""
+    body = spec.worldbody.add_body(name="base")
+    for axis in range(3):
+        body.add_joint(name=f"base {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=np.eye(3)[axis])
+    for axis in (2, 1, 0):
+        body.add_joint(name=f"base {3 + axis}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.eye(3)[axis])
+    body.add_site(name="base")
+    return body
 
 
 def _add(parent: Any, frame: Any, inertia: Any = None) -> Any:

@@ -18,10 +18,10 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, LoadSection
 from pipeline.sweep.trajectories.loads import COLUMNS
-from pipeline.sweep.trajectories.reader import PointsReader
+from pipeline.sweep.trajectories.reader import PointsReader, check_reach
 from robots.formats.description import Description
 from robots.loads.declared import DeclaredLoad, LoadError, ObjectLoad, SpringLoad, Triple, WrenchLoad
-from robots.loads.family import loaded
+from robots.loads.family import LoadedDescription, loaded
 from robots.model import Family
 
 KEY = "loads"
@@ -43,6 +43,15 @@ def read_loads(
         hint = sentence(error.hint) if error.hint else ""
         report(_existing(report, path), Got(error.got), error.expected, hint)
         return None
+
+
+def check_tables(
+    report: Report, sections: Mapping[str, LoadSection], description: Description | None, duration: float
+) -> None:
+    """Refuse tables over time that do not reach from the first sample of the sweep to the last [s]."""
+    for name, load in description.loads if isinstance(description, LoadedDescription) and sections else ():
+        if isinstance(load, WrenchLoad) and load.points is not None:
+            check_reach(report, load.points, (KEY, name, "file"), duration)
 
 
 def _existing(report: Report, path: KeyPath) -> KeyPath:

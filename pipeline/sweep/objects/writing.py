@@ -60,7 +60,7 @@ class Writer:
             swept = self._swept(data.get("design"))
             data["parameters"] = {name: value for name, value in parameters.items() if name not in swept} | own
         readers = {"design": self._design, "friction": self._friction, "trajectories": self._trajectories}
-        readers |= {"time": _time, "loads": self._loads}
+        readers |= {"time": _time, "loads": self._loads, "base": lambda value: self._trajectory("base", value, ())}
         for key, value in data.items():
             data[key] = readers[key](value) if key in readers and value is not None else plain(value, key)
         names = ("outputs", "metrics")
@@ -183,9 +183,10 @@ class Writer:
             named = {str(name): entry for name, entry in value.items()}
         else:
             named = {"trajectory": value}
-        return {name: self._trajectory(name, entry) for name, entry in named.items()}
+        return {name: self._trajectory(name, entry, self._joints) for name, entry in named.items()}
 
-    def _trajectory(self, name: str, value: object) -> Any:
+    def _trajectory(self, name: str, value: object, joints: Sequence[str]) -> Any:
+        """A trajectory of a platform, or of `joints` of a chain."""
         key = f"trajectories.{name}"
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
@@ -193,11 +194,11 @@ class Writer:
         if isinstance(value, Mapping) and "turn" in value and not is_table(value):
             rest = {"turn": plain(value["turn"], f"{key}.turn")}
             value = {part: entry for part, entry in value.items() if part != "turn"}
-        times, rotations, value = (None, None, value) if rest or self._joints else with_rotations(value)
+        times, rotations, value = (None, None, value) if rest or joints else with_rotations(value)
         if rotations is not None:
             angles = angles_of(times, rotations, key)
             rest = {"turn": {"kind": "waypoints", "file": self._keep(f"{name}_turn", angles.columns)}}
-        points = points_of(value, key, self._joints)
+        points = points_of(value, key, joints)
         columns = {f"{n} [{points.units[n]}]" if n in points.units else n: v for n, v in points.columns.items()}
         return {"kind": "waypoints", "file": self._keep(name, columns), **rest}
 

@@ -73,13 +73,17 @@ def check_points(report: Report, trajectories: Sequence[Trajectory], duration: f
     for trajectory in trajectories:
         if trajectory.points is None:
             continue
-        first, last = float(trajectory.points[0, 0]), float(trajectory.points[-1, 0])
-        path = ("trajectories", trajectory.name, "file")
-        if first > TIMES * duration:
-            report(path, Got(f"points from {first!r} s on"), "points from 0 s on, where the sweep begins")
-        elif last < (1 - TIMES) * duration:
-            hint = f"Add a point at {duration!r}, or write time: {{stop: {last!r}}}."
-            report(path, Got(f"points until {last!r} s"), f"points until {duration!r} s, where the sweep stops", hint)
+        check_reach(report, trajectory.points, ("trajectories", trajectory.name, "file"), duration)
+
+
+def check_reach(report: Report, points: NDArray[np.float64], path: KeyPath, duration: float) -> None:
+    """Refuse points of the file at `path` that do not reach from the first sample to the last [s]."""
+    first, last = float(points[0, 0]), float(points[-1, 0])
+    if first > TIMES * duration:
+        report(path, Got(f"points from {first!r} s on"), "points from 0 s on, where the sweep begins")
+    elif last < (1 - TIMES) * duration:
+        hint = f"Add a point at {duration!r}, or write time: {{stop: {last!r}}}."
+        report(path, Got(f"points until {last!r} s"), f"points until {duration!r} s, where the sweep stops", hint)
 
 
 @dataclass(frozen=True)

@@ -81,17 +81,23 @@ def test_forces_of_parallel_robots_are_those_of_mujoco(name: str, mujoco: Module
         assert np.abs(bare[k] - expected).max() > 1e-3 * np.abs(expected).max()
 
 
-def tree_of(robot: Robot) -> Any:
+def tree_of(robot: Robot, *, afloat: bool = False) -> Any:
+    """A chain as a tree; `afloat` on a base that slides along x, y, z and turns about z, y, x."""
     engine = pinocchio()
     (limb,) = robot.mechanism.limbs
+    ways = [("prismatic", axis) for axis in range(3)] + [("revolute", axis) for axis in (2, 1, 0)]
+    below = [
+        engine.TreeBody(k - 1, np.eye(3), np.zeros(3), np.eye(3)[axis], kind, 0.0, np.zeros(3), np.zeros((3, 3)))
+        for k, (kind, axis) in enumerate(ways if afloat else ())
+    ]
     bodies = [
         engine.TreeBody(
-            link.parent, link.placement.rotation, link.placement.position, link.axis, link.kind,
+            link.parent + len(below), link.placement.rotation, link.placement.position, link.axis, link.kind,
             link.inertia.mass, link.inertia.centre, link.inertia.tensor,
         )
         for link in limb.links
     ]  # fmt: skip
-    return engine.tree_pinocchio(bodies)
+    return engine.tree_pinocchio([*below, *bodies])
 
 
 def test_forces_and_reactions_of_an_arm_are_those_of_pinocchio() -> None:

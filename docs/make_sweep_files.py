@@ -46,6 +46,7 @@ SECTIONS = (
     (criteria.DeviationSection, "A joint or a link, under its name in `accuracy`"),
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
+    (sections.LoadSection, "A load, under its name in `loads`"),
     (sections.TimeSection, "`time`"),
     (sections.SimulationSection, "`simulation`"),
     (sections.ControllerSection, "`controller` of `simulation`"),
@@ -126,6 +127,11 @@ largest velocity, and of a largest force, velocity or power.
 
 `criteria` says how parts of the robot give way and how thick they are, for metrics of stiffness, natural frequencies
 and clearance: [its page](guide/criteria.md) has an example. Keys are names and patterns, as those of limits.
+
+## Loads
+
+`loads` puts wrenches, springs and objects on links and on the platform; all their numbers are parameters that designs
+may sweep. [Its page](guide/loads.md) has an example.
 
 ## Simulations
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.errors import Errors
     from robots.formats.branch import on_branch
+    from robots.loads.declared import ObjectLoad, SpringLoad, WrenchLoad
+    from robots.loads.family import with_loads
     from robots.model import Family, Robot
 
 __all__ = [
@@ -24,13 +26,17 @@ __all__ = [
     "Errors",
     "Family",
     "LinkCompliance",
+    "ObjectLoad",
     "Robot",
+    "SpringLoad",
+    "WrenchLoad",
     "build",
     "catalog",
     "family",
     "load",
     "on_branch",
     "read",
+    "with_loads",
     "write",
 ]
 
@@ -43,13 +49,17 @@ _HOMES = {
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
     "LinkCompliance": "robots.criteria.elasticity",
+    "ObjectLoad": "robots.loads.declared",
     "Robot": "robots.model",
+    "SpringLoad": "robots.loads.declared",
+    "WrenchLoad": "robots.loads.declared",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",
     "family": "robots.catalog",
     "load": "pipeline.robot_files.robots",
     "on_branch": "robots.formats.branch",
     "read": "pipeline.robot_files.robots",
+    "with_loads": "robots.loads.family",
     "write": "pipeline.robot_files.robots",
 }
 

@@ -13,12 +13,13 @@ mount frame at the platform; `Instance` says where the mount frames of each limb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Self
 
 from robots import joint_kinds
 from robots.drives import Drive, Motor, check
+from robots.forces.elements import ForceElement
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
 from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
@@ -127,8 +128,8 @@ class Limb:
     With `drives`, these are the actuators, and `actuated` are the joints that they move. `couplings` are for chains
     alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it.
     `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
-    that could carry or rub. Raises DriveError for drives that do not fit, and JointError for such couplings and
-    coordinates.
+    that could carry or rub. `forces` act on links from outside. Raises DriveError for drives that do not fit, and
+    JointError for such couplings and coordinates.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Limb:
     drives: tuple[Drive, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     coordinates: tuple[str, ...] = ()
+    forces: tuple[ForceElement, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.name, [link.joint for link in self.links], self.drives)
@@ -148,8 +150,8 @@ class Limb:
             raise joint_kinds.JointError(f"limb {self.name}: {problem}")
 
     def __repr__(self) -> str:
-        """All fields, but for couplings and coordinates that are not there: robots without them keep their hashes."""
-        absent = {name for name in ("couplings", "coordinates") if not getattr(self, name)}
+        """All fields, but for couplings, coordinates and forces that are not there: others keep their hashes."""
+        absent = {name for name in ("couplings", "coordinates", "forces") if not getattr(self, name)}
         shown = [entry for entry in fields(self) if entry.name not in absent]
         return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
 
@@ -232,11 +234,15 @@ class Instance:
 
 @dataclass(frozen=True)
 class Platform:
-    """The moving platform: inertia in its own frame, components of its twist that are free, its reference pose."""
+    """The moving platform: inertia in its own frame, components of its twist that are free, its reference pose.
+
+    `forces` act on it from outside.
+    """
 
     inertia: Inertia
     mobility: tuple[str, ...]
     home: Frame
+    forces: tuple[ForceElement, ...] = field(default=(), repr=False)
 
 
 NO_PLATFORM = Platform(Inertia(0.0, ZERO, (ZERO, ZERO, ZERO)), (), Frame())
@@ -269,6 +275,11 @@ class Mechanism:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
         limb = Limb(name, links, loops, (), actuated, False, independent, drives, couplings, coordinates)
         return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
+
+    @property
+    def has_forces(self) -> bool:
+        """Whether anything acts on its bodies from outside."""
+        return bool(self.platform.forces) or any(limb.forces for limb in self.limbs)
 
     @property
     def is_chain(self) -> bool:
@@ -304,7 +315,11 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Family:
-    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep."""
+    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep.
+
+    `signals` are numbers that change over time, which `assemble` takes beside the parameters: they decide forces on
+    bodies and what is carried, never geometry. Without them it takes zeros.
+    """
 
     name: str
     title: str
@@ -312,6 +327,7 @@ class Family:
     parameters: tuple[Parameter, ...]
     assemble: Callable[[Mapping[str, Number]], Mechanism]
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    signals: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Its name, and how many parameters it has."""

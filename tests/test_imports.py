@@ -28,10 +28,22 @@ ALLOWED = {
 """Which of our packages each of them may import."""
 
 ORDER = {
-    "robots": ("types", "robots", "criteria", "expressions", "trajectories", "friction", "catalog", "formats"),
+    "robots": (
+        "types",
+        "forces",
+        "robots",
+        "criteria",
+        "expressions",
+        "trajectories",
+        "friction",
+        "catalog",
+        "formats",
+        "loads",
+    ),
     "tasks": (
         "kernels",
         "mathematics",
+        "forces",
         "mechanics",
         "criteria",
         "trajectories",

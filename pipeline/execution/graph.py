@@ -87,6 +87,7 @@ def block_of(plan: Plan, index: int) -> Block:
         limits=sweep.limits,
         simulation=_simulation(sweep),
         criteria=sweep.criteria,
+        base=sweep.base,
     )
 
 

@@ -45,6 +45,15 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
 
 def refuse_loads(sweep: Sweep, store: str) -> None:
     """Refuse recordings with loads on the platform, which regressors do not know. Raises StoreError."""
+    if sweep.base is not None:
+        raise StoreError(
+            f"{store}: the base of the robot moves, which regressors do not know; expected a base that stands"
+        )
+    if sweep.family.signals or sweep.family.reference.has_forces:
+        raise StoreError(
+            f"{store}: loads act on bodies of the robot, which would be taken for parameters of bodies; expected a "
+            "sweep without the section loads; run it without"
+        )
     if loaded := [trajectory.name for trajectory in sweep.trajectories if trajectory.load is not None]:
         raise StoreError(
             f"{store}: a load acts on the platform along {', '.join(loaded)}, which would be taken for parameters of "

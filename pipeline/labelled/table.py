@@ -25,6 +25,7 @@ ARGUMENTS: Mapping[str, Dims] = {
     "base_rotation": MATRIX,
     "base_twist": WRENCH,
     "base_acceleration": WRENCH,
+    "time": (),
 }
 """Arguments that may be DataArrays, and the dims of one sample of each."""
 

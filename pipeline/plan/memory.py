@@ -13,6 +13,7 @@ from robots.measurement import clean_series
 from robots.quantities import FRICTION, QUANTITIES, Quantity
 from tasks.kernels.keys import Shapes
 from tasks.kernels.rows import padded, spaced
+from tasks.mechanics.field import MOVING
 from tasks.metrics import margins
 from tasks.programs import stages
 from tasks.programs.criteria import structural
@@ -55,7 +56,8 @@ class Memory:
         loaded = any(trajectory.load is not None for trajectory in self.sweep.trajectories)
         design = structural(family.reference, self.sweep.criteria)
         friction = self.sweep.friction.groups
-        return Request(family, wanted, friction, tuple(limits), loaded=loaded, design=design)
+        moving = self.sweep.base is not None
+        return Request(family, wanted, friction, tuple(limits), moving, loaded=loaded, design=design)
 
     @property
     def reacts(self) -> bool:
@@ -111,6 +113,7 @@ class Memory:
     def shared(self, lengths: Lengths) -> int:
         """Bytes that a block has for all its life: motions, parameters of designs and of friction."""
         motion = lengths.trajectories * self.request.structure.motion_size * lengths.width
+        motion += (len(self.sweep.family.signals) + (MOVING if self.sweep.base else 0)) * lengths.width
         friction = lengths.sets * len(self.sweep.friction.parameters)
         return DOUBLE * (motion + friction) + lengths.designs * (self.design - self.mounts)
 

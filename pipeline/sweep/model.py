@@ -66,6 +66,8 @@ class Sweep:
     precision: Literal["double", "single"] = "double"
     simulation: SimulationAxes | None = None
     """How the cases are simulated; None where forces follow from motions."""
+    base: Trajectory | None = None
+    """How the base moves in the world; None where it stands."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
 
@@ -175,6 +177,7 @@ class Sweep:
             "trajectory order": [trajectory.name for trajectory in self.trajectories],
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
+            **({"base": describe_trajectory(self.base)} if self.base else {}),
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             "metrics": list(self.metrics),

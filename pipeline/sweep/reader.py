@@ -21,6 +21,7 @@ from pipeline.sweep.criteria.reader import check_metrics as check_criteria
 from pipeline.sweep.criteria.reader import read_criteria
 from pipeline.sweep.friction import read_friction
 from pipeline.sweep.limits import check_metrics, read_limits, section_of
+from pipeline.sweep.loads import reader as loads
 from pipeline.sweep.measurement import read_measurement, read_split
 from pipeline.sweep.robot import families, inline, read_description, read_designs
 from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
@@ -28,8 +29,11 @@ from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
-from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_points
+from pipeline.sweep.trajectories.base import KEY as BASE
+from pipeline.sweep.trajectories.base import check_standing, read_base
+from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
+from robots.formats.description import Description
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, SIMULATED, Need, Quantity, needs
@@ -51,6 +55,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
     files = SideFiles(source)
+    description = _with_loads(report, file, description, robot, files)
     design = read_designs(report, file, robot, families(description), files)
     mechanism = design.family.reference if design else None
     _check_names(report, file)
@@ -72,8 +77,16 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         check_points(report, trajectories, grid.duration if grid else 0.0)
         check_workspaces(report, trajectories, grid.samples if grid else None)
         check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
+    duration = grid.duration if grid else 0.0
+    base = read_base(report, file.base, files, duration)
+    if file.base is not None:
+        _check_base(report, file)
+    loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:
+        if design is not None and design.family.signals:
+            hint = "Leave out simulation, or what changes with time."
+            report((loads.KEY,), Got("loads that change with time"), "constant loads and springs in a simulation", hint)
         simulated = SimulationReader(report, file, mechanism, grid, files)
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
@@ -98,6 +111,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "sources": files.contents,
         "grid": grid,
         "gravity": file.gravity,
+        "base": base,
         "precision": file.precision,
         "outputs": file.outputs,
         "metrics": file.metrics,
@@ -110,6 +124,28 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "name": document.name,
         "warnings": tuple(_warnings(document, file)),
     }
+
+
+def _with_loads(
+    report: Report, file: SweepFile, description: Description | None, robot: str | None, files: SideFiles
+) -> Description | None:
+    """Read the robot with its loads, where the file has some."""
+    if file.loads and file.robots is not None:
+        hint = "Make a sweep of its own for it."
+        report((loads.KEY,), Got("loads beside several robots"), "one robot", hint, key=True)
+        return description
+    family = families(description).get(robot or "")
+    return loads.read_loads(report, file.loads, family, PointsReader(report, files)) or description
+
+
+def _check_base(report: Report, file: SweepFile) -> None:
+    """Refuse what needs a base that stands."""
+    if file.simulation is not None:
+        hint = "Call simulate with base_twist and base_acceleration."
+        report((BASE,), Got("a base that moves in a simulation"), "one that stands", hint, key=True)
+        return
+    for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
+        check_standing(report, section, names)
 
 
 def _check_names(report: Report, file: SweepFile) -> None:

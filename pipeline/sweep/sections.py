@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, SkipValidation
 
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
 from pipeline.sweep.criteria.sections import CriteriaSection
+from pipeline.sweep.loads.sections import LoadSection
 
 FORMAT = 1
 """Version of the file format that this program reads."""
@@ -304,6 +305,12 @@ class SweepFile(Section):
         default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
     )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
+    base: dict[str, Any] | None = Field(
+        default=None, description="how the base moves in the world, as a trajectory of a platform; default: it stands"
+    )
+    loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
+        default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
+    )
     measurement: dict[Text, Number] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"
     )

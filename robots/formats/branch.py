@@ -165,6 +165,9 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
 
 def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, float]) -> Branched:
     """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
+    if family.signals:
+        hint = "Put the loads on the robot that is on its branch."
+        raise BranchError((), "a robot whose loads change with time", "one without such loads", hint)
     mechanism = family.assemble(values)
     home = mechanism.platform.home if asked.home is None else asked.home
     rough = dict(asked.joints)

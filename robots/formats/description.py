@@ -156,6 +156,8 @@ def family_of(name: str, description: Description | None) -> Family:
 def describe(robot: Robot) -> Description:
     """The robot as it stands, in numbers; that of a robot file keeps its parameters, with these values as defaults."""
     family = robot.family
+    if family.signals or robot.mechanism.has_forces:
+        raise ValueError(f"loads act on bodies of {robot.name}, which no robot file has; expected a robot without them")
     if isinstance(family.assemble, Description) and family.assemble.written:
         given = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
         return replace(family.assemble, parameters=given)

@@ -39,6 +39,7 @@ def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike
     friction.
     """
     _check_tree(robot)
+    inputs.refuse_forces(robot, "a call of inverse_dynamics")
     program, joints = bias_program(robot.family), len(robot.mechanism.freedoms)
     batch, motion = inputs.moving_input(robot, Moving(q=q, qd=qd))
     arrays = {

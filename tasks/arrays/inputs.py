@@ -12,9 +12,11 @@ from typing import TypedDict, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
 from tasks.kernels.batches import Batch, checked, common_batch, rows
+from tasks.kernels.keys import Key
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
 
@@ -49,9 +51,43 @@ TILT = 1e-9
 """The same of the axis about which a platform turns alone [rad]."""
 
 
-def parameters(robot: Robot) -> np.ndarray:
-    """The `parameters` input of kernels, (1, parameter)."""
+def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
+    """The `parameters` input of kernels, (1, parameter).
+
+    Raises ValueError for a robot whose loads change with time, unless the caller is `timed` and takes a time.
+    """
+    if robot.family.signals and not timed:
+        raise ValueError(
+            f"robot: loads of {robot.name} change with time; expected constant loads or springs, or a call of "
+            "inverse_dynamics or joint_reactions, which take a time"
+        )
     return with_parameters(robot.family, robot.values)
+
+
+def refuse_forces(robot: Robot, expected: str) -> None:
+    """Refuse by ValueError a robot on whose bodies springs or wrenches act, where no account is taken of them."""
+    if robot.mechanism.has_forces:
+        raise ValueError(
+            f"robot: springs or wrenches act on bodies of {robot.name}, which are not counted here; expected a robot "
+            f"without them, or {expected}"
+        )
+
+
+def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed: bool) -> dict[Key, np.ndarray]:
+    """The `signals` input of kernels (1, signal, padded samples), where loads of the robot change with time.
+
+    time (*batch,) [s]. Raises ValueError where it is absent though `needed`, or given for nothing.
+    """
+    if not robot.family.signals:
+        if time is not None:
+            raise ValueError(f"time: no load of {robot.name} changes with time; leave it out")
+        return {}
+    if time is None:
+        if needed:
+            raise ValueError(f"time: got none, and loads of {robot.name} change with it; expected times (*batch,) [s]")
+        time = 0.0
+    values = np.moveaxis(signal_values(robot.family, checked("time", time, ())), 0, -1)
+    return {"signals": rows(values, batch)[None]}
 
 
 def mounts(robot: Robot) -> list[np.ndarray]:

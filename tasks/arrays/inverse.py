@@ -27,6 +27,7 @@ from tasks.arrays.inputs import (
     mounts,
     moving_input,
     parameters,
+    signals_input,
 )
 from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.kernels.batches import checked, rows
@@ -95,7 +96,7 @@ def inverse_dynamics(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
     full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
@@ -106,7 +107,7 @@ def inverse_dynamics(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
     full: Literal[True],
 ) -> InverseDynamics: ...  # fmt: skip
 def inverse_dynamics(
@@ -116,13 +117,14 @@ def inverse_dynamics(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, formulation: str = RECURSION,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
     full: bool = False,
 ) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
     gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
-    `load_axes`, those of the "world" or of the "platform"; friction: see `tasks.friction.given`; weights (actuator,),
+    `load_axes`, those of the "world" or of the "platform"; time (*batch,) [s], for a robot whose own loads change with
+    it, see `robots.loads`; friction: see `tasks.friction.given`; weights (actuator,),
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
     each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
     forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
@@ -141,7 +143,7 @@ def inverse_dynamics(
     wanted = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
-    dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation)
+    dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation, time=time, forced=True)
     dynamics.run(stages(dynamics.request))
     force, velocity = (
         np.ascontiguousarray(dynamics.sample_rows(name).T)
@@ -167,7 +169,7 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: Literal[False] = False,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def joint_reactions(
@@ -177,7 +179,7 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: Literal[True],
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
 def joint_reactions(
     robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
@@ -186,7 +188,7 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: bool = False,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
@@ -204,7 +206,7 @@ def joint_reactions(
     load = in_world(robot, load, rotation, load_axes)
     field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    dynamics = Dynamics(robot, moving, ("joint_reaction",), field, load, weights, groups)
+    dynamics = Dynamics(robot, moving, ("joint_reaction",), field, load, weights, groups, time=time, forced=True)
     dynamics.run(stages(dynamics.request))
     wrenches = [dynamics.sample_rows(Indexed("joint_reaction", k)) for k in range(len(robot.mechanism.instances))]
     most = max(len(wrench) // len(TWIST) for wrench in wrenches)
@@ -251,17 +253,22 @@ class Dynamics:
         friction: FrictionInput | None = None,
         formulation: str = RECURSION,
         criteria: CriteriaParameters = NO_CRITERIA,
+        *,
+        time: ArrayLike | None = None,
+        forced: bool = False,
     ):
         field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
         self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
+        batches |= {} if time is None else {"time": np.shape(time)}
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
         loaded = self.load is not None
         design = structural(robot.family.reference, criteria)
         self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded, design)
         self.values: Values = {
-            "parameters": parameters(robot),
+            "parameters": parameters(robot, timed=True),
+            **signals_input(robot, time, self.batch, needed=forced),
             "gravity": field.columns(self.batch),
             "motion": motion,
             "friction": friction.values,

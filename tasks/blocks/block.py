@@ -86,6 +86,8 @@ class Block:
     """How the cases are simulated; None where forces follow from motions."""
     criteria: CriteriaParameters = NO_CRITERIA
     """What criteria of design are told of the robot."""
+    base: Trajectory | None = None
+    """How the base moves in the world; None where it stands."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -116,7 +118,8 @@ class Block:
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         design = structural(self.family.reference, self.criteria)
-        return Request(self.family, wanted, self.groups, limits, loaded=loaded, design=design)
+        moving = self.base is not None
+        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:

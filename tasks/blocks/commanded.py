@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.loads.family import signal_values
 from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
@@ -16,25 +17,32 @@ from tasks.blocks.block import Arrays, Block, time_first
 from tasks.kernels.keys import Values
 from tasks.mechanics.structure import structure_of
 from tasks.trajectories import closed_forms, loads, turns
+from tasks.trajectories.base import base_field
 
 
 @dataclass(frozen=True)
 class Motions:
     """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
 
-    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads.
+    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads. `signals`
+    (signal, padded time) are those of the family and `field` (9, padded time) what bodies feel of a base that moves,
+    the same for all trajectories; None without them.
     """
 
     motion: np.ndarray
     load: np.ndarray | None = None
+    signals: np.ndarray | None = None
+    field: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.motion)
 
     def values(self, trajectory: int) -> Values:
         """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
-        load = {} if self.load is None else {"load": self.load[trajectory][None]}
-        return {"motion": self.motion[trajectory][None], **load}
+        load = None if self.load is None else self.load[trajectory]
+        others = {"load": load, "signals": self.signals, "gravity": self.field}
+        known = {name: values[None] for name, values in others.items() if values is not None}
+        return {"motion": self.motion[trajectory][None], **known}
 
 
 def motions(block: Block) -> Motions:
@@ -42,13 +50,15 @@ def motions(block: Block) -> Motions:
     motion = np.stack(
         [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
+    signals = signal_values(block.family, closed_forms.padded_times(block.times)) if block.family.signals else None
+    field = base_field(block.base, block.gravity, block.times) if block.base is not None else None
     if not block.request.loaded:
-        return Motions(motion)
+        return Motions(motion, signals=signals, field=field)
     acting = [
         loads.along(trajectory.load, _rotation(block.family, rows), block.times)
         for trajectory, rows in zip(block.trajectories, motion, strict=True)
     ]
-    return Motions(motion, np.ascontiguousarray(np.stack(acting)))
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, field)
 
 
 def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:

@@ -17,7 +17,16 @@ from robots.friction.laws import LAWS
 from robots.joint_places import places
 from robots.model import Robot
 from robots.status import Status
-from tasks.arrays.inputs import GRAVITY, Moving, field_input, gravity_input, mounts, moving_input, parameters
+from tasks.arrays.inputs import (
+    GRAVITY,
+    Moving,
+    field_input,
+    gravity_input,
+    mounts,
+    moving_input,
+    parameters,
+    refuse_forces,
+)
 from tasks.arrays.inverse import Dynamics, weights_input
 from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.identification import programs
@@ -91,6 +100,7 @@ def regressor(
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    refuse_forces(robot, "their moments and forces taken from what was measured")
     batch, motion = moving_input(robot, moving)
     samples, family = int(np.prod(batch, dtype=int)), robot.family
     inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}

@@ -66,7 +66,12 @@ class ArticulatedTree:
 
     @classmethod
     def of(cls, limb: Limb, states: Sequence[JointState]) -> ArticulatedTree | None:
-        """A limb as a tree, loops left open; None where what spins is felt by several joints or by its carrier."""
+        """A limb as a tree, loops left open.
+
+        None where what spins is felt by several joints or by its carrier, or something acts on links from outside.
+        """
+        if limb.forces:
+            return None
         armatures = [link.armature for link in limb.links]
         for drive in limb.drives:
             simple = drive.constant and len(drive.ratios) == 1 and all(is_zero(spin.coupling) for spin in drive.spins)

@@ -65,6 +65,7 @@ def lagrange_coefficients(
             f"robot: got {robot.name}, whose limbs hold a platform; expected a chain; the matrices of a parallel robot "
             "are those of tasks.equations_of_motion"
         )
+    inputs.refuse_forces(robot, "a call of equations_of_motion")
     program = coefficients_program(robot.family, _indices(robot, bodies), simplified, grasped is not None)
     batch, motion = inputs.moving_input(robot, {"q": q})
     given = {

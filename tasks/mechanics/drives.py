@@ -174,15 +174,19 @@ def tree_dynamics(
     accelerations: Array,
     field: Field,
     geared: Transmission,
+    applied: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """Wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
 
-    What spins is in both; `field` is in the axes of the limb.
+    What spins is in both; `field` is in the axes of the limb. `applied` are wrenches on links from outside, which are
+    taken from theirs, (moment, force) at their origins in their axes.
     """
     links = limb.links
     moving = recursion.body_motions(links, states, rates, accelerations, field)
     speeds, second = actuator_motion(geared, rates, accelerations)
     own = recursion.body_wrenches(links, moving, wheels(limb, speeds, second))
+    for body, (moment, force) in (applied or {}).items():
+        own[body] = own[body][0] - moment, own[body][1] - force
     forces = array(recursion.joint_forces(links, states, accelerations, own))
     if limb.drives:
         forces = forces + geared.joint_forces(inertial_forces(limb, second, moving))

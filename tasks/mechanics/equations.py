@@ -11,7 +11,7 @@ differentiated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
-from tasks.mechanics.limb import Mounted, Solved, transmission, unit_motion
+from tasks.mechanics.limb import Mounted, Solved, applied_wrenches, transmission, unit_motion
 from tasks.mechanics.recursion import Massing, skew
 
 Seeds = Mapping[Expression, Scalar]
@@ -64,6 +64,18 @@ def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], sp
     weight = recursion.inverse_dynamics(links, solved.states, still, still, turned)
     driven_change = geared.rows(rate_change) + geared.rate_rows(rates)
     return Share(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
+
+
+def with_forces(share: Share, mounted: Mounted, solved: Solved) -> Share:
+    """A limb's share whose `gravity` holds it against what acts on its links from outside as well."""
+    if not mounted.limb.forces:
+        return share
+    links, zero = mounted.limb.links, np.zeros(3)
+    own = [(zero, zero) for _ in links]
+    for body, (moment, force) in applied_wrenches(mounted, solved).items():
+        own[body] = -moment, -force
+    taken = array(recursion.joint_forces(links, solved.states, [0.0] * len(links), own))
+    return replace(share, gravity=share.gravity + mounted.unit_rates(solved.tips).T @ taken)
 
 
 def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:

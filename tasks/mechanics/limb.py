@@ -6,6 +6,7 @@ the recursion on the tree; the results are the limb's share of the wrench on the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,8 @@ import numpy as np
 from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
+from tasks.forces import elements as forces
+from tasks.forces.elements import BodyState
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
@@ -60,6 +63,11 @@ class Mounted:
     base: Pose
     platform: Pose
     mobility: tuple[str, ...]
+
+    @property
+    def unforced(self) -> Mounted:
+        """The same limb with nothing that acts on it from outside."""
+        return replace(self, limb=replace(self.limb, forces=())) if self.limb.forces else self
 
     def given(self, motion: Array) -> dict[int, Scalar]:
         """Positions of joints of the tree that a motion vector gives: those of a chain that are independent."""
@@ -167,7 +175,25 @@ def tree_dynamics(
 ) -> tuple[list[tuple[Array, Array]], Array]:
     """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
     acting = Field.of(gravity).seen_from(mounted.base)
-    return drives.tree_dynamics(mounted.limb, solved.states, solved.rates, solved.accelerations, acting, geared)
+    limb, applied = mounted.limb, applied_wrenches(mounted, solved)
+    return drives.tree_dynamics(limb, solved.states, solved.rates, solved.accelerations, acting, geared, applied)
+
+
+def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:
+    """(moment, force) of what acts on links from outside, at the origin of each such link in its axes."""
+    result = {}
+    for body in dict.fromkeys(element.body for element in mounted.limb.forces):
+        elements = [element for element in mounted.limb.forces if element.body == body]
+        pose = joined_pose(mounted.base, solved.tips.at[body])
+        state = BodyState(pose.rotation, pose.position, functools.partial(_link_velocity, mounted, solved, body))
+        moment, force = forces.wrench(elements, state)
+        result[body] = pose.rotation.T @ moment, pose.rotation.T @ force
+    return result
+
+
+def _link_velocity(mounted: Mounted, solved: Solved, body: int) -> tuple[Array, Array]:
+    motion = motions(mounted.limb.links, solved.tips.at, solved.rates)[body]
+    return mounted.base.rotation @ motion.omega, mounted.base.rotation @ motion.v
 
 
 def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:

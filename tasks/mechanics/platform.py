@@ -8,6 +8,8 @@ import numpy as np
 
 from robots.model import Platform
 from robots.types import TRANSLATION, TWIST
+from tasks.forces import elements
+from tasks.forces.elements import BodyState
 from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array
 from tasks.mathematics.rotations import roll_pitch_yaw
@@ -49,6 +51,13 @@ def wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> li
     spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
     moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)
     return [*(pose.rotation @ moment), *(pose.rotation @ force)]
+
+
+def applied_wrench(platform: Platform, pose: Pose, motion: Motion) -> list[Scalar]:
+    """(moment, force) of what acts on the platform from outside, at its reference point in world axes."""
+    state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
+    moment, force = elements.wrench(platform.forces, state)
+    return [*moment, *force]
 
 
 def free_twist(platform: Platform, motion: Motion) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from robots.model import Family, Frame, Instance, Mechanism
 from robots.types import TWIST
 from tasks.kernels.expression import Graph
-from tasks.kernels.types import Array
+from tasks.kernels.types import ABSENT, Array
 from tasks.mechanics import chain, limb, platform
 from tasks.mechanics.embedding import LimbChoice, others
 from tasks.mechanics.field import MOVING
@@ -157,16 +157,22 @@ def _mounts(family: Family, values: Mapping[str, np.ndarray], cases: int) -> lis
     return result
 
 
-def symbolic(structure: Structure, parameters: Array) -> Mechanism:
-    """The mechanism with these parameters, in the family's order."""
+def symbolic(structure: Structure, parameters: Array, signals: Array = ABSENT) -> Mechanism:
+    """The mechanism with these parameters, in the family's order; and signals, for all that depends on forces."""
     names = [p.name for p in structure.family.parameters]
-    return structure.family.assemble(dict(zip(names, parameters, strict=True)))
+    changing = zip(structure.family.signals, signals, strict=True) if len(signals) else ()
+    return structure.family.assemble(dict(zip(names, parameters, strict=True)) | dict(changing))
 
 
 def limb_inputs(structure: Structure, limb_index: int) -> dict[str, tuple[int, ...]]:
     """Case inputs of the programs of a limb."""
     count = len(structure.differing[limb_index])
     return {"parameters": (len(structure.family.parameters),), "mount": (count,), "gravity": (GRAVITY,)}
+
+
+def signal_inputs(family: Family) -> Shapes:
+    """Sample inputs of programs that compute forces: what changes over time beside the motion, where there is any."""
+    return {"signals": (len(family.signals),)} if family.signals else {}
 
 
 def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_base: bool) -> tuple[Shapes, Shapes]:
@@ -177,10 +183,10 @@ def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_
 
 
 def mounted_limb(
-    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
 ) -> tuple[limb.Mounted, Pose, Pose, Motion]:
     """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
-    mechanism = symbolic(structure, parameters)
+    mechanism = symbolic(structure, parameters, signals)
     if mechanism.is_chain:
         seat = mount_pose(Frame())
         return chain.Chain(mechanism.limbs[limb_index], structure.choices[limb_index], seat, seat, ()), seat, seat, REST
@@ -194,10 +200,10 @@ def mounted_limb(
 
 
 def solved_limb(
-    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array
+    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
 ) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
     """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
-    mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion)
+    mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion, signals)
     if isinstance(mounted, chain.Chain):
         return mounted, chain.solve(mounted, *np.split(motion, 3)), pose, moving
     return mounted, limb.solve(mounted, home, pose, moving), pose, moving

@@ -21,7 +21,7 @@ from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST
 from tasks.arrays.bodies import BodyMotion, RobotMotion, body_motion
-from tasks.arrays.inputs import GRAVITY, Moving, in_world
+from tasks.arrays.inputs import GRAVITY, Moving, in_world, refuse_forces
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.matrices import Assembly, Moments
@@ -100,6 +100,12 @@ def assemble(
     Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
     base as the source has it. Raises ValueError for a state that inverse kinematics cannot solve or of several samples.
     """
+    refuse_forces(robot, "a call of tasks.joint_reactions")
+    return _assembled(robot, gravity, load, moments, moving)
+
+
+def _assembled(robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments: Moments, moving: Moving) -> System:
+    """The same without what acts on the bodies of the robot itself."""
     told, size = ("q", len(robot.mechanism.freedoms)) if robot.mechanism.is_chain else ("position", 3)
     motion = body_motion(robot, **moving)
     if motion.joints.status.shape:
@@ -152,6 +158,7 @@ def joint_reactions_reference(
             f"robot: got {robot.name}, whose limb {driven[0].name} has drives; expected actuators that are joints; "
             "call tasks.joint_reactions, or leave the drives out"
         )
+    refuse_forces(robot, "a call of tasks.joint_reactions")
     motion = body_motion(robot, **moving)
     batch = motion.joints.status.shape
     good = np.flatnonzero(motion.joints.status == Status.OK)
@@ -182,7 +189,7 @@ def unique(robot: Robot) -> np.ndarray:
 @functools.cache
 def _unique(family: Family) -> np.ndarray:
     robot = Robot.of(family, {})
-    systems = [assemble(robot, **moving) for moving in _generic_poses(robot)]
+    systems = [_assembled(robot, GRAVITY, None, "body", moving) for moving in _generic_poses(robot)]
     loose = np.max([np.abs(system.carried @ system_solution.null_space(system.matrix)) for system in systems], axis=0)
     result = loose.max(axis=1, initial=0.0).reshape(systems[0].limbs, -1, 6) < LOOSE
     result.setflags(write=False)

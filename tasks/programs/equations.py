@@ -8,11 +8,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
+from robots.types import TWIST
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.kernels.types import ZERO, Array, Scalar
@@ -40,6 +42,7 @@ def limb_share_program(family: Family, limb_index: int) -> Program:
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
         share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
+        share = equations.with_forces(share, mounted, solved)
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {"status": [solved.status], "potential": [energy]}
 
@@ -64,6 +67,7 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
             else limb.at_states(mounted, states, home, pose, moving)
         )
         share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
+        share = equations.with_forces(share, mounted, solved)
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {
             "status": [solved.status],
@@ -93,6 +97,10 @@ def platform_share_program(family: Family) -> Program:
             return _named(none) | {"potential": [0.0]}
         pose, moving = platform.unpack(motion, body)
         share = equations.platform_share(body, pose, moving, array(gravity))
+        if body.forces:
+            taken = platform.applied_wrench(body, pose, moving)
+            along = array([taken[TWIST.index(name)] for name in body.mobility])
+            share = replace(share, gravity=share.gravity - along)
         return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
 
     case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}

@@ -28,7 +28,16 @@ from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Motion, Pose, mount_pose
-from tasks.mechanics.structure import Shape, Structure, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
+from tasks.mechanics.structure import (
+    Shape,
+    Structure,
+    field_inputs,
+    limb_inputs,
+    signal_inputs,
+    solved_limb,
+    structure_of,
+    symbolic,
+)
 from tasks.metrics.margins import NOTHING, LimbLimits
 from tasks.programs import criteria, terms
 from tasks.programs.criteria import LimbCriteria
@@ -151,7 +160,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     of a limb with `every_row`, as reactions rest on a choice of rows, and so does stiffness of more than actuators.
     """
     structure = structure_of(family)
-    case, sample = field_inputs(limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}, moving_base)
+    inputs = {"motion": (structure.motion_size,)} | signal_inputs(family)
+    case, sample = field_inputs(limb_inputs(structure, limb_index), inputs, moving_base)
     case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
     case |= asked.criteria.case
     limb_, undriven = structure.mechanism.limbs[limb_index], np.zeros((0, structure.freedoms))
@@ -171,8 +181,9 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         limits: Array = ABSENT,
         elasticity: Array = ABSENT,
         errors: Array = ABSENT,
+        signals: Array = ABSENT,
     ) -> dict[str, Numbers]:
-        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion)
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
         rows = limb.jacobian(mounted, solved.tips, sample.transmission)

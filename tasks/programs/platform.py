@@ -11,7 +11,7 @@ from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mechanics import platform
 from tasks.mechanics.platform import held_directions
-from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, signal_inputs, structure_of, symbolic
 from tasks.programs import terms
 
 
@@ -36,18 +36,23 @@ def platform_program(
     """
     made = structure_of(family)
 
-    def one_sample(parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT) -> dict[Key, Numbers]:
-        body = symbolic(made, parameters).platform
+    def one_sample(
+        parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT, signals: Array = ABSENT
+    ) -> dict[Key, Numbers]:
+        body = symbolic(made, parameters, signals).platform
         pose, moving = platform.unpack(motion, body)
         own = platform.wrench(body, pose, moving, gravity)
         wrench = [x - y for x, y in zip(own, load, strict=True)] if loaded else own
+        if body.forces:
+            applied = platform.applied_wrench(body, pose, moving)
+            wrench = [x - y for x, y in zip(wrench, applied, strict=True)]
         result: dict[Key, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
         return result | terms.of_platform(body, pose, moving, gravity, asked)
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    samples = {"motion": (made.motion_size,)} | ({"load": (len(TWIST),)} if loaded else {})
+    samples = {"motion": (made.motion_size,)} | ({"load": (len(TWIST),)} if loaded else {}) | signal_inputs(family)
     case, sample = field_inputs(sizes, samples, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
     require_shapes(program, platform_shapes(made, held, asked))

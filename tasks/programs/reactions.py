@@ -25,6 +25,7 @@ from tasks.mechanics.structure import (
     field_inputs,
     limb_inputs,
     mount_values,
+    signal_inputs,
     solved_limb,
     structure_of,
 )
@@ -131,8 +132,9 @@ def reaction_program(
         force: Array,
         redundant: Array,
         passive_friction: Array = ABSENT,
+        signals: Array = ABSENT,
     ) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion, signals)
         force, redundant = array(force), array(redundant)
         statics = reactions.LimbStatics(mounted, solved)
         friction = dict(zip(passive, passive_friction, strict=True))
@@ -143,6 +145,7 @@ def reaction_program(
     limb_ = made.mechanism.limbs[limb_index]
     own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
     own |= {"redundant": (made.redundant(limb_index),)} | ({"passive_friction": (len(passive),)} if passive else {})
+    own |= signal_inputs(family)
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
     case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)

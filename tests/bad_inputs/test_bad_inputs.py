@@ -18,6 +18,7 @@ from tests.bad_inputs import (
     dask_settings,
     files,
     imports,
+    loads,
     mechanisms,
     numbers,
     outputs,
@@ -30,7 +31,7 @@ from tests.bad_inputs import (
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
-IN_FILES = (files, sweeps, turns, clusters, robots, mechanisms, imports, simulations)
+IN_FILES = (files, sweeps, turns, loads, clusters, robots, mechanisms, imports, simulations)
 SECTIONS = (*IN_FILES, commands, stores, numbers, dask_settings, outputs)
 ROWS = tuple(row for section in SECTIONS for row in section.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}

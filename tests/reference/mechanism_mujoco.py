@@ -10,6 +10,7 @@ MuJoCo refuses moving bodies without mass or inertia, such as the fork of a univ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mujoco
@@ -26,6 +27,27 @@ TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 
 AXES = {"revolute": ((0, 2),), "universal": ((0, 0), (1, 1))}
 """Axes about which a cut joint turns: side of the joint (0 is a, 1 is b), axis of the frame there."""
+
+
+class Spring(NamedTuple):
+    """A spring from a point of a body to one of the world: stiffness [N/m], rest length [m], damping [N s/m]."""
+
+    body: str
+    point: Any
+    anchor: Any
+    stiffness: float
+    rest_length: float
+    damping: float
+
+
+class Push(NamedTuple):
+    """A force and a moment at a point of a body, in the axes of the world or, `turning`, of the body."""
+
+    body: str
+    point: Any
+    force: Any
+    moment: Any
+    turning: bool
 
 
 class Equations(NamedTuple):
@@ -53,13 +75,19 @@ class Solution(NamedTuple):
 
 
 class ClosedMechanism:
-    """A mechanism as a MuJoCo tree with closures. Order of joints: links of each limb, then the free platform."""
+    """A mechanism as a MuJoCo tree with closures. Order of joints: links of each limb, then the free platform.
 
-    def __init__(self, mechanism: Any, gravity: Any = GRAVITY) -> None:
-        self.mechanism = mechanism
+    Bodies are called `k.joint`, k counting limbs from 0, and `platform`. With `afloat` the base has six joints, x, y
+    and z, then yaw, pitch and roll; poses and twists of the platform are those in the world.
+    """
+
+    def __init__(
+        self, mechanism: Any, gravity: Any = GRAVITY, springs: Sequence[Spring] = (), afloat: bool = False
+    ) -> None:
+        self.mechanism, self.afloat = mechanism, afloat
         self.limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
         self.kinds = [cut.kind for limb in self.limbs for cut in (*limb.loops, *limb.tips)]
-        self.model = _spec(mechanism, gravity).compile()
+        self.model = _spec(mechanism, gravity, springs, afloat).compile()
         self.data = mujoco.MjData(self.model)
         names = [f"{k}.{link.joint}" for k, limb in enumerate(self.limbs) for link in limb.links]
         self.count = len(self.limbs[0].links)
@@ -70,6 +98,19 @@ class ClosedMechanism:
             [self.slots[names.index(f"{k}.{joint}")] for k, limb in enumerate(self.limbs) for joint in limb.actuated]
         )
 
+    def sail(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+        """Move the base; its position, rotation, twist and the rate of that, angular part first, in the world."""
+        place, slot = self.model.jnt_qposadr[0], self.model.jnt_dofadr[0]
+        self.base_rates = qd, qdd
+        self.data.qpos[place : place + 6], self.data.qvel[:] = q, 0.0
+        self.data.qvel[slot : slot + 6] = qd
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_comVel(self.model, self.data)
+        jacobian, drift = self._motion("base")
+        site, along = self.data.site("base"), jacobian[:, slot : slot + 6]
+        return site.xpos.copy(), site.xmat.reshape(3, 3).copy(), along @ qd, along @ qdd + drift
+
     def place(self, joints: Array, position: Array, rotation: Array) -> float:
         """Set joints (instance, link) and platform; how far the worst cut joint is open then [m or rad]."""
         self.data.qpos[self.places] = joints.ravel()
@@ -79,17 +120,29 @@ class ClosedMechanism:
         mujoco.mj_comPos(self.model, self.data)
         return max(self._opening(k, kind) for k, kind in enumerate(self.kinds))
 
-    def solve(self, twist: Array, acceleration: Array) -> Solution:
+    def solve(self, twist: Array, acceleration: Array, pushes: Sequence[Push] = ()) -> Solution:
         """Inverse dynamics where the mechanism was placed; twist and derivative (6,) angular part first, world axes."""
         data, closed = self.data, np.zeros(6 * len(self.kinds))
-        data.qvel[:] = _least(self._rows()[0], np.concatenate([closed, twist]))
+        rates, changes = self.base_rates if self.afloat else (np.zeros(0), np.zeros(0))
+        data.qvel[:] = _least(self._rows()[0], np.concatenate([closed, rates, twist]))
         rows, drift = self._rows()
-        data.qacc[:] = _least(rows, np.concatenate([closed, acceleration]) - drift)
+        data.qacc[:] = _least(rows, np.concatenate([closed, changes, acceleration]) - drift)
         mujoco.mj_inverse(self.model, data)
+        for push in pushes:
+            data.qfrc_inverse[:] -= self._pushed(push)
         free = _null_space(rows[:-6])
         force = _least(free[self.motors].T, free.T @ data.qfrc_inverse)
         qd, qdd = (each[self.slots].reshape(-1, self.count) for each in (data.qvel, data.qacc))
         return Solution(force, qd, qdd, self._equations(rows, drift), free.shape[1])
+
+    def _pushed(self, push: Push) -> Array:
+        """Forces of all joints that a wrench on a body makes."""
+        body, forces = self.data.body(push.body), np.zeros(self.model.nv)
+        turn = body.xmat.reshape(3, 3)
+        force, moment = (turn @ np.array(v) if push.turning else np.array(v) for v in (push.force, push.moment))
+        point = body.xpos + turn @ np.array(push.point)
+        mujoco.mj_applyFT(self.model, self.data, force, moment, point, body.id, forces)
+        return forces
 
     def _equations(self, rows: Array, drift: Array) -> Equations:
         """MuJoCo's mass matrix and bias of the tree on the motions that the closures leave to the platform."""
@@ -110,6 +163,8 @@ class ClosedMechanism:
         """Jacobian of all closures, then of the platform (angular, linear), and accelerations due to velocity."""
         mujoco.mj_comVel(self.model, self.data)
         parts = [self._closure(k, kind) for k, kind in enumerate(self.kinds)]
+        if self.afloat:
+            parts.append((np.eye(6, self.model.nv, self.model.jnt_dofadr[0]), np.zeros(6)))
         parts.append(self._motion("platform"))
         rows, drift = (np.concatenate(each) for each in zip(*parts, strict=True))
         return rows, drift
@@ -148,17 +203,19 @@ class ClosedMechanism:
         return jacobian, rate @ self.data.qvel
 
 
-def _spec(mechanism: Any, gravity: Any) -> Any:
-    """The tree, with sites `k.a` and `k.b` at both sides of cut joint k and `platform`."""
+def _spec(mechanism: Any, gravity: Any, springs: Sequence[Spring] = (), afloat: bool = False) -> Any:
+    """The tree, with sites `k.a` and `k.b` at both sides of cut joint k and `platform`; springs are its tendons."""
     spec = mujoco.MjSpec()
     spec.option.gravity = gravity
     spec.compiler.boundmass = spec.compiler.boundinertia = TINY
+    base = _base(spec) if afloat else spec.worldbody
     top = _add(spec.worldbody, mechanism.platform.home, mechanism.platform.inertia)
+    top.name = "platform"
     top.add_freejoint(name="platform")
     top.add_site(name="platform")
     cut = 0
     for k, instance in enumerate(mechanism.instances):
-        limb, mount = mechanism.limbs[instance.limb], _add(spec.worldbody, instance.base)
+        limb, mount = mechanism.limbs[instance.limb], _add(base, instance.base)
         bodies = {BASE: mount}
         for number, link in enumerate(limb.links):
             bodies[number] = _add_link(bodies[link.parent], link, f"{k}.{link.joint}")
@@ -169,7 +226,25 @@ def _spec(mechanism: Any, gravity: Any) -> Any:
             else:
                 _add_site(bodies[closure.b], f"{cut}.b", closure.frame_b)
             cut += 1
+    for number, spring in enumerate(springs):
+        spec.body(spring.body).add_site(name=f"spring {number}", pos=np.array(spring.point, dtype=float))
+        spec.worldbody.add_site(name=f"anchor {number}", pos=np.array(spring.anchor, dtype=float))
+        tendon = spec.add_tendon(name=f"spring {number}", stiffness=spring.stiffness, damping=spring.damping)
+        tendon.springlength = [spring.rest_length, spring.rest_length]
+        tendon.wrap_site(f"spring {number}")
+        tendon.wrap_site(f"anchor {number}")
     return spec
+
+
+def _base(spec: Any) -> Any:
+    """A base with slides along x, y, z, then hinges about z, y, x."""
+    body = spec.worldbody.add_body(name="base")
+    for axis in range(3):
+        body.add_joint(name=f"base {axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=np.eye(3)[axis])
+    for axis in (2, 1, 0):
+        body.add_joint(name=f"base {3 + axis}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.eye(3)[axis])
+    body.add_site(name="base")
+    return body
 
 
 def _add(parent: Any, frame: Any, inertia: Any = None) -> Any:
@@ -184,6 +259,7 @@ def _add(parent: Any, frame: Any, inertia: Any = None) -> Any:
 def _add_link(parent: Any, link: Any, name: str) -> Any:
     kind = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}[link.kind]
     body = _add(parent, link.placement, link.inertia)
+    body.name = name
     body.add_joint(name=name, type=kind, axis=np.asarray(link.axis, dtype=float), armature=float(link.armature))
     return body
 

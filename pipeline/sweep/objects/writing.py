@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,19 @@ from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe
 from robots.friction.laws import LAWS
+from robots.loads.declared import DeclaredLoad, ObjectLoad, SpringLoad, WrenchLoad
 from robots.model import Family, Robot
+from robots.trajectories.load import WRENCH
 
 INLINE = 64
 """Numbers of a table that the text lists; more are kept as arrays."""
 
 LISTED = 10_000
 """Numbers of a grid or list in the text: reading text is slow."""
+
+LOAD_KINDS: Mapping[type, str] = {WrenchLoad: "wrench", SpringLoad: "spring", ObjectLoad: "object"}
+LOAD_KEYS = {"points": "file", "start": "from", "stop": "until"}
+"""Keys of a sweep file that records of loads call otherwise."""
 
 AXIS_KEYS = frozenset(info.alias or name for name, info in AxesSection.model_fields.items())
 
@@ -54,7 +60,7 @@ class Writer:
             swept = self._swept(data.get("design"))
             data["parameters"] = {name: value for name, value in parameters.items() if name not in swept} | own
         readers = {"design": self._design, "friction": self._friction, "trajectories": self._trajectories}
-        readers["time"] = _time
+        readers |= {"time": _time, "loads": self._loads, "base": lambda value: self._trajectory("base", value, ())}
         for key, value in data.items():
             data[key] = readers[key](value) if key in readers and value is not None else plain(value, key)
         names = ("outputs", "metrics")
@@ -177,9 +183,10 @@ class Writer:
             named = {str(name): entry for name, entry in value.items()}
         else:
             named = {"trajectory": value}
-        return {name: self._trajectory(name, entry) for name, entry in named.items()}
+        return {name: self._trajectory(name, entry, self._joints) for name, entry in named.items()}
 
-    def _trajectory(self, name: str, value: object) -> Any:
+    def _trajectory(self, name: str, value: object, joints: Sequence[str]) -> Any:
+        """A trajectory of a platform, or of `joints` of a chain."""
         key = f"trajectories.{name}"
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
@@ -187,13 +194,37 @@ class Writer:
         if isinstance(value, Mapping) and "turn" in value and not is_table(value):
             rest = {"turn": plain(value["turn"], f"{key}.turn")}
             value = {part: entry for part, entry in value.items() if part != "turn"}
-        times, rotations, value = (None, None, value) if rest or self._joints else with_rotations(value)
+        times, rotations, value = (None, None, value) if rest or joints else with_rotations(value)
         if rotations is not None:
             angles = angles_of(times, rotations, key)
             rest = {"turn": {"kind": "waypoints", "file": self._keep(f"{name}_turn", angles.columns)}}
-        points = points_of(value, key, self._joints)
+        points = points_of(value, key, joints)
         columns = {f"{n} [{points.units[n]}]" if n in points.units else n: v for n, v in points.columns.items()}
         return {"kind": "waypoints", "file": self._keep(name, columns), **rest}
+
+    def _loads(self, value: object) -> Any:
+        """Loads by name, as in a file or as records; tables over time become files."""
+        if not isinstance(value, Mapping):
+            return plain(value, "loads")
+        return {str(name): self._load(str(name), load) for name, load in value.items()}
+
+    def _load(self, name: str, load: object) -> Any:
+        said: dict[str, Any] = {}
+        if isinstance(load, DeclaredLoad):
+            said = {LOAD_KEYS.get(entry.name, entry.name): getattr(load, entry.name) for entry in fields(load)}
+            said = {"kind": LOAD_KINDS[type(load)], **{key: x for key, x in said.items() if x is not None}}
+        elif isinstance(load, Mapping):
+            said = dict(load)
+        else:
+            return plain(load, f"loads.{name}")
+        if "file" in said and not isinstance(said["file"], str):
+            points = np.asarray(said["file"], dtype=float)
+            columns = ("t", *WRENCH)
+            if points.ndim != 2 or points.shape[1] != len(columns):
+                rule = f"an array (points, {len(columns)}): {', '.join(columns)}"
+                raise InputError([Problem(f"loads.{name}", 0, 0, "", f"an array of shape {points.shape}", rule)])
+            said["file"] = self._keep(f"{name}_load", dict(zip(columns, points.T, strict=True)))
+        return plain(said, f"loads.{name}")
 
     @property
     def _joints(self) -> Sequence[str]:

@@ -73,55 +73,25 @@ def check_points(report: Report, trajectories: Sequence[Trajectory], duration: f
     for trajectory in trajectories:
         if trajectory.points is None:
             continue
-        first, last = float(trajectory.points[0, 0]), float(trajectory.points[-1, 0])
-        path = ("trajectories", trajectory.name, "file")
-        if first > TIMES * duration:
-            report(path, Got(f"points from {first!r} s on"), "points from 0 s on, where the sweep begins")
-        elif last < (1 - TIMES) * duration:
-            hint = f"Add a point at {duration!r}, or write time: {{stop: {last!r}}}."
-            report(path, Got(f"points until {last!r} s"), f"points until {duration!r} s, where the sweep stops", hint)
+        check_reach(report, trajectory.points, ("trajectories", trajectory.name, "file"), duration)
+
+
+def check_reach(report: Report, points: NDArray[np.float64], path: KeyPath, duration: float) -> None:
+    """Refuse points of the file at `path` that do not reach from the first sample to the last [s]."""
+    first, last = float(points[0, 0]), float(points[-1, 0])
+    if first > TIMES * duration:
+        report(path, Got(f"points from {first!r} s on"), "points from 0 s on, where the sweep begins")
+    elif last < (1 - TIMES) * duration:
+        hint = f"Add a point at {duration!r}, or write time: {{stop: {last!r}}}."
+        report(path, Got(f"points until {last!r} s"), f"points until {duration!r} s, where the sweep stops", hint)
 
 
 @dataclass(frozen=True)
-class TrajectoryReader:
-    """Reads the trajectories of a mover, whose points are in `files`. What is wrong goes to `report`."""
+class PointsReader:
+    """Reads points over time from `files`. What is wrong goes to `report`."""
 
     report: Report
     files: SideFiles
-    mover: Mover = Mover()
-
-    def one(self, name: str, section: Mapping[str, Any], path: KeyPath) -> Trajectory | None:
-        """The trajectory of that name, unless something is wrong."""
-        kind, report, mover = section.get("kind"), self.report, self.mover
-        if not isinstance(kind, str):
-            got = Got("no kind") if kind is None else kind
-            report(path, got, "kind, the name of a motion", f"Known: {', '.join(mover.motions)}.")
-            return None
-        if kind not in mover.motions:
-            report((*path, "kind"), kind, f"a kind of motion of {mover}", sentence(nearest(kind, mover.motions)))
-            return None
-        motion = mover.motions[kind]
-        known = [
-            "kind",
-            *(parameter.name for parameter in motion.parameters),
-            *(["file"] if motion.points_file else []),
-            *([] if mover.joints else ["turn", loads.KEY]),
-        ]
-        for key in section:
-            if key not in known:
-                report.unknown((*path, key), known)
-        values = read_values(report, motion, section, path, len(mover.joints))
-        turn = None if mover.joints else self._turn(section, path)
-        load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self.points)
-        before = len(report.problems)
-        points = self.points(section, path, mover.columns) if motion.points_file else None
-        trajectory = Trajectory(kind, values, points, turn, load, name)
-        if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
-            check_held(report, trajectory, path, mover.mobility)
-        return trajectory
-
-    def _turn(self, section: Mapping[str, Any], path: KeyPath) -> Turn | None:
-        return read_turn(self.report, section, path, self.mover.mobility, self.mover.duration, self.points)
 
     def points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]
@@ -171,3 +141,43 @@ class TrajectoryReader:
             self.report.problems += problems[:1]
             return None
         return np.ascontiguousarray(np.stack(points, axis=1))
+
+
+@dataclass(frozen=True)
+class TrajectoryReader(PointsReader):
+    """Reads the trajectories of a mover."""
+
+    mover: Mover = Mover()
+
+    def one(self, name: str, section: Mapping[str, Any], path: KeyPath) -> Trajectory | None:
+        """The trajectory of that name, unless something is wrong."""
+        kind, report, mover = section.get("kind"), self.report, self.mover
+        if not isinstance(kind, str):
+            got = Got("no kind") if kind is None else kind
+            report(path, got, "kind, the name of a motion", f"Known: {', '.join(mover.motions)}.")
+            return None
+        if kind not in mover.motions:
+            report((*path, "kind"), kind, f"a kind of motion of {mover}", sentence(nearest(kind, mover.motions)))
+            return None
+        motion = mover.motions[kind]
+        known = [
+            "kind",
+            *(parameter.name for parameter in motion.parameters),
+            *(["file"] if motion.points_file else []),
+            *([] if mover.joints else ["turn", loads.KEY]),
+        ]
+        for key in section:
+            if key not in known:
+                report.unknown((*path, key), known)
+        values = read_values(report, motion, section, path, len(mover.joints))
+        turn = None if mover.joints else self._turn(section, path)
+        load = None if mover.joints else loads.read_load(report, section, path, mover.duration, self.points)
+        before = len(report.problems)
+        points = self.points(section, path, mover.columns) if motion.points_file else None
+        trajectory = Trajectory(kind, values, points, turn, load, name)
+        if values.keys() == {parameter.name for parameter in motion.parameters} and len(report.problems) == before:
+            check_held(report, trajectory, path, mover.mobility)
+        return trajectory
+
+    def _turn(self, section: Mapping[str, Any], path: KeyPath) -> Turn | None:
+        return read_turn(self.report, section, path, self.mover.mobility, self.mover.duration, self.points)

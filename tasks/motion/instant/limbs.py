@@ -67,7 +67,8 @@ class LimbDynamics:
     @cached_property
     def mass(self) -> Array:
         """M (freedom, freedom)."""
-        columns = [array(limb.dynamics(self.mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
+        mounted = self.mounted.unforced
+        columns = [array(limb.dynamics(mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
         return array(np.stack(columns, axis=1))
 
     def passive_row(self, joint: int, statics: LimbStatics) -> Array:

@@ -42,7 +42,8 @@ class LoadedPlatform:
     @cached_property
     def wrench(self) -> Array:
         """(moment, force) that its motion takes, less its weight and its load (6,)."""
-        return array(platform.wrench(self.body, self.pose, self.motion, self.gravity)) - array(self.load)
+        own = array(platform.wrench(self.body, self.pose, self.motion, self.gravity)) - array(self.load)
+        return own - array(platform.applied_wrench(self.body, self.pose, self.motion)) if self.body.forces else own
 
     @cached_property
     def unit_wrenches(self) -> Array:

@@ -137,7 +137,8 @@ def limb_motion_program(family: Family, limb_index: int, wanted: LimbFriction, m
 def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
     """What normal loads need, and how it changes with the accelerations of the freedoms."""
     result = _shares(LimbStatics(own.mounted, own.solved), own.gravity, wanted)
-    moves = [_shares(LimbStatics(own.mounted, each), np.zeros(3), wanted) for each in own.unit_motions]
+    mounted = own.mounted.unforced
+    moves = [_shares(LimbStatics(mounted, each), np.zeros(3), wanted) for each in own.unit_motions]
     names = [name for name in SLOPES if name in result]
     slopes = {slope(name): from_columns([each[name] for each in moves], len(result[name])) for name in names}
     return result | slopes

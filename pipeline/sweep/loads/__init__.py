@@ -1,0 +1,1 @@
+"""Loads on the bodies of a robot, in sweep files."""

@@ -1,0 +1,104 @@
+"""Read the section `loads` of a sweep file: the robot with what acts on its bodies beside gravity.
+
+    loads:
+      balancer: {kind: spring, body: limb_1.arm, at: [0.1, 0, 0], to: [0, 0, 0.3], stiffness: 500}
+
+All numbers are parameters of the robot that the sweep is of, `balancer_stiffness` or `balancer_at_x`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.loads.sections import KINDS, LoadSection
+from pipeline.sweep.trajectories.loads import COLUMNS
+from pipeline.sweep.trajectories.reader import PointsReader, check_reach
+from robots.formats.description import Description
+from robots.loads.declared import DeclaredLoad, LoadError, ObjectLoad, SpringLoad, Triple, WrenchLoad
+from robots.loads.family import LoadedDescription, loaded
+from robots.model import Family
+
+KEY = "loads"
+
+
+def read_loads(
+    report: Report, sections: Mapping[str, LoadSection], family: Family | None, points: PointsReader
+) -> Description | None:
+    """Read the robot with its loads; None where it has none, or something is wrong, which goes to `report`."""
+    if not sections or family is None:
+        return None
+    loads = {name: load for name, section in sections.items() if (load := _load(report, name, section, points))}
+    if len(loads) < len(sections):
+        return None
+    try:
+        return loaded(family, loads)
+    except LoadError as error:
+        path = (KEY, *error.path)
+        hint = sentence(error.hint) if error.hint else ""
+        report(_existing(report, path), Got(error.got), error.expected, hint)
+        return None
+
+
+def check_tables(
+    report: Report, sections: Mapping[str, LoadSection], description: Description | None, duration: float
+) -> None:
+    """Refuse tables over time that do not reach from the first sample of the sweep to the last [s]."""
+    for name, load in description.loads if isinstance(description, LoadedDescription) and sections else ():
+        if isinstance(load, WrenchLoad) and load.points is not None:
+            check_reach(report, load.points, (KEY, name, "file"), duration)
+
+
+def _existing(report: Report, path: KeyPath) -> KeyPath:
+    """The longest part of a path that stands in the document."""
+    while len(path) > 1 and path not in report.document.values:
+        path = path[:-1]
+    return path
+
+
+def _load(report: Report, name: str, section: LoadSection, points: PointsReader) -> DeclaredLoad | None:
+    path, said = (KEY, name), section.model_fields_set - {"kind", "body", "at"}
+    if problems := [*_strange(section, said)]:
+        expected = f"a key of this kind: {', '.join(map(_spelt, ('kind', 'body', 'at', *KINDS[section.kind])))}"
+        for key in map(_spelt, problems):
+            report((*path, key), Got(f"{key} of a {section.kind}"), expected, key=True)
+        return None
+    at = _triple(section.at)
+    if section.kind == "spring":
+        return SpringLoad(
+            section.body, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
+            section.preload,
+        )  # fmt: skip
+    if section.kind == "object":
+        if section.mass is None:
+            report(path, Got("an object without mass"), "mass [kg]", "Add it.")
+            return None
+        inertia = _triple(section.inertia)
+        return ObjectLoad(section.body, section.mass, at, inertia, section.start, section.until)
+    table: NDArray[np.float64] | None = None
+    if section.file is not None:
+        table = points.points({"file": section.file}, path, COLUMNS)
+        if table is None:
+            return None
+    scale = 1.0 if table is not None and section.scale is None else section.scale
+    force, moment = _triple(section.force), _triple(section.moment)
+    return WrenchLoad(section.body, force, moment, at, section.axes or "world", table, scale)
+
+
+def _strange(section: LoadSection, said: set[str]) -> Iterator[str]:
+    """Keys that another kind of load has."""
+    return (key for key in sorted(said) if key not in KINDS[section.kind])
+
+
+def _spelt(field: str) -> str:
+    """A key as it stands in a file."""
+    return {"start": "from"}.get(field, field)
+
+
+def _triple(values: tuple[float | str, ...] | None) -> Triple | None:
+    return None if values is None else cast(Triple, tuple(values))

@@ -1,0 +1,59 @@
+"""How the base of a robot moves in the world: the section `base` of a sweep file, a trajectory as platforms have them.
+
+base: {kind: line_sine, amplitude: [0, 0, 0.5], period: 8, turn: {kind: harmonic, amplitude: [0.1, 0.05, 0]}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.documents.report import Got, Report
+from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.trajectories import loads
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_reach
+from robots.quantities import QUANTITIES, Need
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
+from robots.types import TWIST
+
+KEY = "base"
+
+STANDING: tuple[Need, ...] = (
+    "coriolis matrix",
+    "gravity force",
+    "potential energy",
+    "momentum",
+    "elasticity",
+    "errors",
+)
+"""Needs of quantities that are those of a robot on a base that stands."""
+RELATIVE = ("kinetic_energy",)
+"""Quantities beside these that would be told of the motion relative to the base alone."""
+
+
+def read_base(
+    report: Report, section: Mapping[str, Any] | None, files: SideFiles, duration: float
+) -> Trajectory | None:
+    """Read the motion of the base, None where it stands. What is wrong goes to `report`."""
+    if section is None:
+        return None
+    if loads.KEY in section:
+        report((KEY, loads.KEY), Got("a load on the base"), "none", "What acts on bodies stands in loads.", key=True)
+        return None
+    trajectory = TrajectoryReader(report, files, Mover((), TWIST, duration)).one(KEY, section, (KEY,))
+    if trajectory is None:
+        return None
+    if is_grid(trajectory.kind):
+        report((KEY, "kind"), trajectory.kind, "a motion over time", "A grid of points is no motion.")
+    if trajectory.points is not None:
+        check_reach(report, trajectory.points, (KEY, "file"), duration)
+    return trajectory
+
+
+def check_standing(report: Report, section: str, names: Sequence[str]) -> None:
+    """Refuse quantities that are not told of a robot whose base moves."""
+    for index, name in enumerate(names):
+        if name in QUANTITIES and ({*QUANTITIES[name].needs} & {*STANDING} or name in RELATIVE):
+            hint = "Take it from a sweep without the section base, or take actuator_force and joint_reaction."
+            report((section, index), name, f"one of the {section} of a robot whose base moves", hint)

@@ -1,0 +1,1 @@
+"""Forces on bodies from outside the mechanism, as plain data: wrenches, and springs to the base."""

@@ -1,0 +1,210 @@
+"""What a user says of a load: on which body it acts, and its numbers, constant or as expressions, as plain data.
+
+Every number that is said becomes a parameter of the robot, `spring_stiffness` of the load `spring`; components of
+vectors end in `_x`, `_y`, `_z`, those of an inertia in `_xx`, `_yy`, `_zz`. A text in place of a number is an
+expression over all parameters and the time `t` [s]. A wrench may come from a table over time instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
+from robots.parameters import LARGEST, Parameter
+
+AXES = ("x", "y", "z")
+MOMENTS = ("xx", "yy", "zz")
+TIME = "t"
+"""The name of the time in expressions, and of its signal."""
+
+Given = float | str
+"""A number, or the text of an expression."""
+Triple = tuple[Given, Given, Given]
+WrenchAxes = Literal["world", "link", "platform"]
+
+
+class LoadError(ValueError):
+    """A load that a robot cannot have: the keys that lead to it, what was got, what was expected, advice."""
+
+    def __init__(self, path: tuple[str | int, ...], got: str, expected: str, hint: str = "") -> None:
+        super().__init__(f"{'.'.join(map(str, ('loads', *path)))}: got {got}; expected {expected}. {hint}".rstrip())
+        self.path, self.got, self.expected, self.hint = path, got, expected, hint
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchLoad:
+    """A force [N] and a moment [N m] at a point of a body [m], in the axes of the world, of the link or platform.
+
+    `points` (points, 7) in place of both: t [s], then moment and force, linear in between and held beyond the ends;
+    they are multiplied by `scale`. Axes of the world are those of the base.
+    """
+
+    body: str
+    force: Triple | None = None
+    moment: Triple | None = None
+    at: Triple | None = None
+    axes: WrenchAxes = "world"
+    points: NDArray[np.float64] | None = None
+    scale: Given | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SpringLoad:
+    """A spring between the point `at` of a body and the point `to` of the base, each in its frame [m].
+
+    It pulls both together with preload [N] + stiffness [N/m] (length - rest_length [m]) + damping [N s/m] times the
+    rate of the length. Without rest length and preload it is linear in the gap: the spring of a gravity compensator.
+    """
+
+    body: str
+    stiffness: Given | None = None
+    at: Triple | None = None
+    to: Triple | None = None
+    rest_length: Given | None = None
+    damping: Given | None = None
+    preload: Given | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectLoad:
+    """An object that a body carries: mass [kg], centre `at` in the body's frame [m], inertia about it [kg m^2].
+
+    The inertia has three principal moments along the axes of the body. It is there from the time `start` on, and no
+    more from `stop` on [s]; absent: always. What picking and releasing do to the motion at that instant is not asked.
+    """
+
+    body: str
+    mass: Given
+    at: Triple | None = None
+    inertia: Triple | None = None
+    start: float | None = None
+    stop: float | None = None
+
+
+DeclaredLoad = WrenchLoad | SpringLoad | ObjectLoad
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Unit, least value and meaning of a number of a load."""
+
+    unit: str
+    lower: float
+    text: str
+
+
+MEASURES: Mapping[str, Measure] = {
+    "force": Measure("N", -LARGEST, "force"),
+    "moment": Measure("N m", -LARGEST, "moment"),
+    "at": Measure("m", -1e2, "point of the body"),
+    "to": Measure("m", -1e2, "point of the base"),
+    "scale": Measure("1", -LARGEST, "factor of the table"),
+    "stiffness": Measure("N/m", 0.0, "stiffness"),
+    "rest_length": Measure("m", 0.0, "length without force but the preload"),
+    "damping": Measure("N s/m", 0.0, "damping"),
+    "preload": Measure("N", -LARGEST, "pull at the rest length"),
+    "mass": Measure("kg", 0.0, "mass"),
+    "inertia": Measure("kg m^2", 0.0, "principal moment about its centre"),
+}
+"""What the numbers of loads measure, by field."""
+
+
+@dataclass(frozen=True)
+class LoadNumber:
+    """One number of a load: the field, its place in a vector (-1: none), its name in the load, what was given."""
+
+    field: str
+    place: int
+    key: str
+    given: Given
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """Keys that lead to it within its load."""
+        return (self.field,) if self.place < 0 else (self.field, self.place)
+
+
+def numbers_of(load: DeclaredLoad) -> Iterator[LoadNumber]:
+    """All numbers that a load states."""
+    for entry in fields(load):
+        value = getattr(load, entry.name)
+        if entry.name not in MEASURES or value is None:
+            continue
+        if isinstance(value, tuple):
+            ends = MOMENTS if entry.name == "inertia" else AXES
+            pairs = enumerate(zip(ends, value, strict=True))
+            yield from (LoadNumber(entry.name, k, f"{entry.name}_{end}", given) for k, (end, given) in pairs)
+        else:
+            yield LoadNumber(entry.name, -1, entry.name, value)
+
+
+def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
+    """The parameters of a load: its numbers that are no expressions."""
+    for number in numbers_of(load):
+        if not isinstance(number.given, str):
+            measure = MEASURES[number.field]
+            upper = 1e2 if measure.unit == "m" else LARGEST
+            text = f"{measure.text} of {name}" + (f", {number.key[-1]}" if number.place >= 0 else "")
+            yield Parameter(f"{name}_{number.key}", measure.unit, float(number.given), measure.lower, upper, text)
+
+
+def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, Expression]]:
+    """The expressions among the numbers of a load. Raises LoadError."""
+    for number in numbers_of(load):
+        if isinstance(number.given, str):
+            try:
+                yield number, parse(number.given, "number", GEOMETRIC)
+            except ExpressionError as error:
+                raise LoadError((name, *number.path), error.got, error.expected, error.hint) from None
+
+
+def said_of(load: DeclaredLoad) -> tuple[object, ...]:
+    """Everything that defines a load, for a digest; tables by their hash."""
+    values = {entry.name: getattr(load, entry.name) for entry in fields(load)}
+    if isinstance(load, WrenchLoad) and load.points is not None:
+        values["points"] = hashlib.sha256(load.points.astype("<f8").tobytes()).hexdigest()
+    return (type(load).__name__, *((key, value) for key, value in values.items() if value is not None))
+
+
+def check(name: str, load: DeclaredLoad) -> None:
+    """Refuse numbers and times that no load has. Raises LoadError."""
+    for number in numbers_of(load):
+        given, measure = number.given, MEASURES[number.field]
+        if isinstance(given, str):
+            continue
+        sound = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
+        if not sound or not measure.lower <= given <= LARGEST:
+            rule = f"a number or an expression [{measure.unit}]" + (", not below 0" if measure.lower == 0.0 else "")
+            raise LoadError((name, *number.path), repr(given), rule)
+    if isinstance(load, WrenchLoad):
+        _check_wrench(name, load)
+    if isinstance(load, SpringLoad) and load.stiffness is None and load.preload is None and load.damping is None:
+        raise LoadError((name,), "a spring without force", "stiffness, preload or damping")
+    if isinstance(load, ObjectLoad):
+        start, stop = load.start or 0.0, math.inf if load.stop is None else load.stop
+        if not start < stop:
+            raise LoadError((name, "until"), repr(load.stop), f"a time after from, {start!r} s")
+
+
+def _check_wrench(name: str, load: WrenchLoad) -> None:
+    if load.points is None:
+        if load.force is None and load.moment is None:
+            raise LoadError((name,), "neither force, moment nor a table", "one of them", "force: [0, 0, -20]")
+        if load.scale is not None:
+            raise LoadError((name, "scale"), "a scale without a table", "none", "It multiplies the columns of a file.")
+        return
+    if load.force is not None or load.moment is not None:
+        raise LoadError((name,), "force or moment beside a table", "one of both", "Remove one.")
+    table = load.points
+    if table.ndim != 2 or table.shape[1] != 7 or not len(table) or not np.isfinite(table).all():
+        rule = "finite numbers (points, 7): t, then moment and force"
+        raise LoadError((name, "points"), f"an array of shape {table.shape}", rule)
+    if (np.diff(table[:, 0]) <= 0.0).any():
+        raise LoadError((name, "points"), "times that do not increase", "increasing times")

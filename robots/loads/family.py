@@ -1,0 +1,243 @@
+"""A robot family with loads: their numbers are parameters of it, and they act on its bodies in all that it does.
+
+Springs and wrenches become `forces` of limbs and platform, objects part of the inertia of what carries them. Limbs of
+which some copies alone are loaded become limbs of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robots.criteria.selection import link_names, select
+from robots.expressions.expression import Expression
+from robots.forces.elements import AppliedWrench, ForceElement, Spring
+from robots.formats.description import CONSTANTS, Description
+from robots.inertia import diagonal, joined
+from robots.loads.declared import (
+    AXES,
+    MOMENTS,
+    TIME,
+    DeclaredLoad,
+    LoadError,
+    ObjectLoad,
+    SpringLoad,
+    WrenchLoad,
+    check,
+    expressions_of,
+    parameters_of,
+    said_of,
+)
+from robots.loads.signals import Signal, carried, signals_of
+from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
+from robots.parameters import Parameter, ParameterError, nearest
+from robots.trajectories.load import WRENCH
+from robots.types import Number, Vector
+
+ON_PLATFORM = "platform"
+"""The name of a platform as a body that is loaded."""
+
+Items = tuple[tuple[str, int], ...]
+"""Loads by name and the links that they act on, by their number in `Limb.links`."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedDescription(Description):
+    """A family with loads on its bodies, each under a name.
+
+    `items` are those of each group of limbs, `sources` the limb that each group is a copy of, `groups` that of each
+    instance.
+    """
+
+    base: Family | None = None
+    loads: tuple[tuple[str, DeclaredLoad], ...] = ()
+    items: tuple[Items, ...] = ()
+    sources: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def in_file(self) -> Description | None:
+        """The robot without its loads, which are a section of their own."""
+        base = self.base.assemble if self.base else None
+        return base.in_file if isinstance(base, Description) else None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the robot and its loads."""
+        base = self.base.assemble if self.base else None
+        said = base.digest if isinstance(base, Description) else self.name
+        loads = [(name, said_of(load)) for name, load in self.loads]
+        return hashlib.sha256(repr((said, loads)).encode()).hexdigest()
+
+    @cached_property
+    def signals(self) -> tuple[Signal, ...]:
+        """What changes over time alone."""
+        return tuple(signals_of(dict(self.loads)))
+
+    @property
+    def family(self) -> Family:
+        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
+        return _family(self)
+
+    @cached_property
+    def _expressions(self) -> Mapping[str, Expression]:
+        return {
+            f"{name}_{number.key}": expression
+            for name, load in self.loads
+            for number, expression in expressions_of(name, load)
+        }
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of parameters and signals: floats, arrays or symbols; absent signals are zero."""
+        assert self.base is not None
+        known = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
+        known |= {key: expression(known) for key, expression in self._expressions.items()}
+        whole, loads = self.base.assemble(values), dict(self.loads)
+        limbs = []
+        for name, source, items in zip(self.names, self.sources, self.items, strict=True):
+            limb = replace(whole.limbs[source], name=name)
+            for of, body in items:
+                limb = _on_limb(limb, body, of, loads[of], known)
+            limbs.append(limb)
+        pairs = zip(whole.instances, self.groups, strict=True)
+        instances = tuple(replace(instance, limb=group) for instance, group in pairs)
+        platform = whole.platform
+        for name, load in self.loads:
+            if load.body == ON_PLATFORM and not whole.is_chain:
+                if isinstance(load, ObjectLoad):
+                    platform = replace(platform, inertia=_carrying(platform.inertia, name, load, known))
+                else:
+                    platform = replace(platform, forces=(*platform.forces, _element(PLATFORM, name, load, known)))
+        return replace(whole, limbs=tuple(limbs), instances=instances, platform=platform)
+
+
+@functools.lru_cache(maxsize=64)
+def _family(description: LoadedDescription) -> Family:
+    assert description.base is not None
+    names = tuple(signal.name for signal in description.signals)
+    return replace(description.base, parameters=description.parameters, assemble=description, signals=names)
+
+
+def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
+    """The signals of a family at some times (...) [s]: (signal, ...)."""
+    if not isinstance(family.assemble, LoadedDescription):
+        return np.zeros((0, *np.shape(times)))
+    at = np.asarray(times, dtype=float)
+    return np.stack([signal.at(at) for signal in family.assemble.signals])
+
+
+def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:
+    if not isinstance(load, ObjectLoad):
+        return replace(limb, forces=(*limb.forces, _element(body, name, load, known)))
+    link = limb.links[body]
+    link = replace(link, inertia=_carrying(link.inertia, name, load, known))
+    return replace(limb, links=(*limb.links[:body], link, *limb.links[body + 1 :]))
+
+
+def _element(body: int, name: str, load: WrenchLoad | SpringLoad, known: Mapping[str, Number]) -> ForceElement:
+    def scalar(field: str) -> Number:
+        return known.get(f"{name}_{field}", 0.0)
+
+    def triple(field: str) -> Vector:
+        x, y, z = (known.get(f"{name}_{field}_{axis}", 0.0) for axis in AXES)
+        return (x, y, z)
+
+    if isinstance(load, SpringLoad):
+        stiffness, rest_length, damping, preload = map(scalar, ("stiffness", "rest_length", "damping", "preload"))
+        damped = load.damping is not None
+        return Spring(body, triple("at"), triple("to"), stiffness, rest_length, damping, preload, damped)
+    if load.points is None:
+        moment, force = triple("moment"), triple("force")
+    else:
+        scale = known.get(f"{name}_scale", 1.0)
+        mx, my, mz, fx, fy, fz = (known[f"{name}.{component}"] * scale for component in WRENCH)
+        moment, force = (mx, my, mz), (fx, fy, fz)
+    return AppliedWrench(body, triple("at"), moment, force, load.axes != "world")
+
+
+def _carrying(inertia: Inertia, name: str, load: ObjectLoad, known: Mapping[str, Number]) -> Inertia:
+    """The inertia of a body together with an object."""
+    held = known.get(carried(name), 1.0)
+    x, y, z = (known.get(f"{name}_at_{axis}", 0.0) for axis in AXES)
+    moments = (known.get(f"{name}_inertia_{end}", 0.0) * held for end in MOMENTS)
+    grasped = Inertia(known[f"{name}_mass"] * held, (x, y, z), diagonal(*moments))
+    numbers = (inertia.mass, *(x for row in inertia.tensor for x in row))
+    massless = all(isinstance(x, float | int) and x == 0.0 for x in numbers)
+    return grasped if massless else joined(inertia, grasped)
+
+
+def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescription:
+    """The family with loads, each under a name. Raises LoadError."""
+    if not loads:
+        raise LoadError((), "no loads", "at least one", "Leave them out for none.")
+    mechanism, parameters = family.reference, list(family.parameters)
+    if family.signals or mechanism.has_forces:
+        raise LoadError((), "a robot that has loads", "one without", "Give all of them at once.")
+    items: list[list[tuple[str, int]]] = [[] for _ in mechanism.instances]
+    for name, load in loads.items():
+        check(name, load)
+        for k, body in _places(mechanism, name, load):
+            items[k].append((name, body))
+        parameters += _new_parameters(name, load, parameters)
+    known = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
+    for name, load in loads.items():
+        for number, text in expressions_of(name, load):
+            if unknown := [word for word in text.names if word not in known]:
+                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], known)
+                raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
+    keys = [(instance.limb, tuple(placed)) for instance, placed in zip(mechanism.instances, items, strict=True)]
+    distinct = list(dict.fromkeys(keys))
+    whole = len(distinct) == len(mechanism.limbs)
+    names = []
+    for limb, placed in distinct:
+        first = mechanism.instances[keys.index((limb, placed))]
+        name = mechanism.limbs[limb].name
+        names.append(name if whole or not placed else f"{name}_{first.name}")
+    return LoadedDescription(
+        family.name, family.title, family.source, tuple(parameters), (), family.reference,
+        base=family, loads=tuple(loads.items()), items=tuple(placed for _, placed in distinct),
+        sources=tuple(limb for limb, _ in distinct), groups=tuple(distinct.index(key) for key in keys),
+        names=tuple(names),
+    )  # fmt: skip
+
+
+def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:
+    """Instances and links that a load acts on; none for a platform. Raises LoadError."""
+    axes = load.axes if isinstance(load, WrenchLoad) else "world"
+    if load.body == ON_PLATFORM and not mechanism.is_chain:
+        if axes == "link":
+            raise LoadError((name, "axes"), "'link'", "'world' or 'platform' for a platform")
+        return
+    if axes == "platform":
+        raise LoadError((name, "axes"), "'platform'", "'world' or 'link' for a link")
+    names = link_names(mechanism)
+    try:
+        yield from select(names, load.body, "link")
+    except ParameterError:
+        others = () if mechanism.is_chain else (ON_PLATFORM,)
+        hint = nearest(load.body, (*others, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
+        raise LoadError((name, "body"), repr(load.body), "a link or the platform of the robot", hint) from None
+
+
+def _new_parameters(name: str, load: DeclaredLoad, known: Sequence[Parameter]) -> Iterator[Parameter]:
+    taken = {parameter.name for parameter in known} | {*CONSTANTS, TIME}
+    for parameter in parameters_of(name, load):
+        if parameter.name in taken:
+            raise LoadError((name,), f"the parameter {parameter.name!r}, which there is", "a new name for the load")
+        yield parameter
+
+
+def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
+    """The robot with loads on its links and its platform, each under a name; see `robots.loads.declared`.
+
+    Their numbers are parameters of the result, such as `spring_stiffness` of the load `spring`. Raises LoadError.
+    """
+    family = loaded(robot.family, loads).family
+    return Robot.of(family, dict(robot.values))

@@ -1,0 +1,1 @@
+"""Wrenches of forces on bodies from outside the mechanism, for one sample."""

@@ -98,7 +98,7 @@ def case_parts(part: str, design: Dataset) -> np.ndarray:
             continue
         names = [str(name) for name in design[part_name(dim)].values]
         for place in np.ndindex(*result.shape):
-            both = (result[place], names[place[at]])
+            both = str(result[place]), names[place[at]]
             result[place] = case_part(*both) if {*both} <= set(PARTS) else part
     return result.astype(str)
 

@@ -80,8 +80,8 @@ class _Simulated:
             "design": block.designs,
             "friction": len(block.friction),
             "trajectory": len(block.trajectories),
-            GAINS: len(simulated.gains),
-            STATE: len(simulated.state),
+            GAINS: 1 if simulated.paired else len(simulated.gains),
+            STATE: 1 if simulated.paired else len(simulated.state),
         }
         self.count = math.prod(self.sizes.values())
         chosen = simulated.simulation
@@ -123,6 +123,8 @@ class _Simulated:
         """The variables of some cases, each (case, ...)."""
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
         place = dict(zip(self.sizes, np.unravel_index(lanes, tuple(self.sizes.values())), strict=True))
+        if self.simulated.paired:
+            place |= {GAINS: place["design"], STATE: place["design"]}
         simulation = self._simulation(place)
         outcome = simulation.run()
         arrays = self._variables(outcome)

@@ -15,7 +15,7 @@ from pipeline.execution.processes import isolation
 from pipeline.monitor.events import BlockDone, Event
 from pipeline.plan import simulated
 from pipeline.plan.plan import plan
-from pipeline.report.data.results import by_design
+from pipeline.study.axes import by_design
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from tasks.blocks.compute import computed

@@ -6,12 +6,13 @@ controller is sampled: it looks at its coordinates every `sample_time` and its f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from robots.joint_kinds import JOINT_KINDS
 from robots.model import Mechanism
-from robots.parameters import LARGEST, Parameter, ParameterError, nearest
+from robots.parameters import LARGEST, Parameter, ParameterError, nearest, unit_of
 from robots.types import TWIST
 
 Space = Literal["actuator", "joint", "task"]
@@ -99,6 +100,18 @@ class Controller:
         return CONTROLLERS[self.kind]
 
 
+def coordinate_turns(mechanism: Mechanism, space: Space) -> dict[str, bool]:
+    """Whether each coordinate of a space is an angle, by name."""
+    if space == "actuator":
+        kinds = zip(mechanism.actuators, mechanism.actuator_kinds, strict=True)
+        return {name: JOINT_KINDS[kind].turns for name, kind in kinds}
+    if mechanism.is_chain:
+        (limb,) = mechanism.limbs
+        joints = dict(zip(limb.joints, limb.joint_kinds, strict=True))
+        return {name: joints[name].turns for name in mechanism.freedoms}
+    return {name: name.startswith("r") for name in coordinates(mechanism, space)}
+
+
 def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
     """Names of the coordinates of a space: actuators, joints, or of a platform some of x, y, z, rx, ry, rz."""
     if space == "actuator":
@@ -124,16 +137,19 @@ def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict
     """All parameters that a controller of a robot may be given, by name.
 
     A gain or limit stands for all coordinates; `kp_NAME` is that of one, in place of it, and so is `force_limit_NAME`
-    that of an actuator. `resolution` is not for the task space, where no encoder is.
+    that of an actuator. `resolution` is not for the task space, where no encoder is. Units are those of angles,
+    of lengths, or both.
     """
     drive = [p for p in DRIVE if not (p.name == "resolution" and space == "task")]
+    along, actuators = coordinate_turns(mechanism, space), coordinate_turns(mechanism, "actuator")
     named: dict[str, Parameter] = {}
-    for parameter, names in (
-        *((gain, coordinates(mechanism, space)) for gain in CONTROLLERS[kind].gains),
-        *((limit, mechanism.actuators if "limit" in limit.name else coordinates(mechanism, space)) for limit in drive),
+    for parameter, turns in (
+        *((gain, along) for gain in CONTROLLERS[kind].gains),
+        *((limit, actuators if "limit" in limit.name else along) for limit in drive),
     ):
-        named[parameter.name] = parameter
-        named |= {f"{parameter.name}_{name}": parameter for name in names}
+        units: dict[str, Iterable[bool]] = {parameter.name: turns.values()}
+        units |= {f"{parameter.name}_{name}": (angle,) for name, angle in turns.items()}
+        named |= {name: replace(parameter, unit=unit_of(parameter.unit, angles)) for name, angles in units.items()}
     return named | {p.name: p for p in TIMES}
 
 

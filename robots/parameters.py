@@ -13,6 +13,16 @@ LARGEST = 1e12
 range of doubles. It bounds every parameter that has no bounds of its own."""
 
 
+EITHER = " or "
+"""Between the unit of a joint that turns and that of one that slides."""
+
+
+def unit_of(unit: str, turns: Iterable[bool]) -> str:
+    """The unit for joints that turn or slide: one of the two in `unit`, or both where joints are of both kinds."""
+    both, kinds = unit.split(EITHER), {*turns}
+    return both[0 if kinds.pop() else 1] if len(both) == 2 and len(kinds) == 1 else unit
+
+
 class ParameterError(ValueError):
     """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected."""
 

@@ -9,7 +9,7 @@ planned, run, stored, listed and refused follows from these rows. The mathematic
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from robots.model import Mechanism
@@ -290,6 +290,7 @@ _SIMULATED = (
     _simulated("actuator_power", _RUN_DRIVEN, "W", "mechanical power of the actuator", _DRIVE),
     _simulated("tracking_error", _RUN_DRIVEN, "rad", "reference less position of the actuator", _DRIVE,
                ("controller",)),
+    *(replace(row, dims=_RUN_DRIVEN) for row in _ROWS if row.stage == "sensors"),
     _simulated("joint_position", _RUN_JOINT, "rad", "relative joint position", _AXIS),
     _simulated("joint_velocity", _RUN_JOINT, "rad/s", "relative joint velocity", _AXIS),
     _simulated("joint_friction", _RUN_JOINT, "N m", "friction against positive velocity of the joint", _AXIS),

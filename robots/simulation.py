@@ -8,9 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.controllers import Controller
+from robots.controllers import Controller, coordinate_turns
 from robots.model import Mechanism
-from robots.parameters import Parameter
+from robots.parameters import Parameter, unit_of
 from robots.types import TRANSLATION, TWIST
 
 Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock"]
@@ -61,7 +61,8 @@ def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
     joints; the rate of each with `_rate` behind.
     """
     if mechanism.is_chain:
-        units = dict.fromkeys(mechanism.freedoms, "rad or m")
+        turning = coordinate_turns(mechanism, "joint")
+        units = {name: unit_of("rad or m", (angle,)) for name, angle in turning.items()}
     else:
         free = {*mechanism.platform.mobility}
         moved = dict(zip(("x", "y", "z"), TRANSLATION, strict=True)) | _ANGLES
@@ -70,11 +71,7 @@ def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
         name: Parameter(name, unit, 0.0, -1e3, 1e3, f"offset of {name} at the start") for name, unit in units.items()
     }
     rates = {
-        f"{name}_rate": Parameter(f"{name}_rate", _per_second(unit), 0.0, -1e4, 1e4, f"offset of the rate of {name}")
+        f"{name}_rate": Parameter(f"{name}_rate", f"{unit}/s", 0.0, -1e4, 1e4, f"offset of the rate of {name}")
         for name, unit in units.items()
     }
     return result | rates
-
-
-def _per_second(unit: str) -> str:
-    return " or ".join(f"{part}/s" for part in unit.split(" or "))

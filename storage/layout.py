@@ -1,6 +1,7 @@
 """How a result set is cut into blocks, shards and chunks: arithmetic on plain integers, no files.
 
-A block is a range of designs, friction sets and trajectories with all their times. Each variable has one shard, that is
+A block is a range of designs, friction sets and trajectories with all their times; of simulations also one of sets of
+gains and of initial states, where these are cut. Each variable has one shard, that is
 one file, for each of its block regions, so that blocks never share a file and may be written in any order, by any
 process. A variable without one of the split dims has the same region in several blocks; the first of these owns it.
 """
@@ -57,15 +58,21 @@ class Layout:
         for dim in self._dims():
             if dim not in sizes:
                 raise StoreError(f"the layout has no size for {dim!r}; got sizes of {', '.join(sizes)}")
-        block = {dim: _count(f"block length along {dim!r}", self.block.get(dim, 1)) for dim in SPLIT}
+        block = {dim: _count(f"block length along {dim!r}", self.block.get(dim, 1)) for dim in self.split}
         object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "block", {dim: min(block[dim], sizes[dim]) for dim in SPLIT})
+        object.__setattr__(self, "block", {dim: min(block[dim], sizes[dim]) for dim in block})
         for name in self.variables:
             if (size := _nbytes(self.variable(name), self.shard(name))) > SHARD_LIMIT:
                 raise StoreError(
                     f"a block of {name} holds {size} bytes; expected at most {SHARD_LIMIT}; make blocks shorter or "
                     "time steps fewer"
                 )
+
+    @property
+    def split(self) -> tuple[str, ...]:
+        """The dims that are cut, slowest first: SPLIT, and of a simulation those that blocks have a length along."""
+        varied = (dim for dim in WHERE_VARIED if dim in self.sizes and dim in self.block)
+        return (*SPLIT, *varied) if self.simulated else SPLIT
 
     def variable(self, name: str) -> Quantity:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
@@ -82,34 +89,34 @@ class Layout:
         return tuple(dict.fromkeys((*SPLIT, *(dim for name in names for dim in self.variable(name).dims))))
 
     @cached_property
-    def grid(self) -> tuple[int, int, int]:
-        """Number of blocks along design, friction and trajectory."""
-        design, friction, trajectory = (_ceil(self.sizes[dim], self.block[dim]) for dim in SPLIT)
-        return design, friction, trajectory
+    def grid(self) -> tuple[int, ...]:
+        """Number of blocks along each of the dims that are cut."""
+        return tuple(_ceil(self.sizes[dim], self.block[dim]) for dim in self.split)
 
     @property
     def blocks(self) -> int:
         """Number of blocks."""
         return math.prod(self.grid)
 
-    def unravel(self, index: int) -> tuple[int, int, int]:
-        """Place of a block in the grid: trajectory fastest, design slowest. Raises StoreError beyond the last block."""
+    def unravel(self, index: int) -> tuple[int, ...]:
+        """Place of a block in the grid: design slowest, the last fastest. Raises StoreError beyond the last block."""
         if not 0 <= index < self.blocks:
             raise StoreError(f"there is no block {index}; expected 0 to {self.blocks - 1}")
-        rest, trajectory = divmod(index, self.grid[2])
-        design, friction = divmod(rest, self.grid[1])
-        return design, friction, trajectory
+        places: list[int] = []
+        for count in reversed(self.grid):
+            index, place = divmod(index, count)
+            places.append(place)
+        return tuple(reversed(places))
 
     def bounds(self, index: int) -> dict[str, slice]:
         """Range of a block along each split dim."""
-        starts = ((dim, place * self.block[dim]) for dim, place in zip(SPLIT, self.unravel(index), strict=True))
+        starts = ((dim, place * self.block[dim]) for dim, place in zip(self.split, self.unravel(index), strict=True))
         return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
 
     def place(self, index: int, within: tuple[int, int, int]) -> tuple[int, int, int]:
         """Where a case of a block, counted within it along design, friction and trajectory, is in the whole."""
-        design, friction, trajectory = (
-            part.start + at for part, at in zip(self.bounds(index).values(), within, strict=True)
-        )
+        bounds = self.bounds(index)
+        design, friction, trajectory = (bounds[dim].start + at for dim, at in zip(SPLIT, within, strict=True))
         return design, friction, trajectory
 
     def region(self, index: int, variable: str) -> tuple[slice, ...]:
@@ -119,24 +126,26 @@ class Layout:
 
     def key(self, index: int, variable: str) -> str:
         """The name of the file of a block's region of a variable."""
-        places = dict(zip(SPLIT, self.unravel(index), strict=True))
+        places = dict(zip(self.split, self.unravel(index), strict=True))
         return self._key(variable, (places.get(dim, 0) for dim in self.variable(variable).dims))
 
     def keys(self, variable: str) -> Iterator[str]:
         """The names of all files of a variable's values."""
-        counts = dict(zip(SPLIT, self.grid, strict=True))
+        counts = dict(zip(self.split, self.grid, strict=True))
         for places in product(*(range(counts.get(dim, 1)) for dim in self.variable(variable).dims)):
             yield self._key(variable, places)
 
     def index(self, places: Iterable[int]) -> int:
         """The block at a place of the grid."""
-        design, friction, trajectory = places
-        return (design * self.grid[1] + friction) * self.grid[2] + trajectory
+        index = 0
+        for place, count in zip(places, self.grid, strict=True):
+            index = index * count + place
+        return index
 
     def owns(self, index: int, variable: str) -> bool:
         """Whether this block is the one that writes its region of the variable: the first of those that share it."""
         dims = self.variable(variable).dims
-        return all(place == 0 for dim, place in zip(SPLIT, self.unravel(index), strict=True) if dim not in dims)
+        return all(place == 0 for dim, place in zip(self.split, self.unravel(index), strict=True) if dim not in dims)
 
     def owned(self, index: int) -> tuple[str, ...]:
         """Variables that a block writes, a status last: it says that the others are there."""
@@ -180,7 +189,7 @@ class Layout:
     def shards(self, variable: str) -> int:
         """Number of shards of a variable."""
         dims = self.variable(variable).dims
-        return math.prod(count for dim, count in zip(SPLIT, self.grid, strict=True) if dim in dims)
+        return math.prod(count for dim, count in zip(self.split, self.grid, strict=True) if dim in dims)
 
     @property
     def files(self) -> int:
@@ -200,7 +209,7 @@ class Layout:
         """Shapes of shard and chunk."""
         shard = {dim: self.block.get(dim, self.sizes[dim]) for dim in variable.dims}
         chunk = dict(shard)
-        for dim in (dim for dim in SPLIT if dim in chunk):
+        for dim in (dim for dim in self.split if dim in chunk):
             chunk[dim] = _divisor(chunk[dim], _nbytes(variable, chunk.values()) // chunk[dim])
         if "time" in chunk and (size := _nbytes(variable, chunk.values())) > CHUNK_MAX:
             chunk["time"] = _ceil(chunk["time"], min(_ceil(size, CHUNK_MAX), chunk["time"]))

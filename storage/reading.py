@@ -25,7 +25,6 @@ from storage.growth import Growing, is_growing
 from storage.layout import Layout, lengths
 from storage.manifest import Manifest
 from storage.places.location import Location, refusals
-from storage.schema import SPLIT
 from storage.writer import BlockReader, DamagedError
 
 Index = int | slice | NDArray[np.integer]
@@ -160,12 +159,12 @@ class CheckedArray(BackendArray):
     def _blocks(self, asked: list[NDArray[np.integer]]) -> Iterator[int]:
         """The blocks, each the first that shares its region, whose files hold these places."""
         layout = self._reader.layout
-        touched = {dim: [0] for dim in SPLIT}
+        touched = {dim: [0] for dim in layout.split}
         for dim, at in zip(layout.variable(self._name).dims, asked, strict=True):
             if dim in layout.block:
                 touched[dim] = np.unique(at // layout.block[dim]).tolist()
         if all(at.size for at in asked):
-            for position in product(*(touched[dim] for dim in SPLIT)):
+            for position in product(*touched.values()):
                 yield layout.index(position)
 
 

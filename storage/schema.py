@@ -17,7 +17,7 @@ from robots.quantities import FRICTION, GAINS, QUANTITIES, SIMULATED, STATE, Qua
 from storage.errors import StoreError
 
 SPLIT = ("design", FRICTION, "trajectory")
-"""The dims that are cut into blocks, slowest first. All others are whole in every block."""
+"""The dims that are cut into blocks, slowest first. All others are whole in every block, but see `Layout.split`."""
 
 
 WHERE_VARIED = (GAINS, STATE)

@@ -34,10 +34,11 @@ TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=Tru
 
 
 def opened(store: str) -> xr.Dataset:
-    """Open the results in a store, finished or not."""
+    """Open the results in a store, finished or not; gains and initial states of simulations are designs as well."""
+    from pipeline.study.axes import by_design
     from storage import open_results
 
-    return open_results(store, unfinished=True)
+    return by_design(open_results(store, unfinished=True))
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:

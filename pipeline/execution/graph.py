@@ -36,6 +36,7 @@ from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
+from robots.quantities import GAINS, STATE
 from storage.encoding.shards import crc32c
 from storage.errors import StoreError
 from storage.ledger import Receipt
@@ -85,23 +86,25 @@ def block_of(plan: Plan, index: int) -> Block:
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
         limits=sweep.limits,
-        simulation=_simulation(sweep),
+        simulation=_simulation(sweep, bounds),
         criteria=sweep.criteria,
         base=sweep.base,
     )
 
 
-def _simulation(sweep: Sweep) -> BlockSimulation | None:
-    """The simulation of a sweep with its gains and initial states, all of which every block has."""
+def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | None:
+    """The simulation of a sweep with the gains and initial states of a block: all of them where they are not cut."""
     axes = sweep.simulation
     if axes is None:
         return None
-    offsets = tuple(axes.state_parameters)
-    return BlockSimulation(axes.simulation, axes.gain_table(), axes.state_table(), offsets, tuple(axes.sizes))
+    gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
+    tables = axes.gain_table()[gains], axes.state_table()[state]
+    return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
 
 
 def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | None:
-    place = bounds["design"].start, bounds["friction"].start, bounds["trajectory"].start
+    dims = SPLIT if sweep.simulation is None else (*SPLIT, GAINS, STATE)
+    place = tuple(bounds[dim].start if dim in bounds else 0 for dim in dims)
     return Measurement(sweep.measurement, place) if sweep.measurement else None
 
 
@@ -135,7 +138,7 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
     for index in range(plan.blocks):
         key: Key = (values, index)
         layers[values] |= _values_graph(plan, key, token)
-        places = dict(zip(SPLIT, layout.unravel(index), strict=True))
+        places = dict(zip(layout.split, layout.unravel(index), strict=True))
         for name in layout.owned(index):
             layer = f"{name}-{token}"
             chunk = (layer, *(places.get(dim, 0) for dim in layout.variable(name).dims))

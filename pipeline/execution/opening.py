@@ -17,7 +17,8 @@ from pipeline.errors import InputError
 from pipeline.sweep.side_files import stored_files
 from robots.joint_kinds import JOINT_KINDS
 from robots.joint_places import MOTOR
-from robots.quantities import QUANTITIES
+from robots.parameters import EITHER
+from robots.quantities import QUANTITIES, SIMULATED
 from robots.types import JointKind
 from storage.errors import StoreError
 from storage.manifest import Manifest
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
     from robots.friction.groups import FrictionGroup
     from robots.model import Mechanism
-
-EITHER = " or "
-"""Between the unit of a joint that turns and that of one that slides."""
 
 _SLIDING = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
 _CELLS = {"max": "time: maximum", "min": "time: minimum"}
@@ -126,7 +124,7 @@ def _units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
             units = {_of_kind(unit, kind) for kind in kinds}
             yield str(name), units.pop() if len(units) == 1 else unit
     for name, variable in dataset.data_vars.items():
-        row = QUANTITIES.get(str(name))
+        row = QUANTITIES.get(str(name)) or SIMULATED.get(str(name))
         if row is not None and row.units in _SLIDING and (along := _kinds_along(mechanism, variable)):
             yield str(name), _along([{_of_drive(row.units, kind) for kind in kinds} for kinds in along])
 

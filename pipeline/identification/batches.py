@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.sweep.measurement import PARTS, case_part
+from pipeline.sweep.measurement import PARTS, case_part, part_name
+from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import open_results
@@ -16,8 +18,8 @@ from storage.store import open_results
 if TYPE_CHECKING:
     from xarray import Dataset
 
-CASE = ("design", "friction", "trajectory")
-"""Names of the numbers of a case."""
+CASE = ("design", "friction", "trajectory", GAINS, STATE)
+"""Names of the numbers of a case, the last two of simulations whose gains or initial states vary."""
 MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
 
@@ -28,9 +30,10 @@ class Loader:
 
     The part of a case is that of `pipeline.sweep.measurement.case_part`: every case has one, and a case for tests has a
     robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the
-    numbers `design`, `friction` and `trajectory` (batch,) of each window. `torch`: tensors instead of arrays. `worker`:
-    number of this one and of all, which share the cases; each window is some worker's. Its length is the number of
-    batches; `after` goes on within a pass, `loader[number]` is one window. Raises StoreError.
+    numbers `design`, `friction` and `trajectory` (batch,) of each window, of simulations `gains` and `state` too.
+    `torch`: tensors instead of arrays. `worker`: number of this one and of all, which share the cases; each window is
+    some worker's. Its length is the number of batches; `after` goes on within a pass, `loader[number]` is one window.
+    Raises StoreError.
     """
 
     store: LocationLike
@@ -113,26 +116,28 @@ class Loader:
         return cases[self.worker[0] :: self.worker[1]], random
 
     def _cases(self, data: Dataset) -> np.ndarray:
-        parts = []
-        for dim in ("design", "trajectory"):
-            known = f"{dim}_part" in data.coords
-            parts.append(data[f"{dim}_part"].values.tolist() if known else [PARTS[0]] * data.sizes[dim])
+        named = {at: part_name(dim) for at, dim in enumerate(self._dims)}
+        parts = {at: data[name].values.tolist() for at, name in named.items() if name in data.coords}
         cases = [
-            (d, f, j)
-            for d, design in enumerate(parts[0])
-            for f in range(data.sizes["friction"])
-            for j, trajectory in enumerate(parts[1])
-            if case_part(design, trajectory) == self.part
+            case
+            for case in np.ndindex(*(data.sizes[dim] for dim in self._dims))
+            if case_part(PARTS[0], *(names[case[at]] for at, names in parts.items())) == self.part
         ]
-        return np.array(cases, dtype=int).reshape(-1, len(CASE))
+        return np.array(cases, dtype=int).reshape(-1, len(self._dims))
+
+    @cached_property
+    def _dims(self) -> tuple[str, ...]:
+        """Dims along which there are cases, slowest first."""
+        sizes = open_results(self.store).sizes
+        return tuple(dim for dim in CASE if dim in sizes)
 
     @property
     def _names(self) -> tuple[str, ...]:
-        return (*self.variables, *(CASE if self.labels else ()))
+        return (*self.variables, *(self._dims if self.labels else ()))
 
     def _windows(self, data: Dataset, case: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Cut the series of one case into windows (count, window, ...); a shorter rest is dropped."""
-        series = data[list(self.variables)].isel(design=case[0], friction=case[1], trajectory=case[2])
+        series = data[list(self.variables)].isel(dict(zip(self._dims, case, strict=True)))
         series = series.load(scheduler="synchronous")
         size = self.window or data.sizes["time"]
         result = {}
@@ -142,7 +147,7 @@ class Loader:
             result[name] = values[: count * size].reshape(count, size, *values.shape[1:])
         if self.labels:
             count = len(next(iter(result.values())))
-            result |= {name: np.full(count, number) for name, number in zip(CASE, case, strict=True)}
+            result |= {name: np.full(count, number) for name, number in zip(self._dims, case, strict=True)}
         return result
 
     def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:

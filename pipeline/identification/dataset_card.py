@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.documents.units import size
 from pipeline.execution.true_parameters import PREFIX
+from pipeline.sweep.measurement import PARTED, part_name
+from robots.quantities import GAINS, STATE
 from storage.places.access import locate
 from storage.places.location import LocationLike
 
@@ -42,6 +44,7 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield from _section("Robots", _swept(data, "design"))
     yield from _section("Friction", _groups(sweep, data))
     yield from _section("Trajectories", _trajectories(sweep))
+    yield from _section("Simulation", _simulation(sweep, data))
     yield from _section("Parts", _parts(data))
     yield from _section("Measurement", _measurement(sweep))
     yield from _section("Variables", _variables(data))
@@ -81,11 +84,23 @@ def _trajectories(sweep: Sweep) -> list[str]:
     return [f"{kinds.count(kind)} of kind `{kind}`" for kind in dict.fromkeys(kinds)]
 
 
+def _simulation(sweep: Sweep, data: Dataset) -> list[str]:
+    if sweep.simulation is None:
+        return []
+    controller = sweep.simulation.simulation.controller
+    if controller is None:
+        rows = ["released at rest" if sweep.simulation.is_release else "driven by force profiles"]
+    else:
+        rows = [f"controller `{controller.kind}` in the {controller.space} space"]
+    rows += [f"`{name}`: {value:g}" for name, value in sweep.simulation.fixed.items()]
+    return rows + _swept(data, GAINS) + _swept(data, STATE)
+
+
 def _parts(data: Dataset) -> list[str]:
     rows = []
-    for dim in ("design", "trajectory"):
-        if f"{dim}_part" in data.coords:
-            parts = [str(part) for part in data[f"{dim}_part"].values]
+    for dim in PARTED:
+        if part_name(dim) in data.coords:
+            parts = [str(part) for part in data[part_name(dim)].values]
             rows.append(f"{dim}: " + ", ".join(f"{parts.count(part)} {part}" for part in dict.fromkeys(parts)))
     return rows
 
@@ -111,5 +126,9 @@ def _true_parameters(data: Dataset) -> list[str]:
 
 
 def _limits(sweep: Sweep) -> list[str]:
-    rows = ["rigid bodies, ideal tracking: motions are the commanded ones"]
+    motions = "ideal tracking: motions are the commanded ones"
+    if sweep.simulation is not None:
+        chosen = sweep.simulation.simulation
+        motions = f"motions follow from forces, integrated by {chosen.method} with steps of {chosen.step:g} s"
+    rows = [f"rigid bodies, {motions}"]
     return rows + ([] if sweep.measurement is None else ["sensors as in the section on measurement, nothing else"])

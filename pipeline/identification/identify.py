@@ -132,6 +132,12 @@ def identify(
         known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
         raise StoreError(f"motion: got {motion!r}; expected {known}")
     place, sweep = locate(store), stored_sweep(store, plain=True)
+    if sweep.simulation is not None and (clean or source == "commanded"):
+        got = "--clean" if clean else "the commanded motion"
+        raise StoreError(
+            f"{place}: got {got} of simulations, which do not move as they are commanded; expected measured signals; "
+            "a section measurement: {} has no errors but those of differences"
+        )
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     refuse_loads(sweep, str(place))
     count = sweep.design.size

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipeline.identification.recordings import MotionSource, recordings
+from pipeline.identification.recordings import PLACE, MotionSource, recordings
+from pipeline.sweep.measurement import PARTED, part_name
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.model import Robot
+from robots.quantities import STATE
 from storage.store import open_results
 from tasks.friction.given import FrictionInput
 from tasks.identification.fit import Fit, fit
@@ -45,6 +47,8 @@ class IdentifyJob:
         sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
         robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
         data = open_results(self.store).isel(design=self.design, friction=self.friction)
+        if STATE in data.sizes:  # a part of them still knows which they were
+            data = data.assign_coords({PLACE: (STATE, np.arange(data.sizes[STATE]))})
         parts = {
             part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
             for part in ("train", "validation", "test")
@@ -78,7 +82,8 @@ def friction_of(sweep: Sweep, number: int) -> FrictionInput:
 
 
 def _of_part(data: Dataset, part: str) -> Dataset:
-    """Select the trajectories of one part; without a split all are for training."""
-    if "trajectory_part" not in data.coords:
-        return data if part == "train" else data.isel(trajectory=slice(0, 0))
-    return data.isel(trajectory=np.flatnonzero(data["trajectory_part"].values == part))
+    """Select the trajectories, or initial states of releases, of one part; without a split all are for training."""
+    for dim in PARTED[1:]:
+        if part_name(dim) in data.coords:
+            return data.isel({dim: np.flatnonzero(data[part_name(dim)].values == part)})
+    return data if part == "train" else data.isel(trajectory=slice(0, 0))

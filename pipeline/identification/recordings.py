@@ -1,19 +1,26 @@
 """Read recordings of one robot from the results of a sweep: motions and forces, as `tasks` takes them.
 
 The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
-comes from the sweep itself. So nothing of the platform has to be stored.
+comes from the sweep itself. So nothing of the platform has to be stored. Simulated robots do not move as they are
+commanded: of these only encoders tell.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.model import Robot
+from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from tasks.blocks import commanded
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
+from tasks.simulation.starts import moved_starts
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
 MotionSource = Literal["measured", "commanded"]
 SOURCES: tuple[MotionSource, ...] = ("measured", "commanded")
 POSITION = "measured_position"
+PLACE = "state_number"
+"""The coordinate along initial states that numbers them in the sweep."""
 
 
 def needed(clean: bool, source: MotionSource) -> tuple[str, ...]:
@@ -66,6 +75,8 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
     # read here, in this task, not in tasks of its own
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
+    if sweep.simulation is not None:
+        return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
     origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
@@ -77,3 +88,27 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
             seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
             result.append(Recording(seen, forces, moved))
     return result
+
+
+def _simulated(
+    sweep: Sweep, axes: SimulationAxes, robot: Robot, data: Dataset, arrays: Mapping[str, np.ndarray]
+) -> Iterator[Recording]:
+    """A recording for each trajectory, set of gains and initial state that came to its end."""
+    known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
+    names, offsets = tuple(axes.state_parameters), axes.state_table()
+    origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
+    states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
+    dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
+    for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
+        at = dict(zip(dims, place, strict=True))
+        trajectory, number = known[str(data["trajectory"].values[at["trajectory"]])], states[at.get(STATE, 0)]
+        seen, forces = arrays[POSITION][place], arrays["measured_force"][place]
+        if not np.isfinite(seen).all():
+            continue
+        if axes.simulation.controller is None:
+            first = commanded.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            start = moved_starts(family, first, names, offsets[number : number + 1])
+            near = encoders.guesses(robot, seen, commanded.moving_of(family, start.T))
+        else:
+            near = commanded.moving(family, trajectory, sweep.times, origin)
+        yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.plan.model import Plan
 from pipeline.sweep.axes.columns import PartColumn, columns
+from pipeline.sweep.measurement import part_name
 from robots.quantities import GAINS, STATE
 
 
@@ -28,14 +29,11 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
                 yield name, dim, values, known[name].unit, known[name].text
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
     if sweep.split is not None:
-        for dim, count in (("design", sweep.design.size), ("trajectory", len(sweep.trajectories))):
-            yield (
-                f"{dim}_part",
-                dim,
-                PartColumn(sweep.split, count),
-                "",
-                f"part of the dataset that the {dim} belongs to",
-            )
+        motion = "trajectory" if sweep.simulation is None or not sweep.simulation.is_release else STATE
+        for dim, count in sweep.sizes.items():
+            if dim in ("design", motion):
+                text = f"part of the dataset that the {dim} belongs to"
+                yield part_name(dim), dim, PartColumn(sweep.split, count), "", text
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(("freedom", "freedom_column"), mechanism.freedoms)

@@ -1,5 +1,6 @@
-"""The plan of a sweep of simulations: blocks of cases, each computed by one task, with all gains and initial states.
+"""The plan of a sweep of simulations: blocks of cases, each computed by one task.
 
+A block has all gains and initial states of its designs, unless these alone are more cases than a block should have.
 Limbs are coupled in every step, so that a block is not cut by limbs, and time runs inside of it.
 """
 
@@ -47,6 +48,9 @@ STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbro
 FORWARD, INVERSE = 4.0, 2.0
 """Operations of forward dynamics, and of what a controller needs, over those of inverse dynamics."""
 
+VARIED = {GAINS: "gain sets", STATE: "initial states"}
+"""What the axes of a simulation are called."""
+
 CALLS = 1e-3
 """Seconds of a step outside kernels, for all cases of a block."""
 
@@ -91,7 +95,13 @@ class SimulationPlan(Plan):
     @property
     def block_cases(self) -> int:
         """Cases of a full block."""
-        return math.prod(self.layout.block.values()) * _inner(self.sweep)
+        return math.prod(self.layout.block.values()) * self._whole
+
+    @property
+    def _whole(self) -> int:
+        """Gains and initial states that are not cut."""
+        sizes = self.sweep.simulation.sizes if self.sweep.simulation else {}
+        return math.prod(size for dim, size in sizes.items() if dim not in self.layout.split)
 
     @property
     def block_samples(self) -> int:
@@ -101,7 +111,7 @@ class SimulationPlan(Plan):
     def samples_of(self, index: int) -> int:
         """Samples of one block."""
         cells = math.prod(part.stop - part.start for part in self.layout.bounds(index).values())
-        return cells * _inner(self.sweep) * self.layout.sizes["time"]
+        return cells * self._whole * self.layout.sizes["time"]
 
     @property
     def tasks_per_block(self) -> int:
@@ -153,11 +163,12 @@ class SimulationPlan(Plan):
         chosen, sizes = self.sweep.simulation.simulation, self.sweep.sizes
         block = self.layout.block
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        cut += "".join(f" x {block[dim]} {label}" for dim, label in VARIED.items() if dim in block)
         if chosen.controller is not None:
             what = f"{chosen.controller.kind} in the {chosen.controller.space} space"
         else:
             what = "force profiles" if chosen.profiles else "release"
-        named = {"gain sets": sizes.get(GAINS), "initial states": sizes.get(STATE)}
+        named = {label: sizes.get(dim) for dim, label in VARIED.items()}
         result = [("robot", rows["robot"]), ("simulation", f"{what}, {chosen.method} by {chosen.step:g} s")]
         result += [(label, rows[label]) for dim, label in AXES.items() if dim != "time"]
         result += [(label, f"{size:,}") for label, size in named.items() if size]
@@ -178,9 +189,9 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     used = {dim for row in rows for dim in row.dims}
     fixed = mechanism_sizes(mechanism) | SPACE
     sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
-    cell = sum(_cell_bytes(row, sizes) for row in rows)
-    require_at_most(BLOCK_BYTES, cell, "results", sweep)
-    block = _block(sizes, cell, _inner(sweep))
+    case = sum(_case_bytes(row, sizes) for row in rows)
+    require_at_most(BLOCK_BYTES, case, "results", sweep)
+    block = _block(sizes, case)
     result = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
     require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
     require_files(result)
@@ -194,13 +205,9 @@ def stored_names(sweep: Sweep) -> tuple[str, ...]:
     return tuple(name for name, row in SIMULATED.items() if name in asked or conditions.get(row.stored, False))
 
 
-def _inner(sweep: Sweep) -> int:
-    """Cases of one design, friction set and trajectory."""
-    return math.prod(sweep.simulation.sizes.values()) if sweep.simulation else 1
-
-
-def _cell_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:
-    outer = ("design", "friction", "trajectory")
+def _case_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:
+    """Bytes of a variable of one case."""
+    outer = ("design", "friction", "trajectory", GAINS, STATE)
     return DOUBLE * math.prod(sizes.get(dim, 1) for dim in row.dims if dim not in outer)
 
 
@@ -211,11 +218,19 @@ def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
     return DOUBLE * 3 * block["trajectory"] * steps * structure_of(sweep.family).motion_size
 
 
-def _block(sizes: Mapping[str, int], cell: int, inner: int) -> dict[str, int]:
-    """Lengths of a block; `cell`, `inner`: bytes and cases of one design, friction set and trajectory."""
+def _block(sizes: Mapping[str, int], case: int) -> dict[str, int]:
+    """Lengths of a block; `case`: bytes of one case. Gains and initial states are cut only where they are too many."""
     cells = sizes["design"] * sizes["friction"] * sizes["trajectory"]
+    gains, states = sizes.get(GAINS, 1), sizes.get(STATE, 1)
+    inner = gains * states
     cases = max(FEW_CASES, min(BLOCK_CASES, cells * inner // WANTED_BLOCKS))
-    count = max(1, min(cells, cases // inner, BLOCK_BYTES // cell, BLOCK_TARGET // (3 * cell)))
+    most = max(1, min(cases, BLOCK_BYTES // case, BLOCK_TARGET // (3 * case)))
+    if inner > most:
+        state = even(states, most)
+        lengths = {GAINS: even(gains, max(1, most // state)), STATE: state}
+        cut = {dim: length for dim, length in lengths.items() if dim in sizes}
+        return {"design": 1, "friction": 1, "trajectory": 1, **cut}
+    count = min(cells, most // inner)
     friction = even(sizes["friction"], count)
     trajectory = even(sizes["trajectory"], max(1, count // friction))
     design = even(sizes["design"], max(1, count // (friction * trajectory)))

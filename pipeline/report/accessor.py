@@ -32,9 +32,9 @@ class Limbsweep:
         Parameters that follow from others stay coordinates. Raises InputError where the designs are no grid: samples,
         lists, or a grid from which conditions have left designs out.
         """
-        from pipeline.study.axes import unstacked
+        from pipeline.study.axes import by_design, unstacked
 
-        return unstacked(self._dataset)
+        return unstacked(by_design(self._dataset))
 
     def best(
         self, *objectives: str, where: Sequence[str] = (), weights: Sequence[float] = (), count: int = 1
@@ -42,18 +42,21 @@ class Limbsweep:
         """The best designs, all of which feasible: without the dim `design` for a `count` of 1, else best first.
 
         objectives: columns or expressions as in `limbsweep study rank` (default: `peak_force`), with `weights` where
-        there are several; where: conditions that a design has to meet. Raises InputError where too few designs do.
+        there are several; where: conditions that a design has to meet. All gains and initial states of simulations are
+        designs. Raises InputError where too few designs do.
         """
+        from pipeline.study.axes import by_design
         from pipeline.study.columns import objective, refuse
         from pipeline.study.ranking import rank
 
         if "design" not in self._dataset.dims:
             raise refuse("best", "no dim design", "a dataset of several designs", "Select none before.")
-        order, _ = rank(self._dataset, [objective(text) for text in objectives or ("peak_force",)], weights, where)
+        whole = by_design(self._dataset)
+        order, _ = rank(whole, [objective(text) for text in objectives or ("peak_force",)], weights, where)
         if len(order) < count or count < 1:
             got = f"{len(order)} feasible designs"
             raise refuse("best", got, f"at least {count}", "Loosen the conditions, or see status and failed_samples.")
-        return self._dataset.isel(design=int(order[0]) if count == 1 else order[:count])
+        return whole.isel(design=int(order[0]) if count == 1 else order[:count])
 
     @property
     def design(self) -> int:

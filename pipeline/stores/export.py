@@ -4,7 +4,7 @@ Tables (Parquet, CSV) have a row for each sample, in one file for each part of t
 `pipeline.sweep.measurement.case_part`; archives (MAT, NPZ) hold the arrays of one design each, with the part of each of
 its cases as `case_part`; netCDF is one file of HDF5 with everything, units included. Every export has `designs.csv`,
 parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
-`trajectories.csv`.
+`trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from pipeline.documents.cells import CellWriter
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
 from pipeline.stores.recompute import stored_sweep
-from pipeline.sweep.measurement import PARTS, case_part
+from pipeline.sweep.measurement import PARTED, PARTS, case_part, part_name
+from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike, refusals
 
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
 Table = dict[str, np.ndarray]
 
-CASE = ("design", "friction", "trajectory")
+CASE = ("friction", "trajectory", GAINS, STATE)
+"""Dims along which a design has cases, the last two of simulations."""
+
+VARIED = {GAINS: "gains.csv", STATE: "states.csv"}
 WHOLE = "all"
 """Part of a design where there is no split."""
 
@@ -54,6 +58,9 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
             draft.mkdir(parents=True)
             _write_designs(data, draft / "designs.csv")
             _write_along(data, "trajectory", draft / "trajectories.csv")
+            for dim, name in VARIED.items():
+                if dim in data.sizes:
+                    _write_along(data, dim, draft / name)
             _write_friction(store, data, draft / "friction.csv")
             FORMATS[form](data, draft)
             draft.rename(folder)
@@ -82,27 +89,35 @@ def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
         yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
 
 
-def case_parts(part: str, design: Dataset) -> list[str]:
-    """The part of each trajectory of a design, which is itself in `part`."""
-    if part == WHOLE and "trajectory_part" not in design.coords:
-        return [WHOLE] * design.sizes["trajectory"]
-    along = design["trajectory_part"].values if "trajectory_part" in design.coords else None
-    trajectories = [part] * design.sizes["trajectory"] if along is None else [str(name) for name in along]
-    return [case_part(part, name) if {part, name} <= set(PARTS) else part for name in trajectories]
+def case_parts(part: str, design: Dataset) -> np.ndarray:
+    """The part of each trajectory of a design, which is itself in `part`; of released robots (trajectory, state)."""
+    along = [dim for dim in PARTED[1:] if dim == "trajectory" or part_name(dim) in design.coords]
+    result = np.full([design.sizes[dim] for dim in along], part, dtype=object)
+    for at, dim in enumerate(along):
+        if part_name(dim) not in design.coords:
+            continue
+        names = [str(name) for name in design[part_name(dim)].values]
+        for place in np.ndindex(*result.shape):
+            both = str(result[place]), names[place[at]]
+            result[place] = case_part(*both) if {*both} <= set(PARTS) else part
+    return result.astype(str)
 
 
 def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
-    """Tables of one design with their parts, one for each friction set and trajectory: places, time, components."""
+    """Tables of one design with their parts, one for each case of it: places, time, components."""
     parts = case_parts(part, design)
-    for f, j in np.ndindex(design.sizes["friction"], design.sizes["trajectory"]):
-        case = design.isel(friction=f, trajectory=j)
+    dims = [dim for dim in CASE if dim in design.sizes]
+    for places in np.ndindex(*(design.sizes[dim] for dim in dims)):
+        place = dict(zip(dims, places, strict=True))
+        case, named = design.isel(place), tuple(place[dim] for dim in PARTED if dim in place)
         times = case["time"].values
-        table: Table = {name: np.full(len(times), at) for name, at in zip(CASE, (index, f, j), strict=True)}
+        table: Table = {"design": np.full(len(times), index)}
+        table |= {dim: np.full(len(times), at) for dim, at in place.items()}
         table["time"] = times
         for name, series in case.data_vars.items():
             if series.dims[:1] == ("time",):
                 table |= _columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
-        yield parts[j], table
+        yield str(parts[named[: parts.ndim]]), table
 
 
 def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
@@ -193,7 +208,7 @@ def _units(data: Dataset) -> dict[str, str]:
 
 def _npz(data: Dataset, folder: Path) -> None:
     for index, part, design in designs(data):
-        archive = {**arrays(design), "case_part": np.array(case_parts(part, design))}
+        archive = {**arrays(design), "case_part": case_parts(part, design)}
         np.savez_compressed(folder / f"{part}_{index:06d}.npz", **archive)  # type: ignore[arg-type]
 
 
@@ -202,7 +217,7 @@ def _mat(data: Dataset, folder: Path) -> None:
 
     for index, part, design in designs(data):
         # MATLAB's names end at 63 letters
-        archive = {**arrays(design), "case_part": np.array(case_parts(part, design))}
+        archive = {**arrays(design), "case_part": case_parts(part, design)}
         named: dict[str, Any] = {name[:63]: array for name, array in archive.items()}
         named |= {"units": {name[:63]: unit for name, unit in _units(design).items() if unit}}
         savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)

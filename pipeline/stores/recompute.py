@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from pipeline.execution.executor import Executor, failure, results
@@ -23,6 +24,7 @@ from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import LocationLike
+from storage.schema import SPLIT
 from storage.writer import Comparer
 
 
@@ -81,10 +83,8 @@ def _other(stored: Receipt, computed: Receipt) -> list[str]:
 
 def uncomputable(store: LocationLike, plan: Plan) -> set[int]:
     """Blocks with cases that no attempt could compute: another attempt would tell nothing of their bits."""
-    block = plan.layout.block
-    return {
-        plan.layout.index(
-            (case.design // block["design"], case.friction // block["friction"], case.trajectory // block["trajectory"])
-        )
-        for case in failed_cases(store)
-    }
+    layout = plan.layout
+    cases = ((case.design, case.friction, case.trajectory) for case in failed_cases(store))
+    lost = {tuple(at // layout.block[dim] for dim, at in zip(SPLIT, case, strict=True)) for case in cases}
+    inner = [range(count) for count in layout.grid[len(SPLIT) :]]  # of which gains a case was is not noted
+    return {layout.index((*place, *rest)) for place in lost for rest in product(*inner)}

@@ -1,4 +1,4 @@
-"""The designs of a dataset as the grid that they were swept on."""
+"""The designs of a dataset: with gains and initial states of simulations, or as the grid that they were swept on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,26 @@ import numpy as np
 import xarray as xr
 
 from pipeline.study.columns import refuse, swept
+from robots.quantities import GAINS, STATE
+
+ALONG = "swept_along"
+"""Attribute of a parameter of designs that was swept along another dim: of gains, or of initial states."""
+
+
+def by_design(ds: xr.Dataset) -> xr.Dataset:
+    """A dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
+
+    One without these dims as it is.
+    """
+    inner = [dim for dim in (GAINS, STATE) if dim in ds.dims]
+    if not inner:
+        return ds
+    along = {name: values.dims[0] for name, values in ds.coords.items() if values.dims[:1] and values.dims[0] in inner}
+    whole = ds.drop_vars("design", errors="ignore").stack(run=("design", *inner), create_index=False)
+    whole = whole.rename(run="design").transpose("design", ...)
+    for name, dim in along.items():
+        whole[name].attrs[ALONG] = str(dim)
+    return whole.assign_coords(design=np.arange(whole.sizes["design"]))
 
 
 def unstacked(ds: xr.Dataset) -> xr.Dataset:

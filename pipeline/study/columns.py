@@ -19,7 +19,7 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES
+from robots.quantities import QUANTITIES, SIMULATED, Quantity
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -38,6 +38,9 @@ LARGE_IS_GOOD = frozenset(
 """Metrics whose worst value is the least."""
 
 JOINTS = ("limb", "joint")
+
+KNOWN: Mapping[str, Quantity] = {**SIMULATED, **QUANTITIES}
+"""All quantities; one of a simulation that other sweeps have is of the same kind."""
 
 REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "max": lambda x: x.max(axis=1),
@@ -78,7 +81,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
     """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
     if name in ds.coords and ds[name].dims == ("design",):
         return np.asarray(ds[name].values, dtype=float)
-    base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
+    base, how = base_of(name, {*KNOWN, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
@@ -106,7 +109,7 @@ def joints_there(values: Array) -> Mask:
 def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
     swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if name not in QUANTITIES or QUANTITIES[str(name)].kind == "metric"]
+    metrics = [str(name) for name in ds.data_vars if name not in KNOWN or KNOWN[str(name)].kind == "metric"]
     return swept + metrics
 
 
@@ -116,7 +119,7 @@ def swept(ds: xr.Dataset) -> list[str]:
     return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 
-def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
+def base_of(name: str, known: Container[Any] = KNOWN) -> tuple[str, str]:
     """A metric and its reduction from the name of a column; `known` are names that there are."""
     if name not in known:
         base, _, how = name.rpartition("_")
@@ -127,7 +130,7 @@ def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
 
 def unit(ds: xr.Dataset, name: str) -> str:
     """The unit of a column, empty where it has none."""
-    source = name if name in ds.coords else base_of(name, {*QUANTITIES, *ds.data_vars})[0]
+    source = name if name in ds.coords else base_of(name, {*KNOWN, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 

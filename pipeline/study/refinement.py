@@ -1,8 +1,9 @@
-"""Refine a sweep: the same file with its designs sampled around the best ones."""
+"""Refine a sweep: the same file with its designs sampled around the best ones; of simulations gains and states too."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.documents.outputs import write_text
+from pipeline.study.axes import ALONG
 from pipeline.study.columns import Array, refuse, swept
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
 from robots.catalog import FAMILIES
+from robots.quantities import GAINS, STATE
 
 MARGIN = 0.1
 """By how much of its length the box around the best designs is made larger at each end."""
@@ -39,6 +42,8 @@ def box(
         low, high = float(chosen.min()), float(chosen.max())
         wider = margin * (high - low) if high > low else 0.1 * float(np.ptp(values))
         least, most = (table[name].lower, table[name].upper) if name in table else (-np.inf, np.inf)
+        if ds[name].attrs.get(ALONG) == GAINS:
+            least = 0.0  # of all parameters of controllers
         result[name] = max(low - wider, least), min(high + wider, most)
     return result
 
@@ -55,14 +60,20 @@ def refine(
 ) -> Sweep:
     """Write the sweep file of the next round to a new file, and read it: a Sobol sample of the `box` of some designs.
 
-    Everything else is as in the sweep of the dataset; derived parameters and conditions stay. Files that the sweep
-    names must be beside the new one. Raises InputError, also for a file that exists, unless by `force`.
+    Of simulations designs, gains and initial states have a sample each where they were swept, together of about `count`
+    cases. Everything else is as in the sweep of the dataset; derived parameters and conditions stay. Files that the
+    sweep names must be beside the new one. Raises InputError, also for a file that exists, unless by `force`.
     """
     if not len(best):
         raise refuse("best", "no designs", "at least one", "Loosen the conditions.")
     bounds = box(ds, best, margin)
-    section = {"sample": _sample(bounds, count, seed)}
-    text = with_designs(str(ds.attrs["sweep"]), section, f"Refined around {len(best)} of {ds.sizes['design']} designs.")
+    groups: dict[str, dict[str, tuple[float, float]]] = {}
+    for name, pair in bounds.items():
+        groups.setdefault(str(ds[name].attrs.get(ALONG, "design")), {})[name] = pair
+    each_has = 1 << max(1, round(math.log2(count) / len(groups))) if len(groups) > 1 else count
+    samples = {dim: {"sample": _sample(part, each_has, seed)} for dim, part in groups.items()}
+    replace = functools.partial(_replace_axes, samples=samples)
+    text = rewritten(str(ds.attrs["sweep"]), replace, f"Refined around {len(best)} of {ds.sizes['design']} designs.")
     sweep = Sweep.from_text(text, str(path), Path(path).parent)
     write_text(Path(path), text, force=force, option="--refine")
     return sweep
@@ -82,10 +93,22 @@ def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
 def _replace_designs(data: Any, section: Mapping[str, Any]) -> None:
     if "robots" in data:
         raise refuse("sweep", "a file with several robots", "one with a single robot", "Write the file by hand.")
-    old = data.get("design") or {}
-    data["design"] = {**section, **{key: old[key] for key in KEPT if key in old}}
+    data["design"] = _with_rules(section, data.get("design"))
     data.pop("subset", None)
     data.pop("subsets", None)
+
+
+def _replace_axes(data: Any, samples: Mapping[str, Mapping[str, Any]]) -> None:
+    if "design" in samples:
+        _replace_designs(data, samples["design"])
+    for dim in (GAINS, STATE):
+        if dim in samples:
+            data["simulation"] = {**data["simulation"], dim: _with_rules(samples[dim], data["simulation"].get(dim))}
+
+
+def _with_rules(section: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A section of an axis with the derived parameters and conditions of the one that was there."""
+    return {**section, **{key: value for key, value in (old or {}).items() if key in KEPT}}
 
 
 def _sample(bounds: Mapping[str, tuple[float, float]], count: int, seed: int) -> dict[str, Any]:

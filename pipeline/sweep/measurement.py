@@ -16,12 +16,21 @@ PARTS = ("train", "validation", "test")
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-def case_part(design: str, trajectory: str) -> str:
-    """The part of a case from those of its design and its trajectory: the last of PARTS that one of them is in.
+PARTED = ("design", "trajectory", "state")
+"""Dims that may be split into parts; initial states where robots are released from them, which decides the motion."""
+
+
+def case_part(*parts: str) -> str:
+    """The part of a case from those of its design and its motion: the last of PARTS that one of them is in.
 
     So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
     """
-    return max(design, trajectory, key=PARTS.index)
+    return max(parts, key=PARTS.index)
+
+
+def part_name(dim: str) -> str:
+    """The coordinate that says which parts the places along a dim are in."""
+    return f"{dim}_part"
 
 
 def describe_sensors(sensors: Sensors) -> dict[str, Any]:

@@ -42,7 +42,8 @@ class BlockSimulation:
     """A simulation, the parameters of its controller (gain set, parameter), the offsets of initial states by name.
 
     state (state, offset) in the order of `offsets`, names of `robots.simulation.state_parameters`; `dims` are those of
-    the dataset that the two axes have: none for an axis that a sweep does not have.
+    the dataset that the two axes have: none for an axis that a sweep does not have. `paired`: each design has gains and
+    initial state of its own, the rows of its number, in place of all.
     """
 
     simulation: SimulationSettings
@@ -50,6 +51,7 @@ class BlockSimulation:
     state: np.ndarray
     offsets: tuple[str, ...] = ()
     dims: tuple[str, ...] = ()
+    paired: bool = False
 
 
 @dataclass(frozen=True)

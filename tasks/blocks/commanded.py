@@ -82,7 +82,11 @@ def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin:
 
 def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
     """The same as functions of `tasks` take it, (time, ...) each."""
-    flat = commanded(family, trajectory, times, origin)[:, : len(times)].T
+    return moving_of(family, commanded(family, trajectory, times, origin)[:, : len(times)].T)
+
+
+def moving_of(family: Family, flat: np.ndarray) -> Moving:
+    """Motion inputs of kernels (time, component) as functions of `tasks` take them."""
     if family.reference.is_chain:
         q, qd, qdd = np.split(flat, 3, axis=1)
         return {"q": q, "qd": qd, "qdd": qdd}

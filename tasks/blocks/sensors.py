@@ -16,15 +16,17 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Measurement:
-    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep."""
+    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep.
+
+    Of a sweep of simulations sets of gains and initial states follow.
+    """
 
     sensors: Sensors
-    place: tuple[int, int, int] = (0, 0, 0)
+    place: tuple[int, ...] = (0, 0, 0)
 
     def moved(self, *by: int) -> Measurement:
         """The same for a part of a block that begins so many cases further."""
-        design, friction, trajectory = (a + b for a, b in zip(self.place, by, strict=True))
-        return Measurement(self.sensors, (design, friction, trajectory))
+        return Measurement(self.sensors, tuple(a + b for a, b in zip(self.place, by, strict=True)))
 
 
 def series(
@@ -49,6 +51,18 @@ def series(
             force = arrays["actuator_force"][d, f, j]
             _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
     return out
+
+
+def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[int, ...], clean: Arrays) -> Arrays:
+    """Those of the series `names` that are measured of one simulated case (time, actuator).
+
+    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the sweep
+    decides its noise, of positions too: no other case has this motion.
+    """
+    position, force = clean["actuator_position"], clean["sensed_force"]
+    seen = signals.positions(sensors.values, step, position, signals.generator(sensors.seed, place))
+    seen |= signals.forces(sensors.values, step, force, position, signals.generator(sensors.seed, (*place, 1)))
+    return {name: values for name, values in seen.items() if name in names}
 
 
 def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:

@@ -12,18 +12,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from robots.joint_places import MOTOR
+from robots.measurement import CLEAN
 from robots.quantities import GAINS, SIMULATED, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.status import Status
 from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import commanded
+from tasks.blocks.sensors import of_motion
 from tasks.control.model import InverseModel, case_rows
 from tasks.kernels.kernel import LANES, padded
-from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
 from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
+from tasks.simulation.starts import moved_starts
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -39,6 +41,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "actuator_velocity": ("actuator_velocity",),
     "actuator_power": ("actuator_force", "actuator_velocity"),
     "tracking_error": ("tracking_error",),
+    **dict.fromkeys(CLEAN, ("actuator_position", "sensed_force")),
     "joint_friction": ("friction",),
     "platform_position": ("motion",),
     "platform_rotation": ("motion",),
@@ -77,8 +80,8 @@ class _Simulated:
             "design": block.designs,
             "friction": len(block.friction),
             "trajectory": len(block.trajectories),
-            GAINS: len(simulated.gains),
-            STATE: len(simulated.state),
+            GAINS: 1 if simulated.paired else len(simulated.gains),
+            STATE: 1 if simulated.paired else len(simulated.state),
         }
         self.count = math.prod(self.sizes.values())
         chosen = simulated.simulation
@@ -120,6 +123,8 @@ class _Simulated:
         """The variables of some cases, each (case, ...)."""
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
         place = dict(zip(self.sizes, np.unravel_index(lanes, tuple(self.sizes.values())), strict=True))
+        if self.simulated.paired:
+            place |= {GAINS: place["design"], STATE: place["design"]}
         simulation = self._simulation(place)
         outcome = simulation.run()
         arrays = self._variables(outcome)
@@ -127,7 +132,23 @@ class _Simulated:
             finer = simulation.run(2)
             method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
             arrays |= dict(zip(ACCURACY, integration_error(outcome, finer, method, chain), strict=True))
+        arrays |= self._measured(outcome, {dim: numbers[: stop - start] for dim, numbers in place.items()})
         return {name: array[: stop - start] for name, array in arrays.items()}
+
+    def _measured(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
+        """Measured series of the cases at these places of the block, each (case, time, actuator)."""
+        names = [name for name in self.block.series if name in CLEAN]
+        if not names or self.block.measurement is None:
+            return {}
+        sensors, first = self.block.measurement.sensors, self.block.measurement.place
+        step = float(self.block.times[1] - self.block.times[0])
+        numbers = np.stack([place[dim] for dim in self.sizes], axis=1) + np.array(first)
+        series = {name: outcome.series[name] for name in ("actuator_position", "sensed_force")}
+        cases = []
+        for k, number in enumerate(numbers.tolist()):
+            clean = {name: np.ascontiguousarray(values[:, :, k]) for name, values in series.items()}
+            cases.append(of_motion(sensors, names, step, tuple(number), clean))
+        return {name: np.stack([case[name] for case in cases]) for name in names}
 
     def _simulation(self, place: Mapping[str, np.ndarray]) -> SimulatedBatch:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
@@ -136,7 +157,8 @@ class _Simulated:
         model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self.tracks[1]
-        start = self._offset(motions[place["trajectory"], :, 0].T, place[STATE])
+        offsets = self.simulated.state[place[STATE]]
+        start = moved_starts(family, motions[place["trajectory"], :, 0].T, self.simulated.offsets, offsets)
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
 
         def plant(schedule: Schedule) -> MovingRobots:
@@ -157,31 +179,6 @@ class _Simulated:
         reach, last = self._way(model, motions, place["trajectory"])
         fastest = self._fastest(motions)[place["trajectory"]]
         return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
-
-    def _offset(self, motion: np.ndarray, number: np.ndarray) -> np.ndarray:
-        """Where cases start: their references at time zero (size, case), moved by the state of that number."""
-        names, table = self.simulated.offsets, self.simulated.state
-        offset = {name: table[number, k] for k, name in enumerate(names)}
-        result, mechanism = np.ascontiguousarray(motion), self.block.family.reference
-        if mechanism.is_chain:
-            free = len(mechanism.freedoms)
-            for k, name in enumerate(mechanism.freedoms):
-                result[k] += offset.get(name, 0.0)
-                result[free + k] += offset.get(f"{name}_rate", 0.0)
-            return result
-        small = len(result) == 9
-        rate = 3 if small else 15
-        for k, name in enumerate(("x", "y", "z")):
-            result[k] += offset.get(name, 0.0)
-            result[rate + k] += offset.get(f"{name}_rate", 0.0)
-        if not small:
-            angles = np.zeros((len(table), 3))
-            for k, name in enumerate(("roll", "pitch", "yaw")):
-                angles[:, k] = table[:, names.index(name)] if name in names else 0.0
-                result[12 + k] += offset.get(f"{name}_rate", 0.0)
-            turned = roll_pitch_yaw(angles).rotation[number]
-            result[3:12] = np.einsum("nij,jkn->ikn", turned, result[3:12].reshape(3, 3, -1)).reshape(9, -1)
-        return result
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""

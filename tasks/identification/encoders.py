@@ -6,6 +6,9 @@ the cutoff.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal, cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,6 +20,9 @@ from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.identification.signals import rate
 
 STEPS = 20
+POSE: tuple[Literal["q", "position", "rotation"], ...] = ("q", "position", "rotation")
+TRAVEL = 0.05
+"""Way of an actuator [rad or m] for which a pose serves as a guess."""
 MATCHED = 1e-10
 """Actuator positions count as met up to this [rad or m], relative where they are large."""
 
@@ -41,6 +47,36 @@ def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving
         "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
     }
     return moved if rotation is None else {**moved, "rotation": pose.rotation}
+
+
+def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
+    """Poses (time, ...) near those whose actuators are at `actuator_position` (time, actuator), one after another.
+
+    near: the pose at the first of these times, or near it, (1, ...) each. Each pose is solved from the one before, and
+    serves until an actuator has moved on by TRAVEL. From there `motion` finds the assembly that the robot has moved in.
+    """
+    wanted, place = np.asarray(actuator_position, dtype=float), present(near)
+    poses = {name: np.asarray(place[name]) for name in POSE if name in place}
+    pose: Mapping[str, np.ndarray] = {name: values[0] for name, values in poses.items()}
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in pose}
+    solved = np.full(wanted.shape[1], np.nan)
+    for at in wanted:
+        if not (np.abs(at - solved) <= TRAVEL).all() and np.isfinite(at).all():
+            pose, solved = _pose_at(robot, at, pose), at
+        for name, value in pose.items():
+            rows[name].append(value)
+    return cast("Moving", {name: np.stack(values) for name, values in rows.items()})
+
+
+def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """The pose of a sample from one near it; that one where there is none."""
+    if robot.mechanism.is_chain:
+        joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
+        return {"q": joints if np.isfinite(joints).all() else near["q"]}
+    pose = forward_kinematics(robot, actuator_position=actuator_position, **near)
+    if pose.status != Status.OK:
+        return near
+    return {name: value for name, value in (("position", pose.position), ("rotation", pose.rotation)) if name in near}
 
 
 def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:

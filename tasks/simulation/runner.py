@@ -21,9 +21,16 @@ FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
 
 SERIES = frozenset(
-    ("motion", "actuator_force", "actuator_position", "actuator_velocity", "friction", "tracking_error", "target")
+    (
+        *("motion", "actuator_force", "sensed_force", "actuator_position", "actuator_velocity"),
+        *("friction", "tracking_error", "target"),
+    )
 )
-"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints."""
+"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints.
+
+A force that is held changes at once where a step begins: `actuator_force` is that from there on, `sensed_force` the
+mean of before and after, which belongs to the mean of the accelerations, as differences of positions give it.
+"""
 
 OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
 
@@ -144,6 +151,7 @@ class _Run:
         self.status = np.zeros(len(simulation.fastest))
         self.speed = np.zeros(len(simulation.fastest))
         self.kept = KeptSeries()
+        self.before: np.ndarray | None = None
         self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
         if simulation.reach is not None and simulation.last is not None:
@@ -160,6 +168,7 @@ class _Run:
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
             plant.advance(number * schedule.step, push)
             pushing.take(push.begin, push.end)
+            self.before = push.end
             seen = self._seen(number + 1)
             self._judge(seen)
             self._keep(number + 1, seen)
@@ -199,7 +208,9 @@ class _Run:
         if number % self.schedule.every:
             return
         model, keep = self.simulation.model, self.simulation.keep
-        values = {"motion": motion, "actuator_force": seen.push.begin, "friction": self.plant.friction}
+        force = seen.push.begin
+        values = {"motion": motion, "actuator_force": force, "friction": self.plant.friction}
+        values["sensed_force"] = force if self.before is None else 0.5 * (self.before + force)
         if model.series or keep & OF_MODEL:
             here = model.run(motion) if aim is None else aim.here
             values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}

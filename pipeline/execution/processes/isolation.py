@@ -1,6 +1,7 @@
 """Compute a block that keeps failing in parts, in a subprocess, until the single cases that fail are known.
 
-A case is one design with one friction set on one trajectory; its times are never cut. All parts are computed within one
+A case is one design with one friction set on one trajectory, of simulations with one set of gains from one initial
+state; its times are never cut. All parts are computed within one
 task and stored in one write, because a block is one aligned region of whole shards and has one receipt: parts that were
 written by several tasks would share shards. The subprocess takes crashes, endless loops and memory with it when it
 dies, and the worker stays. Cases that fail hold NaN and the status COMPUTATION_FAILED; where a variable does not have
@@ -9,6 +10,7 @@ the dim that a case was cut along, as `status` mostly has no friction, the statu
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -21,12 +23,14 @@ from pipeline.monitor.events import CaseFailed
 from robots.status import Status
 from storage.layout import Layout, lengths
 from storage.ledger import Receipt
-from storage.schema import SPLIT
+from storage.schema import SPLIT, WHERE_VARIED
 from tasks.blocks import compute
 from tasks.blocks.block import Arrays, Block
 
-CaseRanges = tuple[slice, slice, slice]
-"""Ranges of designs, friction sets and trajectories within a block."""
+CaseRanges = tuple[slice, ...]
+"""Ranges of designs, friction sets and trajectories within a block; of simulations of gains and initial states too."""
+
+AXES = (*SPLIT, *WHERE_VARIED)
 
 MOST_FAILURES = 400
 """Failed parts of a block after which it is not worth going on: not single cases fail, but all."""
@@ -129,24 +133,26 @@ class _PartialResults:
 
     def _region(self, name: str, part: CaseRanges) -> tuple[slice, ...]:
         """The region of a part in a variable of the block."""
-        ranges = dict(zip(SPLIT, part, strict=True))
+        ranges = dict(zip(AXES, part, strict=False))
         return tuple(ranges.get(dim, slice(None)) for dim in self._variables[name].dims)
 
 
 def _failure(layout: Layout, index: int, case: CaseRanges, reason: str) -> CaseFailed:
-    design, friction, trajectory = case
+    design, friction, trajectory = case[: len(SPLIT)]
     return CaseFailed(index, *layout.place(index, (design.start, friction.start, trajectory.start)), reason)
 
 
 def whole(block: Block) -> CaseRanges:
     """The part that is all of a block."""
-    return slice(0, block.designs), slice(0, len(block.friction)), slice(0, len(block.trajectories))
+    lengths = [block.designs, len(block.friction), len(block.trajectories)]
+    if block.simulation is not None:
+        lengths += [len(block.simulation.gains), len(block.simulation.state)]
+    return tuple(slice(0, length) for length in lengths)
 
 
 def cases(part: CaseRanges) -> int:
     """Number of cases in a part."""
-    designs, frictions, trajectories = lengths(part)
-    return designs * frictions * trajectories
+    return math.prod(lengths(part))
 
 
 def halves(part: CaseRanges) -> tuple[CaseRanges, CaseRanges]:
@@ -156,14 +162,19 @@ def halves(part: CaseRanges) -> tuple[CaseRanges, CaseRanges]:
     middle = part[axis].start + sizes[axis] // 2
     first, second = list(part), list(part)
     first[axis], second[axis] = slice(part[axis].start, middle), slice(middle, part[axis].stop)
-    return (first[0], first[1], first[2]), (second[0], second[1], second[2])
+    return tuple(first), tuple(second)
 
 
 def cut(block: Block, part: CaseRanges) -> Block:
     """The block that is a part of a block."""
-    design, friction, trajectory = part
+    design, friction, trajectory, *varied = part
+    simulation = block.simulation
+    if simulation is not None and varied:
+        gains, state = varied
+        simulation = replace(simulation, gains=simulation.gains[gains], state=simulation.state[state])
     return replace(
         block,
+        simulation=simulation,
         parameters=block.parameters[design],
         friction=block.friction[friction],
         trajectories=block.trajectories[trajectory],
@@ -173,7 +184,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
 
 def first_case(block: Block) -> Block:
     """The block of the first case of a block; of simulations the first step that is stored."""
-    first = cut(block, (slice(0, 1), slice(0, 1), slice(0, 1)))
+    first = cut(block, tuple(slice(0, 1) for _ in whole(block)))
     return first if block.simulation is None else replace(first, times=block.times[:2])
 
 
@@ -187,7 +198,7 @@ def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None 
     for name in names:
         variable, array = layout.variable(name), arrays[name]
         region = dict(zip(variable.dims, layout.region(index, name), strict=True))
-        region |= {dim: cases for dim, cases in zip(SPLIT, part or (), strict=False) if dim in region}
+        region |= {dim: cases for dim, cases in zip(AXES, part or (), strict=False) if dim in region}
         expected = lengths(tuple(region.values()))
         shape, kind = getattr(array, "shape", None), str(getattr(array, "dtype", type(array).__name__))
         if (shape, kind) != (expected, variable.dtype):

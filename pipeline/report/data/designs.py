@@ -25,13 +25,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-SUMMED = ("energy", "regenerated_energy", "friction_loss")
+SUMMED = ("energy", "regenerated_energy", "friction_loss", "work")
 """Metrics of which the robot's is the sum over its actuators."""
 
-NO_OBJECTIVES = ("friction_residual", "unsettled_samples", "failed_samples", "worst_status")
+NO_OBJECTIVES = (
+    *("friction_residual", "unsettled_samples", "failed_samples", "worst_status"),
+    *("integration_error", "integration_error_share"),
+)
 """Variables that tell whether a result can be trusted, not how good a design is."""
 
-PREFERRED = ("peak_force", "energy", "rms_force", "peak_power", "condition")
+PREFERRED = (
+    *("rms_position_error", "rms_tracking_error", "settling_time"),  # which simulations have
+    *("peak_force", "energy", "rms_force", "peak_power", "condition"),
+)
 """Metrics in the order in which they come first."""
 
 MOST_SHOWN = 5000

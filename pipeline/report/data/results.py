@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.designs import DesignColumn, Designs, designs
+from pipeline.study.axes import by_design
 from pipeline.sweep.side_files import FileSource, stored_files
-from robots.quantities import GAINS, STATE
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -164,19 +164,6 @@ class Results:
 
 def _with_unit(name: str, value: float, units: str) -> str:
     return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
-
-
-def by_design(dataset: Dataset) -> Dataset:
-    """The dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
-
-    One without these dims as it is.
-    """
-    inner = [dim for dim in (GAINS, STATE) if dim in dataset.dims]
-    if not inner:
-        return dataset
-    whole = dataset.drop_vars("design", errors="ignore").stack(run=("design", *inner), create_index=False)
-    whole = whole.rename(run="design").transpose("design", ...)
-    return whole.assign_coords(design=np.arange(whole.sizes["design"]))
 
 
 def results_of(

@@ -36,6 +36,11 @@ class SimulationAxes:
         axes = {GAINS: self.gains, STATE: self.state}
         return {dim: axis.size for dim, axis in axes.items() if axis.names}
 
+    @property
+    def is_release(self) -> bool:
+        """Whether neither a controller nor forces act, so that the initial state alone decides the motion."""
+        return self.simulation.controller is None and not self.simulation.profiles
+
     def gain_table(self) -> Array:
         """Parameters of the controller (set, parameter)."""
         return _table(self.gains, self.fixed, tuple(self.gain_parameters))

@@ -126,13 +126,9 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        hints = {
-            "limits": "The limit of a drive is force_limit of a controller.",
-            "measurement": "The encoders of a controller have a resolution.",
-        }
-        for key in ("limits", "measurement"):
-            if getattr(self.file, key) is not None:
-                self.report((key,), Got(f"{key} beside a simulation"), "no such section", hints[key])
+        if self.file.limits is not None:
+            hint = "The limit of a drive is force_limit of a controller."
+            self.report(("limits",), Got("limits beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
 

@@ -10,12 +10,15 @@ from click.testing import CliRunner
 
 from pipeline import append, compute, lazy, run, verify
 from pipeline.cli import cli
+from pipeline.execution.graph import block_of
+from pipeline.execution.processes import isolation
 from pipeline.monitor.events import BlockDone, Event
 from pipeline.plan import simulated
 from pipeline.plan.plan import plan
-from pipeline.report.data.results import by_design
+from pipeline.study.axes import by_design
 from pipeline.sweep.model import Sweep
 from storage import open_results
+from tasks.blocks.compute import computed
 from tests.pipeline.runs import SYNCHRONOUS, content_hash
 
 TEXT = """\
@@ -107,3 +110,30 @@ def test_a_report_takes_gains_and_states_as_designs(whole: Path) -> None:
     assert (one["length_1"], one["kp"], one["joint_1"]) == (0.5, 100.0, 0.05)
     stored = open_results(whole)["rms_tracking_error"].isel(design=1, gains=0, state=1)
     assert np.array_equal(one["rms_tracking_error"].values, stored.values)
+
+
+@pytest.mark.parametrize(("most", "grid"), [(8, (2, 2, 1, 1, 1)), (4, (2, 2, 1, 2, 1)), (2, (2, 2, 1, 2, 2))])
+def test_gains_and_states_are_cut_where_they_are_many(
+    most: int, grid: tuple[int, ...], whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulated, "FEW_CASES", most)
+    monkeypatch.setattr(simulated, "BLOCK_CASES", most)
+    sweep, stored = Sweep.from_text(TEXT), open_results(whole)
+    made = plan(sweep)
+    assert tuple(made.layout.grid) == grid[: len(made.layout.grid)]
+    assert sum(made.samples_of(index) for index in range(made.blocks)) == made.samples
+    for results in (run(sweep, tmp_path / "s.zarr", SYNCHRONOUS), lazy(sweep).compute(scheduler="synchronous")):
+        for name in stored.data_vars:
+            assert np.array_equal(results[name].values, stored[name].values, equal_nan=True), name
+    assert not verify(tmp_path / "s.zarr", recompute=1.0).findings
+
+
+def test_a_part_of_the_gains_of_a_block_is_computed_alone() -> None:
+    block = block_of(plan(Sweep.from_text(TEXT)), 0)
+    one = slice(0, 1)
+    part = (one, one, one, slice(1, 2), slice(1, 3))
+    assert (isolation.cases(isolation.whole(block)), isolation.cases(part)) == (6, 2)
+    results, arrays = computed(block), computed(isolation.cut(block, part))
+    for name, values in arrays.items():
+        assert np.array_equal(values, results[name][part], equal_nan=True), name
+    assert [isolation.cases(half) for half in isolation.halves(isolation.whole(block))] == [2, 4]

@@ -26,7 +26,7 @@ from robots.parameters import Parameter
 from robots.types import BASE, TWIST
 from tasks.arrays.inputs import Moving
 from tasks.mechanics.closures import row_count
-from tasks.mechanics.embedding import LimbChoice
+from tasks.mechanics.loops import LimbChoice
 from tasks.mechanics.structure import structure_of
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.system import assemble

@@ -22,10 +22,11 @@ from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
-from tasks.mechanics.embedding import Embedding, LimbChoice, Tips
+from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved, length_of
+from tasks.mechanics.loops import LimbChoice
 
 ITERATIONS = 80
 UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll are not told apart

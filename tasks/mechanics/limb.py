@@ -21,20 +21,16 @@ from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics import drives
-from tasks.mechanics.continuation import (
-    LimbProblem,
-    Way,
-    followed,
-    loops_kept,
-    near_home,
-    packed,
-    regular,
-    unpacked_states,
-)
+from tasks.mechanics.continuation.home_branch import loops_kept, near_home, regular
+from tasks.mechanics.continuation.limb_problem import LimbProblem
+from tasks.mechanics.continuation.limbs import followed
+from tasks.mechanics.continuation.starts import Way
+from tasks.mechanics.continuation.steps import packed, unpacked_states
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.embedding import LimbChoice, Tips
+from tasks.mechanics.embedding import Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions
+from tasks.mechanics.loops import LimbChoice
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps

@@ -14,9 +14,9 @@ from robots.types import TWIST
 from tasks.kernels.expression import Graph
 from tasks.kernels.types import ABSENT, Array
 from tasks.mechanics import chain, limb, platform
-from tasks.mechanics.embedding import LimbChoice, others
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.kinematics import REST, Motion, Pose, mount_pose
+from tasks.mechanics.loops import LimbChoice, others
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.topology import choose
 

@@ -16,7 +16,9 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TRANSLATION, TWIST
 from tasks.mechanics.closures import Joined, row_count
-from tasks.mechanics.embedding import (
+from tasks.mechanics.embedding import Tips
+from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
+from tasks.mechanics.loops import (
     NO_BLOCKS,
     Block,
     Blocks,
@@ -24,10 +26,8 @@ from tasks.mechanics.embedding import (
     LimbChoice,
     LoopChoice,
     SolvedLoop,
-    Tips,
     loop_matrix,
 )
-from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
 
 ROTATION = TWIST[:3]
 SAMPLES = 4

@@ -15,9 +15,9 @@ import scipy.linalg
 
 from robots.joint_kinds import JOINT_KINDS
 from tasks.mechanics.closures import Joined
-from tasks.mechanics.embedding import SolvedLoop
 from tasks.mechanics.kinematics import columns
 from tasks.mechanics.leads import slope
+from tasks.mechanics.loops import SolvedLoop
 
 RANK_TOLERANCE = 1e-9
 

@@ -13,8 +13,8 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
 from tasks.mechanics.closures import End, Joined, conditions, row_count
-from tasks.mechanics.embedding import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.kinematics import JointState, Motion, Pose, poses
+from tasks.mechanics.loops import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.topology import pivots
 from tests.tasks.mechanics.cut_body import embedding, loop_screws
 

@@ -38,7 +38,7 @@ from tasks.mathematics.algebra import (
 from tasks.mathematics.elementary import atan2, sincos
 from tasks.mechanics.closures import row_count
 from tasks.mechanics.embedding import Tips
-from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, unpacked
+from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, stepped, unpacked
 
 SMALL_CHANGE = 0.8  # of the matrix of the tips in a step, relative; from 1 a singularity could lie between its ends
 FAR_COSINE = 0.0  # of the angle of a joint, above which no other branch is looked for
@@ -194,7 +194,8 @@ class LimbProblem:
         """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
         first = self.start.choice.independent[0]
         looped = any(first in loop.joints for loop in self.start.choice.loops)
-        return self.limb.links[first].parent == BASE and not looped
+        followed = any(self.limb.index(entry.of) == first for entry in self.limb.couplings)
+        return self.limb.links[first].parent == BASE and not looped and not followed
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -442,7 +443,7 @@ def followed(
         fresh = path.fresh > 0.5
         base = unpacked_states(limb, chosen(path.fresh > 1.5, home, path.states))
         steps = [value * path.share for value in path.step]
-        states = [state.moved(link, d) for state, link, d in zip(base, limb.links, steps, strict=True)]
+        states = stepped(limb, base, steps)
         going, place = path.going > 0.5, path.place
         if problem.way is not None:
             place = where(going, path.place + path.stride, path.place)
@@ -482,7 +483,7 @@ def followed(
         )
         following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
         closed = every([accepted, there, facing, regular(tips)])
-        found = packed(limb, [s.moved(link, d) for s, link, d in zip(states, limb.links, newton, strict=True)])
+        found = packed(limb, stepped(limb, states, newton))
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
         done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)
         following = chosen(closed, done.flat(), following)

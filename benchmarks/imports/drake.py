@@ -24,6 +24,8 @@ logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """The tree of a file; None where Drake does not read it, or has other joints."""
+    if any(not link.inertia.mass and np.any(link.inertia.tensor) for link in tree.links):
+        return None  # Drake leaves out moments of what has no mass
     at = {name: pose for name, (body, pose) in tree.bodies.items() if body == BASE}
     plant = None
     for held in (False, True):
@@ -83,12 +85,21 @@ def _loaded(path: Path, tree: Tree, at: dict[str, tuple[np.ndarray, np.ndarray]]
     return plant
 
 
+KEPT = {
+    "link": ("pose", "inertial"),
+    "model": ("pose", "link", "joint", "frame", "model"),
+    "world": ("model",),
+}
+"""What inertial dynamics is made of; Drake refuses a file for elements that it does not know."""
+
+
 def _opened(path: Path, cut: list[str]) -> str:
-    """The text of a file without some joints."""
+    """The text of a file without some joints, and without what is no part of the dynamics."""
     root = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t"))
-    for model in list(root.iter("model")):
-        for joint in [entry for entry in model.findall("joint") if entry.get("name") in cut]:
-            model.remove(joint)
+    for tag, kept in KEPT.items():
+        for parent in list(root.iter(tag)):
+            for entry in [entry for entry in parent if entry.tag not in kept or entry.get("name") in cut]:
+                parent.remove(entry)
     return ElementTree.tostring(root, encoding="unicode")
 
 
